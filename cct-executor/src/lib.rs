@@ -1,0 +1,7 @@
+//! Controlled concurrency testing for tokio-style Rust.
+
+pub mod shim;
+pub mod words;
+mod raw;
+pub mod strategy;
+pub mod task;

@@ -1,0 +1,222 @@
+//! Cells that belong to a thread while it runs a world.
+//!
+//! Shims must be `Send` and `Sync` as tokio's types are, yet inside a world one thread touches
+//! them, millions of times. An uncontended mutex costs two locked instructions per use, more than
+//! all the rest of a step. So a thread that runs a world holds *one* lock for all of it, its
+//! [`Home`]; a [`Shared`] made inside the world remembers that home, and its use on the home's
+//! thread is a comparison of two pointers. Any other thread has to take the home's lock first, and
+//! so waits until the world is over or idle. A `Shared` made outside a world has a lock of its own.
+//!
+//! 1. `ENTERED` names a home only while this very thread holds that home's lock.
+//! 2. A value is reached only by the thread that holds its home's lock (or its own, without home),
+//!    and only once at a time (`busy`).
+//!
+//! Does not: wake anybody, know tasks.
+
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A wake-up that came from a thread other than the home's: world and action.
+pub(crate) type ForeignWake = (u64, u32);
+
+/// The lock that a thread holds while it runs a world. Homes live for ever and are reused, so
+/// there are as many as threads that ever ran a world at the same time.
+pub(crate) struct Home {
+    lock: Mutex<()>,
+    /// Foreign threads that wait for, or have, the lock.
+    visitors: AtomicUsize,
+    /// Something was put in the inbox since it was last emptied.
+    mail: AtomicBool,
+    inbox: Mutex<Vec<ForeignWake>>,
+}
+
+thread_local! {
+    static ENTERED: Cell<Option<&'static Home>> = const { Cell::new(None) };
+}
+
+/// Homes that no thread uses at the moment.
+static FREE: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Home {
+    pub(crate) fn obtain() -> &'static Home {
+        lock(&FREE).pop().unwrap_or_else(|| {
+            Box::leak(Box::new(Home {
+                lock: Mutex::new(()),
+                visitors: AtomicUsize::new(0),
+                mail: AtomicBool::new(false),
+                inbox: Mutex::new(Vec::new()),
+            }))
+        })
+    }
+
+    pub(crate) fn give_back(&'static self) {
+        lock(&FREE).push(self);
+    }
+
+    /// Takes the lock for as long as the result lives.
+    pub(crate) fn enter(&'static self) -> Entered {
+        assert!(ENTERED.get().is_none(), "cct bug: a world inside a world");
+        let guard = lock(&self.lock);
+        ENTERED.set(Some(self));
+        Entered { _guard: guard, _thread: PhantomData }
+    }
+
+    /// Whether this thread holds this home's lock.
+    #[inline]
+    pub(crate) fn is_here(&'static self) -> bool {
+        ENTERED.get().is_some_and(|home| std::ptr::eq(home, self))
+    }
+
+    /// The home of the world that this thread runs, if any.
+    #[inline]
+    pub(crate) fn here() -> Option<&'static Home> {
+        ENTERED.get()
+    }
+
+    /// Whether a foreign thread waits for the lock.
+    pub(crate) fn has_visitors(&self) -> bool {
+        self.visitors.load(Ordering::Acquire) != 0
+    }
+
+    /// Leaves a wake-up for the world to find.
+    pub(crate) fn post(&self, wake: ForeignWake) {
+        lock(&self.inbox).push(wake);
+        self.mail.store(true, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn has_mail(&self) -> bool {
+        self.mail.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn take_mail(&self) -> Vec<ForeignWake> {
+        let mut inbox = lock(&self.inbox);
+        self.mail.store(false, Ordering::Release);
+        std::mem::take(&mut *inbox)
+    }
+
+    #[cold]
+    fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
+        struct Visitor(&'static Home);
+        impl Drop for Visitor {
+            fn drop(&mut self) {
+                self.0.visitors.fetch_sub(1, Ordering::AcqRel);
+            }
+        }
+        self.visitors.fetch_add(1, Ordering::AcqRel);
+        let _visitor = Visitor(self);
+        let _guard = lock(&self.lock);
+        f()
+    }
+}
+
+/// Proof that this thread holds its home's lock. Not `Send`.
+pub(crate) struct Entered {
+    _guard: MutexGuard<'static, ()>,
+    _thread: PhantomData<*const ()>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // Before the guard goes, so that invariant 1 holds throughout.
+        ENTERED.set(None);
+    }
+}
+
+/// A cell with the interface of a mutex, free of locked instructions inside a world.
+///
+/// `Sync` whenever `T: Send`, as `std::sync::Mutex` is.
+///
+/// The closure given to [`with`](Self::with) must not reach the same cell again, must not call
+/// wakers (take them out and wake afterwards), and must not be a scheduling point.
+pub struct Shared<T> {
+    home: Option<&'static Home>,
+    own: Mutex<()>,
+    busy: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` gives `&mut T` to one thread at a time (invariant 2), as a mutex does.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// A cell of the world that this thread runs, or with a lock of its own where there is none.
+    pub fn new(value: T) -> Self {
+        let mut cell = Self::const_new(value);
+        cell.home = ENTERED.get();
+        cell
+    }
+
+    /// A cell with a lock of its own, for statics.
+    pub const fn const_new(value: T) -> Self {
+        Shared {
+            home: None,
+            own: Mutex::new(()),
+            busy: AtomicBool::new(false),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Runs `f` with exclusive access to the value.
+    ///
+    /// # Panics
+    /// If `f` reaches this cell again.
+    #[inline]
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        match self.home {
+            Some(home) if home.is_here() => self.exclusive(f),
+            Some(home) => home.visit(|| self.exclusive(f)),
+            None => {
+                let _guard = lock(&self.own);
+                self.exclusive(f)
+            }
+        }
+    }
+
+    /// The caller holds the home's lock, or the cell's own where it has no home.
+    #[inline]
+    fn exclusive<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        struct Reset<'a>(&'a AtomicBool);
+        impl Drop for Reset<'_> {
+            #[inline]
+            fn drop(&mut self) {
+                self.0.store(false, Ordering::Relaxed);
+            }
+        }
+        // Plain loads and stores: the lock orders them between threads.
+        assert!(!self.busy.load(Ordering::Relaxed), "cct bug: reentrant use of a shared cell");
+        self.busy.store(true, Ordering::Relaxed);
+        let _reset = Reset(&self.busy);
+        // SAFETY: the lock keeps every other thread out until it is released, and `busy` keeps
+        // this thread from coming here again while the reference lives.
+        f(unsafe { &mut *self.value.get() })
+    }
+
+    /// Exclusive access without any check, as the borrow proves it.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: Default> Default for Shared<T> {
+    fn default() -> Self {
+        Shared::new(T::default())
+    }
+}
+
+impl<T> std::fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! Workers: pooled stacks on which the step loop runs and on which polls can be suspended.
+//!
+//! 1. `RUNNING` points to the yielder of the worker whose stack this thread executes on, and is
+//!    null on the thread's own stack.
+//! 2. A worker is dropped only when it has returned or is idle at the top of its stack; the
+//!    engine's teardown sees to it.
+//!
+//! Does not: know tasks, decide anything.
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::Cell;
+use std::io;
+use std::ptr;
+use std::rc::Rc;
+
+/// What a worker is told when its stack goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resume {
+    /// Run the step loop, beginning with this action.
+    Run(u32),
+    /// Go on with the poll that was suspended.
+    Continue,
+    /// Return, so that the stack can be freed.
+    Quit,
+}
+
+/// Why a worker's stack stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Suspend {
+    /// The step loop returned; the stack is empty and can serve again.
+    Idle,
+    /// A poll is suspended in the middle; the stack stays as it is.
+    Frozen,
+}
+
+type Yields = Yielder<Resume, Suspend>;
+
+thread_local! {
+    static RUNNING: Cell<*const Yields> = const { Cell::new(ptr::null()) };
+}
+
+/// A stack with a coroutine on it.
+pub(crate) struct Worker {
+    coroutine: Coroutine<Resume, Suspend, (), DefaultStack>,
+    yielder: Rc<Cell<*const Yields>>,
+}
+
+impl Worker {
+    /// A worker that calls `body` with the first action of each stretch of the step loop.
+    ///
+    /// # Errors
+    /// When the operating system has no memory for a stack of `stack_size` bytes.
+    pub(crate) fn new(stack_size: usize, body: fn(u32)) -> io::Result<Worker> {
+        let stack = DefaultStack::new(stack_size)?;
+        let yielder = Rc::new(Cell::new(ptr::null()));
+        let cell = yielder.clone();
+        let coroutine = Coroutine::with_stack(stack, move |yields: &Yields, first: Resume| {
+            cell.set(yields);
+            RUNNING.set(yields);
+            let mut next = first;
+            while let Resume::Run(action) = next {
+                body(action);
+                next = yields.suspend(Suspend::Idle);
+            }
+        });
+        Ok(Worker { coroutine, yielder })
+    }
+
+    /// Switches to the worker's stack until it is idle or frozen.
+    #[inline]
+    pub(crate) fn resume(&mut self, how: Resume) -> Suspend {
+        RUNNING.set(self.yielder.get());
+        let result = self.coroutine.resume(how);
+        RUNNING.set(ptr::null());
+        match result {
+            CoroutineResult::Yield(suspend) => suspend,
+            CoroutineResult::Return(()) => Suspend::Idle,
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // An idle worker returns; there is nothing on its stack to unwind.
+        if self.coroutine.started() && !self.coroutine.done() {
+            self.resume(Resume::Quit);
+        }
+    }
+}
+
+/// Whether this code runs on a worker's stack.
+#[inline]
+pub(crate) fn on_worker() -> bool {
+    !RUNNING.get().is_null()
+}
+
+/// Freezes the running worker's stack until it is resumed.
+///
+/// # Panics
+/// When not [`on_worker`].
+#[inline]
+pub(crate) fn freeze() {
+    let yields = RUNNING.get();
+    assert!(!yields.is_null(), "cct bug: a poll is suspended outside a worker");
+    // SAFETY: by invariant 1 the pointer is that of the yielder of the coroutine that executes
+    // now; the coroutine's closure holds the reference for as long as its stack exists.
+    let how = unsafe { (*yields).suspend(Suspend::Frozen) };
+    debug_assert_eq!(how, Resume::Continue);
+}

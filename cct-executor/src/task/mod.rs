@@ -1,0 +1,2 @@
+//! Tasks.
+pub mod coop;

@@ -1,0 +1,272 @@
+//! Actions: the things that may happen next, and the operations they are about to perform.
+//!
+//! 1. An [`ActionId`] is stable across iterations: it derives from the spawn path, never from a
+//!    global counter.
+//! 2. An [`ActionKey`] is dense and unique within one iteration, and means nothing outside it.
+//! 3. Every enabled task has its pending [`Op`] published before it runs.
+
+use std::fmt;
+use std::panic::Location;
+
+/// Identity of an action that is the same in every iteration in which the action exists.
+///
+/// For a task it derives from the parent's id, the spawn site and the parent's spawn count.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ActionId(pub u64);
+
+/// Dense index of an action within one iteration, in order of creation; never reused in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ActionKey(pub(crate) u32);
+
+impl ActionKey {
+    /// The index, for strategies that keep a `Vec` per action.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The key with this index.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        ActionKey(u32::try_from(index).expect("cct bug: more than 2^32 actions"))
+    }
+}
+
+/// A node of the simulated system. Until nodes are created explicitly there is one, node 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct NodeId(pub u16);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{}", self.0)
+    }
+}
+
+/// What happens when an action is picked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ActionKind {
+    /// A task runs up to its next scheduling point.
+    Run,
+    /// A timer fires although other work may be ready.
+    Fire,
+    /// A future that opted in is cancelled.
+    Cancel,
+    /// A data choice takes this value.
+    Value(u32),
+}
+
+/// Whether an operation can change what others see of its resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// The operation only looks.
+    Read,
+    /// The operation may change the resource.
+    Write,
+}
+
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$vmeta])* $variant,)* }
+
+        impl $name {
+            /// The name used in reports.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+named_enum! {
+    /// What an operation does. The names are those of tokio's methods where there is one.
+    OpKind {
+        /// A new task before its first poll.
+        Start = "start",
+        /// `yield_now` and other explicit yields.
+        Yield = "yield",
+        /// Waiting for a deadline.
+        Sleep = "sleep",
+        /// Waiting for a task to end.
+        Join = "join",
+        /// Starting a task.
+        Spawn = "spawn",
+        /// Aborting a task.
+        Abort = "abort",
+        /// Taking a mutex.
+        Lock = "lock",
+        /// Taking a read lock.
+        ReadLock = "read",
+        /// Taking a write lock.
+        WriteLock = "write",
+        /// Trying to take a lock.
+        TryLock = "try_lock",
+        /// Giving back a lock.
+        Unlock = "unlock",
+        /// Taking permits.
+        Acquire = "acquire",
+        /// Trying to take permits.
+        TryAcquire = "try_acquire",
+        /// Giving back or adding permits.
+        Release = "release",
+        /// Sending a value.
+        Send = "send",
+        /// Trying to send a value.
+        TrySend = "try_send",
+        /// Waiting for room to send.
+        Reserve = "reserve",
+        /// Receiving a value.
+        Recv = "recv",
+        /// Trying to receive a value.
+        TryRecv = "try_recv",
+        /// Closing, or waiting for the other side to close.
+        Close = "close",
+        /// Waking waiters.
+        Notify = "notify",
+        /// Waiting to be notified.
+        Notified = "notified",
+        /// Waiting at a barrier, or for a value to be set.
+        Wait = "wait",
+        /// Waiting for a watched value to change.
+        Changed = "changed",
+        /// Looking at a shared value.
+        Get = "get",
+        /// Changing a shared value.
+        Set = "set",
+        /// Initialising a cell.
+        Init = "init",
+        /// Dropping a handle.
+        Drop = "drop",
+        /// A blocking call that waits.
+        Block = "block",
+        /// A timer that may fire.
+        Fire = "fire",
+        /// A future that may be cancelled.
+        Cancel = "cancel",
+        /// A scheduling point that user code placed.
+        User = "user",
+    }
+}
+
+named_enum! {
+    /// What a resource is.
+    ResourceKind {
+        /// No resource: yields and task starts.
+        None = "none",
+        /// `Mutex`.
+        Mutex = "mutex",
+        /// `RwLock`.
+        RwLock = "rwlock",
+        /// `Semaphore`.
+        Semaphore = "semaphore",
+        /// `Notify`.
+        Notify = "notify",
+        /// `Barrier`.
+        Barrier = "barrier",
+        /// `OnceCell`.
+        OnceCell = "once_cell",
+        /// `SetOnce`.
+        SetOnce = "set_once",
+        /// `mpsc` channel.
+        Mpsc = "mpsc",
+        /// `oneshot` channel.
+        Oneshot = "oneshot",
+        /// `watch` channel.
+        Watch = "watch",
+        /// `broadcast` channel.
+        Broadcast = "broadcast",
+        /// A task, as something to join.
+        Task = "task",
+        /// The clock.
+        Timer = "timer",
+        /// A resource of user code.
+        User = "user",
+    }
+}
+
+/// The operation a task is about to perform, published before it acts.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// Whether it may change the resource.
+    pub access: Access,
+    /// The resource's index in this iteration; 0 when there is none. Two operations of one
+    /// iteration touch the same resource exactly when these are equal and not 0.
+    pub resource: u32,
+    /// Where user code called the operation.
+    pub site: &'static Location<'static>,
+}
+
+impl Op {
+    /// Whether the two operations touch one resource and at least one of them may change it.
+    #[inline]
+    pub fn races_with(&self, other: &Op) -> bool {
+        self.resource != 0
+            && self.resource == other.resource
+            && (self.access == Access::Write || other.access == Access::Write)
+    }
+}
+
+/// One thing that may happen next.
+#[derive(Clone, Debug)]
+pub struct Action {
+    pub(crate) id: ActionId,
+    pub(crate) op: Op,
+    /// This action's share of the fingerprint.
+    pub(crate) digest: u64,
+    pub(crate) key: ActionKey,
+    /// Position in the enabled set, or [`Action::NOWHERE`].
+    pub(crate) position: u32,
+    /// The task, timer or cancellable future behind the action.
+    pub(crate) subject: u32,
+    pub(crate) kind: ActionKind,
+    pub(crate) node: NodeId,
+    /// Already listed in the enabled set's list of fresh actions.
+    pub(crate) fresh: bool,
+    pub(crate) state: u8,
+}
+
+impl Action {
+    pub(crate) const NOWHERE: u32 = u32::MAX;
+
+    /// Identity across iterations.
+    #[inline]
+    pub fn id(&self) -> ActionId {
+        self.id
+    }
+
+    /// Identity within this iteration.
+    #[inline]
+    pub fn key(&self) -> ActionKey {
+        self.key
+    }
+
+    /// What picking it does.
+    #[inline]
+    pub fn kind(&self) -> ActionKind {
+        self.kind
+    }
+
+    /// The node it happens on.
+    #[inline]
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// The operation that will be performed first when it is picked.
+    #[inline]
+    pub fn op(&self) -> &Op {
+        &self.op
+    }
+}

@@ -1,0 +1,74 @@
+//! How one iteration is run: granularity, clock policy, limits.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Where scheduling points lie.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[non_exhaustive]
+pub enum Granularity {
+    /// Only where a poll really returns: exactly what a single-threaded tokio runtime can show.
+    Await,
+    /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show.
+    #[default]
+    Op,
+    /// Also at synchronous operations: `try_*`, unbounded sends, notifications, dropped guards.
+    Sync,
+}
+
+/// When virtual time may move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Clock {
+    /// Only when nothing else is enabled, like tokio's paused clock. No impossible order is shown.
+    #[default]
+    Strict,
+    /// A timer whose deadline lies within this slack of the earliest one may fire while work is
+    /// ready: work takes time, and timers may be late relative to each other by the slack.
+    Racing(Duration),
+    /// The earliest timer of any node may fire at any moment.
+    Adversarial,
+}
+
+/// Bounds on one iteration. Reaching one cuts the iteration; it is counted and shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Steps: one action up to the next scheduling point each.
+    pub steps: u64,
+    /// Tasks spawned, the main one included.
+    pub tasks: u32,
+    /// Virtual time that may pass.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { steps: 100_000, tasks: 100_000, time: Duration::from_secs(365 * 24 * 3600) }
+    }
+}
+
+/// The limit that cut an iteration.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
+pub enum Limit {
+    /// [`Limits::steps`].
+    Steps,
+    /// [`Limits::tasks`].
+    Tasks,
+    /// [`Limits::time`].
+    Time,
+    /// The decider asked to stop, as a replay does at the end of a partial token.
+    Decisions,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Limit::Steps => "step limit",
+            Limit::Tasks => "task limit",
+            Limit::Time => "virtual time limit",
+            Limit::Decisions => "end of the decisions",
+        })
+    }
+}

@@ -1,0 +1,22 @@
+//! Plain data that all rooms share: ids, seeds, actions, the enabled set, decisions, traces,
+//! fingerprints, outcomes, tokens.
+//!
+//! No I/O, no clock, no environment, no engine. Everything here is a value.
+//!
+//! Read next: [`action`], then [`enabled`], then [`trace`].
+
+pub mod action;
+pub mod config;
+pub mod enabled;
+pub mod fingerprint;
+pub mod outcome;
+pub mod seed;
+pub mod trace;
+
+pub use action::{Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind, ResourceKind};
+pub use config::{Clock, Granularity, Limit, Limits};
+pub use enabled::{EnabledSet, Pick, SchedulingPoint};
+pub use fingerprint::Fingerprint;
+pub use outcome::{Failure, FailureKind, Iteration, IterationEnd, Outcome};
+pub use seed::Seed;
+pub use trace::{Decision, DecisionKind, Trace};

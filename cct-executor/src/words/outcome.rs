@@ -1,0 +1,146 @@
+//! How an iteration ended.
+
+use super::config::Limit;
+use super::fingerprint::Fingerprint;
+use super::seed::Seed;
+use std::fmt;
+
+/// The iteration a strategy is about to drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Iteration {
+    /// Its number within the run, from 0.
+    pub index: u64,
+    /// Its own seed; the strategy's randomness comes from streams of it.
+    pub seed: Seed,
+}
+
+/// How one iteration ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The scenario ran to its end.
+    Passed,
+    /// Something is wrong with the program.
+    Failed(Failure),
+    /// A limit was reached; nothing is known about the rest.
+    Cut(Limit),
+}
+
+/// What went wrong, and when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// The step at which it was noticed.
+    pub step: u64,
+}
+
+/// What can go wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// A task panicked and nobody was told.
+    Panic {
+        /// The panic's message.
+        message: String,
+        /// `file:line:column` of the panic, where known.
+        location: Option<String>,
+    },
+    /// The scenario returned an error.
+    Error {
+        /// The error's `Debug` text.
+        message: String,
+    },
+    /// Tasks wait for each other, or for something that will never come.
+    Deadlock {
+        /// How many tasks wait.
+        waiting: u32,
+    },
+    /// An `always!` was false.
+    Broken {
+        /// What should have been true.
+        message: String,
+        /// `file:line:column` of the `always!`.
+        location: String,
+    },
+    /// Tasks were still alive when the scenario ended (only where the test asks for it).
+    Leaked {
+        /// How many tasks.
+        tasks: u32,
+    },
+    /// A limit was reached (only where the test asks for it).
+    LimitReached(Limit),
+    /// A poll did not return.
+    Stuck {
+        /// Name of the task.
+        task: String,
+    },
+    /// A foreign thread woke a task: concurrency that nothing controls.
+    Uncontrolled {
+        /// Name of the task that was woken.
+        task: String,
+    },
+    /// The same decisions led to different behaviour.
+    Nondeterminism {
+        /// The first step that differs, and the likely cause.
+        message: String,
+    },
+}
+
+impl FailureKind {
+    /// One word for tables and exit codes.
+    pub fn class(&self) -> &'static str {
+        match self {
+            FailureKind::Panic { .. } => "panic",
+            FailureKind::Error { .. } => "error",
+            FailureKind::Deadlock { .. } => "deadlock",
+            FailureKind::Broken { .. } => "broken invariant",
+            FailureKind::Leaked { .. } => "leaked tasks",
+            FailureKind::LimitReached(_) => "limit reached",
+            FailureKind::Stuck { .. } => "poll that does not return",
+            FailureKind::Uncontrolled { .. } => "uncontrolled concurrency",
+            FailureKind::Nondeterminism { .. } => "nondeterminism",
+        }
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailureKind::Panic { message, location: Some(at) } => {
+                write!(f, "panic at {at}: {message}")
+            }
+            FailureKind::Panic { message, location: None } => write!(f, "panic: {message}"),
+            FailureKind::Error { message } => write!(f, "the scenario returned an error: {message}"),
+            FailureKind::Deadlock { waiting } => {
+                write!(f, "deadlock: {waiting} task(s) wait for what will never come")
+            }
+            FailureKind::Broken { message, location } => {
+                write!(f, "broken invariant at {location}: {message}")
+            }
+            FailureKind::Leaked { tasks } => {
+                write!(f, "{tasks} task(s) were still alive when the scenario ended")
+            }
+            FailureKind::LimitReached(limit) => write!(f, "{limit} reached"),
+            FailureKind::Stuck { task } => write!(f, "a poll of task {task} does not return"),
+            FailureKind::Uncontrolled { task } => {
+                write!(f, "uncontrolled concurrency: a foreign thread woke task {task}")
+            }
+            FailureKind::Nondeterminism { message } => write!(f, "nondeterminism: {message}"),
+        }
+    }
+}
+
+/// What the engine tells about a finished iteration, whatever its outcome.
+#[derive(Clone, Debug)]
+pub struct IterationEnd {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Steps done.
+    pub steps: u64,
+    /// Decisions that were asked of the decider.
+    pub decisions: u64,
+    /// Rolling hash over all decisions and the states they were taken in.
+    pub schedule_hash: u64,
+    /// The last abstract state.
+    pub fingerprint: Fingerprint,
+}

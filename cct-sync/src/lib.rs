@@ -1,0 +1,1 @@
+//! tokio channels and locks.
