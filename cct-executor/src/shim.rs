@@ -14,15 +14,21 @@
 pub use crate::raw::shared::Shared;
 pub use crate::words::{Access, OpKind, ResourceKind};
 
+use crate::execution::world::WORLD;
+pub use crate::execution::waker::Waiter;
+use crate::words::Op;
 use std::panic::Location;
-use std::sync::atomic::AtomicU64;
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+/// Bits of [`Resource::slot`] that hold the index.
+const INDEX_BITS: u32 = 24;
 
 /// Identity of a shim object inside a world, for scheduling points and reports.
 #[derive(Debug)]
 pub struct Resource {
     site: &'static Location<'static>,
-    /// World serial and index in that world's table, packed; only a cache.
+    /// Serial of a world and index in its table, packed; only a cache.
     slot: AtomicU64,
     kind: ResourceKind,
 }
@@ -30,8 +36,12 @@ pub struct Resource {
 impl Resource {
     /// A resource made at the caller's place.
     #[track_caller]
+    #[inline]
     pub fn new(kind: ResourceKind) -> Self {
-        Self::const_new(kind)
+        let resource = Self::const_new(kind);
+        // In the order of making, which the schedule of later operations does not change.
+        let _ = resource.index();
+        resource
     }
 
     /// For statics: enters the world's table when it is first used.
@@ -40,101 +50,110 @@ impl Resource {
         Resource { site: Location::caller(), slot: AtomicU64::new(0), kind }
     }
 
+    /// The index in the running world's table, or 0 outside a world.
+    #[inline]
+    fn index(&self) -> u32 {
+        WORLD
+            .try_with(|world| {
+                let serial = world.serial.get();
+                if serial == 0 {
+                    return 0;
+                }
+                let slot = self.slot.load(Ordering::Relaxed);
+                if slot >> INDEX_BITS == serial {
+                    return slot as u32 & ((1 << INDEX_BITS) - 1);
+                }
+                let index = world.with(|core, _| core.add_resource(self.kind, self.site));
+                self.slot.store(serial << INDEX_BITS | u64::from(index), Ordering::Relaxed);
+                index
+            })
+            .unwrap_or(0)
+    }
+
     /// The scheduling point of an asynchronous operation, passed before it acts.
     ///
     /// The strategy may let other tasks run first: the poll is then suspended where it stands, and
-    /// goes on when the task is picked. `Pending` means that the world is closing and the
-    /// operation must return `Pending` without acting.
+    /// goes on when the task is picked. `Pending` means that the operation must return `Pending`
+    /// without acting: the world is closing, or spurious polls were asked for.
     #[inline]
     pub fn point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) -> Poll<()> {
-        let _ = (kind, access, site, self.kind, self.site, &self.slot);
-        Poll::Ready(())
+        let resource = self.index();
+        if resource == 0 {
+            return Poll::Ready(());
+        }
+        WORLD.with(|world| world.point(Op { kind, access, resource, site }))
     }
 
     /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.
     #[inline]
     pub fn sync_point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
-        let _ = (kind, access, site);
+        let resource = self.index();
+        if resource != 0 {
+            WORLD.with(|world| world.sync_point(Op { kind, access, resource, site }));
+        }
     }
 
     /// Notes that the current poll is about to return `Pending` because of this resource.
     #[inline]
     pub fn blocked(&self, kind: OpKind, site: &'static Location<'static>) {
-        let _ = (kind, site);
+        let _ = WORLD.try_with(|world| {
+            if world.recording.get() && world.is_running() {
+                let resource = self.index();
+                if let Some(key) = world.current() {
+                    world.with(|core, _| core.note_blocked(key, kind, resource, site));
+                }
+            }
+        });
     }
 
     /// Notes that the current task now holds the resource (a lock, permits).
     #[inline]
     pub fn acquired(&self, site: &'static Location<'static>) {
-        let _ = site;
+        let resource = self.index();
+        if resource != 0 {
+            WORLD.with(|world| {
+                let key = world.running.get().key;
+                world.with(|core, _| core.acquired(resource, key, site));
+            });
+        }
     }
 
     /// Notes that the resource was given back by whoever held it.
     #[inline]
-    pub fn released(&self) {}
+    pub fn released(&self) {
+        let resource = self.index();
+        if resource != 0 {
+            let _ = WORLD.try_with(|world| {
+                let key = world.running.get().key;
+                world.with(|core, _| core.released(resource, key));
+            });
+        }
+    }
 
     /// Sets the resource's share of the fingerprint, typically its length or its flags.
     #[inline]
     pub fn set_state(&self, state: u64) {
-        let _ = state;
-    }
-}
-
-/// Whom to wake. Like a [`Waker`], but free of reference counts for the running task itself.
-#[derive(Debug, Clone)]
-pub struct Waiter(Waker);
-
-impl Waiter {
-    /// The waiter of this poll.
-    #[inline]
-    pub fn from_context(cx: &Context<'_>) -> Waiter {
-        Waiter(cx.waker().clone())
-    }
-
-    /// Whether waking it would wake the waker of this poll.
-    #[inline]
-    pub fn will_wake(&self, cx: &Context<'_>) -> bool {
-        self.0.will_wake(cx.waker())
-    }
-
-    /// Wakes.
-    #[inline]
-    pub fn wake(self) {
-        self.0.wake();
+        let resource = self.index();
+        if resource != 0 {
+            WORLD.with(|world| world.with(|core, _| core.set_resource_state(resource, state)));
+        }
     }
 }
 
 /// A choice without meaning in the program: where tokio promises no order. Returns a number below
 /// `count`; 0 outside a world.
+#[inline]
 pub fn choose(count: u32, label: &'static str) -> u32 {
-    let _ = (count, label);
-    0
+    WORLD.try_with(|world| world.choose(count, &[], label)).unwrap_or(0)
 }
 
-/// Waits for a future on a thread, or in a task, that may block, as `blocking_*` methods do.
-///
-/// Inside a world the blocking task is suspended until the future is ready. Outside, the thread
-/// is parked.
-///
-/// # Panics
-/// Inside an asynchronous task, as tokio does: `Cannot block the current thread from within a
-/// runtime`.
-#[track_caller]
-pub fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = std::pin::pin!(future);
-    struct Unpark(std::thread::Thread);
-    impl std::task::Wake for Unpark {
-        fn wake(self: std::sync::Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    #[expect(clippy::disallowed_methods, reason = "outside a world, where nothing is decided")]
-    let waker = Waker::from(std::sync::Arc::new(Unpark(std::thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-            return output;
-        }
-        std::thread::park();
+pub use crate::task::blocking::block_on;
+
+/// Wakes the poll's waker once the poll that is going on has returned, as tokio's own deferred
+/// wake-ups do; at once outside a world.
+#[inline]
+pub fn defer(cx: &Context<'_>) {
+    if WORLD.try_with(|world| world.defer(cx)).is_err() {
+        cx.waker().wake_by_ref();
     }
 }

@@ -1,1 +1,34 @@
 //! tokio channels and locks.
+
+mod barrier;
+mod batch_semaphore;
+mod crowd;
+mod guard_traits;
+mod mutex;
+mod notify;
+mod once_cell;
+mod raw;
+mod rwlock;
+mod semaphore;
+mod set_once;
+mod waiters;
+
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use mutex::{
+    MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard, TryLockError,
+};
+pub use notify::Notify;
+pub use once_cell::{OnceCell, SetError};
+pub use rwlock::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock,
+    RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard,
+};
+pub use semaphore::{
+    AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError,
+};
+pub use set_once::{SetOnce, SetOnceError};
+
+/// Futures with names.
+pub mod futures {
+    pub use crate::notify::{Notified, OwnedNotified};
+}

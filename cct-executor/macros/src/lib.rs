@@ -1,1 +1,76 @@
-//! Macros of `cct-executor`.
+//! Procedural macros of `cct-executor`. Use them through that crate.
+//!
+//! They parse, check and rewrite; they hold no logic. What a test or a `select!` does at run time
+//! is decided by the functions of `cct_executor::__private` that the expansions call.
+//!
+//! - [`test`](macro@test): options in `attribute/options.rs`, literals in `attribute/values.rs`.
+//! - `select!`, `join!`, `try_join!`: wrapped by declarative macros in `cct-executor`, which pass
+//!   their `$crate` as the first token, so that they can be exported again under another name.
+//!
+//! Invariants: expansions contain no `unsafe`; local names are hygienic; a mistake is reported at
+//! the token that made it, and then nothing else is emitted that could fail in its turn.
+
+mod attribute;
+mod join;
+mod select;
+
+use proc_macro::TokenStream;
+
+/// Turns an `async fn` into a test that is run many times, each time under other decisions.
+///
+/// ```text
+/// #[cct_executor::test(iterations = 500, strategy = "pct:d=3")]
+/// async fn transfer_is_atomic() { .. }
+/// ```
+///
+/// The function takes no parameters and returns `()` or a `Result`; anything that implements
+/// `ScenarioResult` will do. All options may be left out; the environment (`CCT_*`) overrides them.
+///
+/// | option | value | meaning |
+/// |---|---|---|
+/// | `iterations` | integer | how often the scenario is run |
+/// | `time_budget` | `"10s"`, `"none"` | stop after this much real time |
+/// | `strategy` | `"pct:d=3"` | which strategy decides; checked when the test starts |
+/// | `seed` | `42`, `"0x9f2c"` | where the strategy's randomness comes from |
+/// | `workers` | integer | threads that run iterations |
+/// | `clock` | `"strict"`, `"racing(5ms)"`, `"adversarial"` | when virtual time may move |
+/// | `granularity` | `"await"`, `"op"`, `"sync"` | where scheduling points lie |
+/// | `max_steps`, `max_tasks` | integer | limits on one iteration |
+/// | `max_time` | `"1h"` | limit on the virtual time of one iteration |
+/// | `fail_on_leak` | bool | fail when tasks are left over at the end |
+/// | `fail_on_limit` | bool | fail when an iteration reaches a limit |
+/// | `determinism_check` | bool | repeat an iteration and compare the traces |
+/// | `isolation` | `"thread"`, `"none"` | whether each iteration gets a thread of its own |
+/// | `coop_budget` | bool | tokio's cooperative budget |
+/// | `spurious_polls` | bool | polls that nothing asked for |
+/// | `start_paused` | bool | as in tokio |
+/// | `flavor` | `"multi_thread"`, `"current_thread"` | `current_thread` implies `granularity = "await"` |
+/// | `worker_threads` | integer | accepted for tokio's sake; does not narrow the exploration |
+/// | `crate` | `"path"` or path | where `cct_executor` is found, if renamed |
+///
+/// Durations are an integer and a unit: `ms`, `s`, `m` or `h`.
+#[proc_macro_attribute]
+pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute::expand(args.into(), item.into()).into()
+}
+
+/// Behind `cct_executor::select!`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn select(input: TokenStream) -> TokenStream {
+    select::expand(input.into()).into()
+}
+
+/// Behind `cct_executor::join!`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn join(input: TokenStream) -> TokenStream {
+    join::expand(input.into(), join::Kind::All).into()
+}
+
+/// Behind `cct_executor::try_join!`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn try_join(input: TokenStream) -> TokenStream {
+    join::expand(input.into(), join::Kind::Try).into()
+}

@@ -9,12 +9,34 @@
 //!    strategy instances (see [`Strategy::lanes`]), each with its own share of the iterations. The
 //!    number of worker threads therefore changes nothing.
 //!
+//! Read next: [`random`], the smallest; [`spec`] for strategies by name.
+//!
 //! [`pick`]: Strategy::pick
 
-use crate::words::{
-    ActionId, ActionKey, EnabledSet, Fingerprint, Iteration, IterationEnd, NodeId, Op, Pick,
-    SchedulingPoint,
-};
+mod draw;
+pub mod exhaustive;
+pub mod pct;
+pub mod random;
+mod ranking;
+pub mod round_robin;
+pub mod spec;
+
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod odds;
+
+pub use exhaustive::Exhaustive;
+pub use pct::Pct;
+pub use random::Random;
+pub use round_robin::RoundRobin;
+pub use spec::{StrategyError, StrategySpec};
+
+pub use crate::words::{Interests, StepEvent};
+
+use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
 
 /// Whether a strategy has anything left to explore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,65 +54,6 @@ pub enum Lanes {
     Independent,
     /// This many instances; instance `i` runs iterations `i`, `i + n`, `i + 2n`... in order.
     Fixed(u32),
-}
-
-/// What happened, for strategies that ask to be told (see [`Strategy::interests`]).
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum StepEvent<'a> {
-    /// A task was spawned; it is enabled.
-    Spawned {
-        /// The new task.
-        task: ActionKey,
-        /// Its identity across iterations.
-        id: ActionId,
-        /// Who spawned it, if a task did.
-        parent: Option<ActionKey>,
-        /// Where it runs.
-        node: NodeId,
-    },
-    /// An action became enabled (again).
-    Enabled(ActionKey),
-    /// A task's poll returned `Pending`: it waits.
-    Blocked(ActionKey),
-    /// A task ended.
-    Exited(ActionKey),
-    /// The running task sent something to, or woke, another one.
-    Sent {
-        /// The receiver that became enabled.
-        to: ActionKey,
-    },
-    /// A step begins: this action is about to perform this operation.
-    Step {
-        /// The action.
-        action: ActionKey,
-        /// Its operation.
-        op: &'a Op,
-    },
-    /// User code observed a value with `observe`.
-    Observed {
-        /// The key given by the user.
-        key: &'static str,
-        /// Hash of the value.
-        value: u64,
-        /// The state after the observation.
-        fingerprint: Fingerprint,
-    },
-    /// User code placed a mark for strategies (`seal` and `unseal` of delaying explorers).
-    UserOp(&'static str),
-}
-
-/// Which events a strategy wants; the others cost nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Interests {
-    /// [`StepEvent::Spawned`] and [`StepEvent::Exited`].
-    pub lifecycle: bool,
-    /// [`StepEvent::Enabled`], [`StepEvent::Blocked`] and [`StepEvent::Sent`].
-    pub readiness: bool,
-    /// [`StepEvent::Step`].
-    pub steps: bool,
-    /// [`StepEvent::Observed`] and [`StepEvent::UserOp`].
-    pub observations: bool,
 }
 
 /// Chooses decisions, and may learn across iterations.

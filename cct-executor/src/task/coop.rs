@@ -1,20 +1,134 @@
-//! tokio's cooperative budget.
-use std::task::{Context, Poll};
+//! tokio's cooperative budget: 128 operations a poll, then the task has to let others run.
 
-/// Gives back the unit of budget unless progress was made.
+use crate::execution::world::{Running, WORLD};
+use pin_project_lite::pin_project;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Gives the unit of budget back when dropped, unless progress was made.
 #[derive(Debug)]
-#[must_use]
-pub struct RestoreOnPending(bool);
+#[must_use = "the unit of budget is given back at once"]
+pub struct RestoreOnPending {
+    /// The budget before, or [`Running::UNLIMITED`] when there is nothing to restore.
+    before: std::cell::Cell<u8>,
+}
 
 impl RestoreOnPending {
     /// Keeps the unit spent.
     #[inline]
-    pub fn made_progress(&self) {}
+    pub fn made_progress(&self) {
+        self.before.set(Running::UNLIMITED);
+    }
 }
 
-/// Spends one unit of the current task's budget, or returns `Pending` (and wakes) at its end.
+impl Drop for RestoreOnPending {
+    #[inline]
+    fn drop(&mut self) {
+        let before = self.before.get();
+        if before != Running::UNLIMITED {
+            set_budget(before);
+        }
+    }
+}
+
+#[inline]
+fn set_budget(budget: u8) {
+    let _ = WORLD.try_with(|world| {
+        let mut running = world.running.get();
+        running.budget = budget;
+        world.running.set(running);
+    });
+}
+
+fn budget() -> u8 {
+    WORLD.try_with(|world| world.running.get().budget).unwrap_or(Running::UNLIMITED)
+}
+
+/// Spends one unit of the running task's budget. At its end the task is woken and `Pending`
+/// returned. Unlimited outside a world.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
-    let _ = cx;
-    Poll::Ready(RestoreOnPending(false))
+    let before = budget();
+    match before {
+        0 => {
+            crate::shim::defer(cx);
+            return Poll::Pending;
+        }
+        Running::UNLIMITED => {}
+        _ => set_budget(before - 1),
+    }
+    Poll::Ready(RestoreOnPending { before: std::cell::Cell::new(before) })
+}
+
+/// Whether the running task has budget left.
+pub fn has_budget_remaining() -> bool {
+    budget() != 0
+}
+
+/// Spends one unit of budget, letting others run when it is used up.
+pub async fn consume_budget() {
+    poll_fn(|cx| {
+        ready!(poll_proceed(cx)).made_progress();
+        Poll::Ready(())
+    })
+    .await;
+}
+
+pin_project! {
+    /// A future without budget. See [`unconstrained`].
+    #[derive(Debug)]
+    #[must_use = "Unconstrained does nothing unless polled"]
+    pub struct Unconstrained<F> {
+        #[pin]
+        inner: F,
+    }
+}
+
+/// Exempts a future from the budget.
+pub fn unconstrained<F>(inner: F) -> Unconstrained<F> {
+    Unconstrained { inner }
+}
+
+impl<F: Future> Future for Unconstrained<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let inner = self.project().inner;
+        WORLD.with(|world| {
+            world.with_running(
+                |running| running.budget = Running::UNLIMITED,
+                |now, before| now.budget = before.budget,
+                || inner.poll(cx),
+            )
+        })
+    }
+}
+
+pin_project! {
+    /// A future that takes part in the budget. See [`cooperative`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Coop<F> {
+        #[pin]
+        inner: F,
+    }
+}
+
+/// Makes a future spend a unit of budget whenever it makes progress.
+pub fn cooperative<F: Future>(inner: F) -> Coop<F> {
+    Coop { inner }
+}
+
+impl<F: Future> Future for Coop<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let budget = ready!(poll_proceed(cx));
+        let polled = self.project().inner.poll(cx);
+        if polled.is_ready() {
+            budget.made_progress();
+        }
+        polled
+    }
 }

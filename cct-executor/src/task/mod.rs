@@ -1,2 +1,37 @@
-//! Tasks.
+//! Tasks: spawning, joining, aborting, yielding, blocking. tokio's names and semantics.
+//!
+//! Differences from tokio, all of them about what a test may see: which task runs next is decided
+//! by the strategy; a task that panics while nobody can learn of it through its `JoinHandle` fails
+//! the iteration; task ids count from 1 in each world.
+
+pub(crate) mod blocking;
+pub(crate) mod body;
+mod builder;
+mod cancellable;
 pub mod coop;
+mod error;
+mod handle;
+mod id;
+mod join_set;
+mod local;
+mod local_set;
+mod spawn;
+mod yield_now;
+
+pub use blocking::{block_in_place, spawn_blocking};
+pub use builder::Builder;
+pub use cancellable::{Cancellable, cancellable};
+pub use coop::{consume_budget, unconstrained};
+pub use error::JoinError;
+pub use handle::{AbortHandle, JoinHandle};
+pub use id::{Id, id, try_id};
+pub use join_set::JoinSet;
+pub use local::LocalKey;
+pub use local_set::{LocalSet, spawn_local};
+pub use spawn::spawn;
+pub use yield_now::yield_now;
+
+/// Futures and errors of this module that tokio keeps in modules of their own.
+pub mod futures {
+    pub use super::local::TaskLocalFuture;
+}

@@ -1,5 +1,6 @@
 //! How one iteration is run: granularity, clock policy, limits.
 
+use super::seed::Seed;
 use std::fmt;
 use std::time::Duration;
 
@@ -70,5 +71,45 @@ impl fmt::Display for Limit {
             Limit::Time => "virtual time limit",
             Limit::Decisions => "end of the decisions",
         })
+    }
+}
+
+/// Everything about a world that changes how the program behaves in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorldConfig {
+    /// Where scheduling points lie.
+    pub granularity: Granularity,
+    /// When virtual time may move.
+    pub clock: Clock,
+    /// Bounds on the iteration.
+    pub limits: Limits,
+    /// Whether the clock starts frozen, as with tokio's `start_paused`.
+    pub start_paused: bool,
+    /// Whether tokio's cooperative budget of 128 operations a poll is kept.
+    pub coop_budget: bool,
+    /// Whether tasks are now and then polled without having been woken, and operations return
+    /// `Pending` once although they could go on.
+    pub spurious_polls: bool,
+    /// Whether tasks that outlive the scenario are a failure.
+    pub fail_on_leak: bool,
+    /// Whether reaching a limit is a failure.
+    pub fail_on_limit: bool,
+    /// Seed of `nondet::rng` and of the spurious polls.
+    pub noise: Seed,
+}
+
+impl Default for WorldConfig {
+    fn default() -> Self {
+        WorldConfig {
+            granularity: Granularity::default(),
+            clock: Clock::default(),
+            limits: Limits::default(),
+            start_paused: false,
+            coop_budget: true,
+            spurious_polls: false,
+            fail_on_leak: false,
+            fail_on_limit: false,
+            noise: Seed(0),
+        }
     }
 }

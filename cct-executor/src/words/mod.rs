@@ -8,15 +8,20 @@
 pub mod action;
 pub mod config;
 pub mod enabled;
+pub mod event;
+pub mod explanation;
 pub mod fingerprint;
 pub mod outcome;
 pub mod seed;
+pub mod token;
 pub mod trace;
 
 pub use action::{Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind, ResourceKind};
-pub use config::{Clock, Granularity, Limit, Limits};
+pub use config::{Clock, Granularity, Limit, Limits, WorldConfig};
 pub use enabled::{EnabledSet, Pick, SchedulingPoint};
+pub use event::{Interests, StepEvent};
 pub use fingerprint::Fingerprint;
 pub use outcome::{Failure, FailureKind, Iteration, IterationEnd, Outcome};
 pub use seed::Seed;
+pub use token::{ReplayToken, TokenError};
 pub use trace::{Decision, DecisionKind, Trace};

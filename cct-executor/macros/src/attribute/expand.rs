@@ -1,0 +1,76 @@
+//! What a test becomes: the scenario as an inner function, and one call with name, place and
+//! options.
+
+use super::options::{Call, Code, Options};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{AttrStyle, Attribute, ItemFn, ReturnType};
+
+pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
+    let ItemFn {
+        attrs,
+        vis,
+        sig,
+        block,
+    } = function;
+    let attributes = attrs.iter().cloned().map(outer);
+    let name = &sig.ident;
+    let text = name.unraw().to_string();
+    let crate_path = match &options.crate_path {
+        Some(path) => path.to_token_stream(),
+        None => quote!(::cct_executor),
+    };
+    let calls = options
+        .calls
+        .iter()
+        .map(|call| builder_call(call, &crate_path));
+    let (asyncness, fn_token, output) = (&sig.asyncness, &sig.fn_token, &sig.output);
+    // Named like the test: an identifier that the body could mean otherwise would be captured.
+    let mut scenario = name.clone();
+    scenario.set_span(name.span().resolved_at(Span::mixed_site()));
+    let argument = scenario_argument(&scenario, output);
+    quote! {
+        #(#attributes)*
+        #[::core::prelude::v1::test]
+        #vis #fn_token #name() {
+            #[allow(clippy::unused_async)]
+            #asyncness #fn_token #scenario() #output #block
+            #crate_path::__private::run_test(
+                #crate_path::__private::TestCase {
+                    name: ::core::concat!(::core::module_path!(), "::", #text),
+                    manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
+                #crate_path::Checker::new()#(#calls)*,
+                #argument,
+            )
+        }
+    }
+}
+
+/// Attributes inside the body stand before the function instead: they are about the whole test.
+fn outer(mut attribute: Attribute) -> Attribute {
+    attribute.style = AttrStyle::Outer;
+    attribute
+}
+
+fn builder_call(call: &Call, crate_path: &TokenStream) -> TokenStream {
+    let method = Ident::new(call.method, Span::call_site());
+    let argument = match &call.argument {
+        Code::Plain(code) => code.clone(),
+        Code::InCrate(code) => quote!(#crate_path::#code),
+    };
+    quote!(.#method(#argument))
+}
+
+/// At the return type, where a type that is no `ScenarioResult` shall be reported.
+fn scenario_argument(scenario: &Ident, output: &ReturnType) -> Ident {
+    let mut argument = scenario.clone();
+    if let ReturnType::Type(_, result) = output {
+        argument.set_span(result.span().resolved_at(Span::mixed_site()));
+    }
+    argument
+}

@@ -1,0 +1,122 @@
+//! `#[cct_executor::test]`: options in `options`, literals in `values`, output in `expand`.
+
+mod expand;
+mod options;
+mod values;
+
+use options::Options;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, ItemFn, Meta, Token};
+
+/// The test, or every mistake that was found and an empty function in its place.
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+    let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
+        return not_a_function(item);
+    };
+    let options = Options::parse(args);
+    let mistakes = [
+        check_function(&function).err(),
+        options.as_ref().err().cloned(),
+    ];
+    let mistakes = mistakes.into_iter().flatten().reduce(|mut all, mistake| {
+        all.combine(mistake);
+        all
+    });
+    match (options, mistakes) {
+        (Ok(options), None) => expand::expand(&function, &options),
+        (_, mistakes) => {
+            let errors = mistakes.map(syn::Error::into_compile_error);
+            let empty = empty_function(&function);
+            quote!(#errors #empty)
+        }
+    }
+}
+
+/// The item is passed on: if it is a function that does not parse, the compiler says it better.
+fn not_a_function(item: TokenStream) -> TokenStream {
+    match syn::parse2::<syn::Item>(item.clone()) {
+        Ok(other) => {
+            let error = syn::Error::new_spanned(&other, "only an `async fn` can be a test");
+            let error = error.into_compile_error();
+            quote!(#error #other)
+        }
+        Err(error) => error.into_compile_error(),
+    }
+}
+
+fn check_function(function: &ItemFn) -> syn::Result<()> {
+    let signature = &function.sig;
+    if let Some(second) = function.attrs.iter().find(|attribute| is_test(attribute)) {
+        return Err(syn::Error::new_spanned(
+            second,
+            "second test attribute is supplied, consider removing or changing the order of your \
+             test attributes",
+        ));
+    }
+    if signature.asyncness.is_none() {
+        return Err(syn::Error::new_spanned(
+            signature.fn_token,
+            "the `async` keyword is missing from the function declaration",
+        ));
+    }
+    if !signature.inputs.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &signature.inputs,
+            "a test takes no parameters: it makes everything it needs, so that each run starts \
+             afresh",
+        ));
+    }
+    if !signature.generics.params.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &signature.generics.params,
+            "a test cannot be generic: nothing says what the parameters would be",
+        ));
+    }
+    if let Some(abi) = &signature.abi {
+        return Err(syn::Error::new_spanned(
+            abi,
+            "a test cannot be an `extern` function",
+        ));
+    }
+    Ok(())
+}
+
+/// `#[test]`, also by its full path in the prelude of core or std.
+fn is_test(attribute: &Attribute) -> bool {
+    let Meta::Path(path) = &attribute.meta else {
+        return false;
+    };
+    let names: Vec<String> = path
+        .segments
+        .iter()
+        .map(|name| name.ident.to_string())
+        .collect();
+    match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => path.leading_colon.is_none(),
+        ["core" | "std", "prelude", _, "test"] => true,
+        _ => false,
+    }
+}
+
+/// Keeps the name defined and the item's conditions, so that no error follows from the first one.
+fn empty_function(function: &ItemFn) -> TokenStream {
+    let conditions = function
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"));
+    let (visibility, name) = (&function.vis, &function.sig.ident);
+    quote! {
+        #(#conditions)*
+        #[allow(dead_code)]
+        #visibility fn #name() {}
+    }
+}
+
+/// `a = b, c = d`, every mistake of which is reported.
+fn parse_list(args: TokenStream) -> syn::Result<Vec<options::Argument>> {
+    use syn::parse::Parser;
+    let list = Punctuated::<options::Argument, Token![,]>::parse_terminated.parse2(args)?;
+    Ok(list.into_iter().collect())
+}

@@ -1,0 +1,64 @@
+//! Data choices: a value the program draws, decided like everything else.
+
+use super::core::{Core, NONE};
+use super::decider::Decider;
+use super::world::World;
+use crate::words::enabled::Values;
+use crate::words::{Decision, DecisionKind, EnabledSet, Fingerprint, SchedulingPoint};
+
+impl Core {
+    fn choose(
+        &mut self,
+        count: u32,
+        weights: &[u32],
+        label: &'static str,
+        current: u32,
+        decider: &mut dyn Decider,
+    ) -> u32 {
+        if self.end.is_some() || !self.count_step() {
+            return 0;
+        }
+        let point = SchedulingPoint {
+            step: self.steps,
+            time_ns: self.now_ns,
+            fingerprint: Fingerprint(self.fingerprint),
+            current: Self::key(self.last),
+            can_continue: current != NONE,
+            yielded: false,
+        };
+        let set = EnabledSet::Values(Values { count, weights, label });
+        match decider.pick(&point, &set) {
+            Ok(pick) => {
+                assert!(pick.0 < count, "cct bug: pick {} of {count} values", pick.0);
+                let index = pick.0;
+                self.record(Decision { kind: DecisionKind::Value, index, arity: count });
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.value(self.steps, self.now_ns, current, label, index);
+                }
+                index
+            }
+            Err(stop) => {
+                self.stop(stop);
+                0
+            }
+        }
+    }
+}
+
+impl World {
+    /// Draws a value below `count`. Without a running world, or with one value only, that is 0.
+    pub(crate) fn choose(&self, count: u32, weights: &[u32], label: &'static str) -> u32 {
+        if !self.is_running() || count < 2 {
+            return 0;
+        }
+        let key = self.running.get().key;
+        let (value, over) = self.with(|core, decider| {
+            let value = core.choose(count, weights, label, key, decider);
+            (value, core.end.is_some())
+        });
+        if over {
+            self.stop_here();
+        }
+        value
+    }
+}

@@ -1,0 +1,74 @@
+//! Teardown: by completion, not by unwinding.
+//!
+//! 1. A closing world decides nothing: points return `Pending`, wake-ups are ignored, spawned
+//!    futures are dropped at once.
+//! 2. Each suspended poll is resumed once and runs until it returns; one that spins is unwound
+//!    after a bounded number of points ([`Closing`]).
+//! 3. Then every future is dropped in the ordinary way, each behind its own `catch_unwind`.
+//! 4. The trace is complete before the first of this happens.
+
+use super::core::{NONE, state};
+use super::panics;
+use super::world::{Phase, Running, World};
+use crate::raw::stack::Resume;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The payload that unwinds a poll of last resort, and blocking closures that wait.
+pub(crate) struct Closing;
+
+fn quietly(drop_things: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(drop_things));
+    panics::forget();
+}
+
+impl World {
+    /// Ends what is left of the world. Afterwards the tables hold no user values.
+    pub(crate) fn close(&self) {
+        self.phase.set(Phase::Closing);
+        self.inert_points.set(0);
+        self.finish_suspended();
+        self.running.set(Running::NOBODY);
+        self.drop_tasks();
+        let (waiters, cancels) =
+            self.with(|core, _| (core.timers.take_waiters(), core.take_cancel_waiters()));
+        let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
+        if !(waiters.is_empty() && cancels.is_empty() && deferred.is_empty()) {
+            quietly(move || drop((waiters, cancels, deferred)));
+        }
+        self.phase.set(Phase::Idle);
+    }
+
+    /// Resumes each suspended poll, once.
+    fn finish_suspended(&self) {
+        let mut from = 0;
+        while let Some((subject, worker)) = self.with(|core, _| {
+            let found = core.tasks[from..].iter().position(|task| task.worker != NONE)?;
+            let subject = from + found;
+            Some((subject, std::mem::replace(&mut core.tasks[subject].worker, NONE)))
+        }) {
+            from = subject + 1;
+            self.inert_points.set(0);
+            self.resume_worker(worker, Resume::Continue);
+        }
+    }
+
+    fn drop_tasks(&self) {
+        let count = self.with(|core, _| core.tasks.len());
+        for subject in 0..count {
+            let (runnable, locals) = self.with(|core, _| {
+                let task = &mut core.tasks[subject];
+                let taken = (task.runnable.take(), std::mem::take(&mut task.locals));
+                let key = task.key;
+                core.action(key).state |= state::DONE;
+                taken
+            });
+            if let Some(mut runnable) = runnable {
+                quietly(|| runnable.body.as_mut().cancel());
+                quietly(|| drop(runnable));
+            }
+            if !locals.is_empty() {
+                quietly(|| drop(locals));
+            }
+        }
+    }
+}

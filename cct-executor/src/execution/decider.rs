@@ -1,0 +1,33 @@
+//! Who decides: the engine's side of a strategy, a replay, a byte stream.
+
+use std::any::Any;
+
+use crate::words::{EnabledSet, Interests, Pick, SchedulingPoint, StepEvent};
+
+/// Why a decider has no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// The recorded decisions are used up.
+    End,
+    /// The recorded decision does not fit what is enabled.
+    Diverged(String),
+}
+
+/// Answers the engine's questions. Unlike a strategy it may be unable to.
+pub(crate) trait Decider {
+    /// Chooses; asked only when there are at least two choices.
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Result<Pick, Stop>;
+
+    /// Which events [`observe`](Self::observe) is called for.
+    fn interests(&self) -> Interests {
+        Interests::default()
+    }
+
+    /// Something happened.
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        let _ = event;
+    }
+
+    /// Itself, so that whoever gave it to an iteration gets it back.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}

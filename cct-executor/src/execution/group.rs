@@ -1,0 +1,136 @@
+//! Affinity groups: tasks that share an operating system thread in reality.
+//!
+//! 1. While one member is in the middle of a poll, no other member is enabled.
+//! 2. Members of a group that nobody drives (a `LocalSet` that is not awaited) are not enabled.
+
+use super::core::{Core, NONE, state};
+use super::tasks::Runnable;
+use crate::words::Action;
+
+/// The tasks of one `LocalSet`, and whoever drives it.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) members: Vec<u32>,
+    /// The task that awaits the set.
+    pub(crate) driver: u32,
+    /// The member that has reached a scheduling point in the middle of its poll.
+    busy: u32,
+    /// The driver waits for the last member to end.
+    awaited: bool,
+}
+
+impl Core {
+    /// A group without members and driver.
+    pub(crate) fn new_group(&mut self) -> u32 {
+        self.groups.push(Group { members: Vec::new(), driver: NONE, busy: NONE, awaited: false });
+        self.groups.len() as u32 - 1
+    }
+
+    /// Whether a member may enter the enabled set now; otherwise it is marked to enter later.
+    #[cold]
+    pub(crate) fn may_show(&mut self, key: u32) -> bool {
+        let group = self.task(key).group as usize;
+        let Group { driver, busy, .. } = self.groups[group];
+        let shown = driver != NONE && (busy == NONE || busy == key);
+        let action = self.action(key);
+        action.state =
+            if shown { action.state & !state::HIDDEN } else { action.state | state::HIDDEN };
+        shown
+    }
+
+    /// A member is at a scheduling point in the middle of its poll: hides the others.
+    #[cold]
+    pub(crate) fn take_group_turn(&mut self, key: u32) {
+        let group = self.task(key).group as usize;
+        if self.groups[group].busy == key {
+            return;
+        }
+        self.groups[group].busy = key;
+        self.refresh_group(group);
+    }
+
+    /// A member's poll is over: shows the others again.
+    #[cold]
+    pub(crate) fn leave_group_turn(&mut self, key: u32) {
+        let group = self.task(key).group as usize;
+        if self.groups[group].busy == key {
+            self.groups[group].busy = NONE;
+            self.refresh_group(group);
+        }
+    }
+
+    /// The driver of a group comes (a task) or goes ([`NONE`]). It is a member while it drives,
+    /// unless it belongs to another group already.
+    pub(crate) fn drive_group(&mut self, group: u32, driver: u32) {
+        let entry = &mut self.groups[group as usize];
+        entry.awaited = false;
+        let before = std::mem::replace(&mut entry.driver, driver);
+        if before == driver {
+            return;
+        }
+        if before != NONE && self.task(before).group == group {
+            self.groups[group as usize].members.retain(|&m| m != before);
+            self.leave_group_turn(before);
+            self.task(before).group = NONE;
+            let hidden = self.action(before).state & state::HIDDEN != 0;
+            self.action(before).state &= !(state::GROUPED | state::HIDDEN);
+            if hidden {
+                self.insert(before);
+            }
+        }
+        if driver != NONE && self.task(driver).group == NONE {
+            self.task(driver).group = group;
+            self.action(driver).state |= state::GROUPED;
+            self.groups[group as usize].members.push(driver);
+        }
+        self.refresh_group(group as usize);
+    }
+
+    /// Whether all members but the driver have ended.
+    pub(crate) fn group_is_empty(&self, group: u32, driver: u32) -> bool {
+        let members = &self.groups[group as usize].members;
+        !members.iter().any(|&key| key != driver && self.is_alive(key))
+    }
+
+    /// The driver is woken when the last member ends.
+    pub(crate) fn wake_driver_when_empty(&mut self, group: u32) {
+        self.groups[group as usize].awaited = true;
+    }
+
+    /// A member has ended. Returns the driver if it is to be woken.
+    pub(crate) fn left_group(&mut self, key: u32) -> Option<u32> {
+        let group = self.task(key).group;
+        let driver = self.groups[group as usize].driver;
+        self.groups[group as usize].members.retain(|&member| member != key);
+        let awaited = self.groups[group as usize].awaited && driver != NONE && driver != key;
+        (awaited && self.group_is_empty(group, driver)).then_some(driver)
+    }
+
+    /// Takes one member that is not being polled, to be dropped outside.
+    pub(crate) fn take_group_member(&mut self, group: u32) -> Option<(u32, Runnable)> {
+        let members = self.groups[group as usize].members.clone();
+        members.into_iter().find_map(|key| {
+            self.remove(key);
+            Some((key, self.task(key).runnable.take()?))
+        })
+    }
+
+    /// Whether a task belongs to a group.
+    pub(crate) fn group_of(&mut self, key: u32) -> u32 {
+        self.task(key).group
+    }
+
+    fn refresh_group(&mut self, group: usize) {
+        for i in 0..self.groups[group].members.len() {
+            let key = self.groups[group].members[i];
+            let action = &self.actions[key as usize];
+            if action.position != Action::NOWHERE {
+                if !self.may_show(key) {
+                    self.remove(key);
+                }
+            } else if action.state & state::HIDDEN != 0 {
+                self.insert(key);
+            }
+        }
+    }
+}

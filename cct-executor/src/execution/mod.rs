@@ -1,0 +1,33 @@
+//! Runs ONE iteration: the step loop, the task table, wakers, timers, the clock, blocking,
+//! quiescence, limits, teardown.
+//!
+//! Knows no strategy (only a [`Decider`]), no environment variable, no output.
+//!
+//! 1. One thread per execution, one step loop, one thread-local ([`world::WORLD`]).
+//! 2. Time moves in one place ([`timers`], `Core::advance_to`).
+//! 3. The core is never borrowed while user code runs.
+//!
+//! Read next: [`core`] (the tables), [`decide`] (the enabled set and the decision), [`step`] (the
+//! loop), [`point`] (decisions inside polls), [`close`] (teardown).
+
+pub(crate) mod cancel;
+pub(crate) mod choice;
+pub(crate) mod close;
+pub(crate) mod core;
+pub(crate) mod decide;
+pub(crate) mod decider;
+pub(crate) mod group;
+pub(crate) mod panics;
+pub(crate) mod point;
+pub(crate) mod record;
+pub(crate) mod resources;
+pub(crate) mod run;
+pub(crate) mod sites;
+pub(crate) mod sketch;
+pub(crate) mod step;
+pub(crate) mod tasks;
+pub(crate) mod timers;
+pub(crate) mod waker;
+pub(crate) mod world;
+
+pub(crate) use decider::{Decider, Stop};

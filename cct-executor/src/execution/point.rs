@@ -1,0 +1,320 @@
+//! Scheduling points: decisions in the middle of a poll.
+//!
+//! 1. The operation is published before the decision is taken, and taken before it acts.
+//! 2. A poll that another task overtakes is suspended where it stands; `Pending` is returned only
+//!    while the world closes, or where spurious polls were asked for.
+//! 3. No suspension while the thread unwinds from a panic.
+
+use super::close::Closing;
+use super::core::{Core, NONE, state};
+use super::decide::Next;
+use super::decider::Decider;
+use super::world::{Phase, Running, World};
+use crate::raw::stack;
+use crate::words::{Access, Action, ActionKey, Granularity, Op, OpKind, StepEvent};
+use std::panic::{Location, resume_unwind};
+use std::task::{Context, Poll};
+
+/// Inert points a poll may pass while the world closes before it is unwound: it spins.
+const INERT_POINTS_MAX: u32 = 10_000;
+
+/// The resource index that stands for a task as something to join.
+pub(crate) fn task_resource(key: u32) -> u32 {
+    key | 1 << 31
+}
+
+/// The task behind a resource index, if it stands for one.
+pub(crate) fn resource_task(resource: u32) -> Option<u32> {
+    (resource >> 31 == 1).then_some(resource & !(1 << 31))
+}
+
+/// What to do at a point.
+enum At {
+    GoOn,
+    Pending,
+    Ask,
+}
+
+impl Core {
+    fn resource_tag(&self, resource: u32) -> u64 {
+        match resource_task(resource) {
+            Some(key) => self.tasks[self.actions[key as usize].subject as usize].tag,
+            None if resource == 0 => 0,
+            None => self.resources[resource as usize].tag,
+        }
+    }
+
+    /// The running task is about to perform `op`. Returns whether a decision is due; then the
+    /// task is in the enabled set.
+    #[inline]
+    fn at_point(&mut self, key: u32, op: Op, untouched: bool, granularity: Granularity) -> At {
+        let action = &self.actions[key as usize];
+        let pending = action.op;
+        if untouched && pending.kind == op.kind && pending.resource == op.resource {
+            // The decision to let the task do just this has this moment been taken.
+            return At::GoOn;
+        }
+        let tag = self.resource_tag(op.resource);
+        self.announce(key, op, tag);
+        if granularity == Granularity::Await {
+            self.note_op(key, false);
+            return At::GoOn;
+        }
+        if self.config.spurious_polls && rand::RngExt::random_ratio(&mut self.noise, 1, 16) {
+            return At::Pending;
+        }
+        if self.actions[key as usize].state & state::GROUPED != 0 {
+            self.take_group_turn(key);
+        }
+        self.timers_changed();
+        if self.end.is_none() && self.enabled.is_empty() {
+            if self.count_step() {
+                self.note_op(key, false);
+                return At::GoOn;
+            }
+            return At::Ask;
+        }
+        let action = &mut self.actions[key as usize];
+        action.position = self.enabled.len() as u32;
+        self.enabled.push(key);
+        At::Ask
+    }
+
+    /// Tells strategies and recorder that the running task performs its pending operation.
+    #[inline]
+    fn note_op(&mut self, key: u32, switched: bool) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.step(self.steps, self.now_ns, &self.actions[key as usize], switched);
+        }
+    }
+
+    /// The running task is suspended on a worker's stack.
+    fn suspend(&mut self, key: u32, worker: u32) {
+        let action = self.action(key);
+        action.state = action.state & !state::RUNNING | state::FROZEN;
+        self.task(key).worker = worker;
+    }
+
+    /// A suspended task goes on.
+    fn resumed(&mut self, key: u32, decider: &mut dyn Decider) {
+        let action = self.action(key);
+        action.state = action.state & !state::FROZEN | state::RUNNING;
+        self.task(key).worker = NONE;
+        self.last = key;
+        if self.interests.steps {
+            let op = self.actions[key as usize].op;
+            decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
+        }
+        self.note_op(key, true);
+    }
+}
+
+impl World {
+    /// The scheduling point of an asynchronous operation.
+    #[inline]
+    pub(crate) fn point(&self, op: Op) -> Poll<()> {
+        match self.phase.get() {
+            Phase::Running => {}
+            Phase::Idle => return Poll::Ready(()),
+            Phase::Closing => return self.inert_point(),
+        }
+        let mut running = self.running.get();
+        if running.key == NONE {
+            return Poll::Ready(());
+        }
+        let untouched = running.untouched;
+        running.untouched = false;
+        self.running.set(running);
+        let key = running.key;
+        let granularity = if std::thread::panicking() {
+            Granularity::Await
+        } else {
+            self.granularity.get()
+        };
+        match self.with(|core, _| core.at_point(key, op, untouched, granularity)) {
+            At::GoOn => return Poll::Ready(()),
+            At::Pending => {
+                self.wake(key);
+                return Poll::Pending;
+            }
+            At::Ask => {}
+        }
+        match self.decide(key) {
+            Next::Run(next) if next == key => {
+                self.went_on(key);
+                Poll::Ready(())
+            }
+            next => self.switch(key, next),
+        }
+    }
+
+    /// The decision let the running task go on.
+    #[inline]
+    fn went_on(&self, key: u32) {
+        self.with(|core, decider| {
+            if core.interests.steps {
+                let op = core.actions[key as usize].op;
+                decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
+            }
+            core.note_op(key, false);
+        });
+    }
+
+    /// The scheduling point of a synchronous operation.
+    #[inline]
+    pub(crate) fn sync_point(&self, op: Op) {
+        if self.granularity.get() == Granularity::Sync {
+            if self.phase.get() == Phase::Closing {
+                self.count_inert();
+            } else {
+                // Spurious `Pending` has no meaning here: the operation acts all the same.
+                let _ = self.point(op);
+            }
+        } else if self.recording.get() && self.is_running() {
+            let key = self.running.get().key;
+            if key != NONE {
+                self.with(|core, _| {
+                    if let Some(recorder) = &mut core.recorder {
+                        let action = Action { op, ..core.actions[key as usize].clone() };
+                        recorder.step(core.steps, core.now_ns, &action, false);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Suspends the running poll in favour of another task. `Pending` if the world closed
+    /// meanwhile.
+    fn switch(&self, key: u32, next: Next) -> Poll<()> {
+        let saved = self.running.get();
+        self.with(|core, _| core.suspend(key, self.worker.get()));
+        self.next_key.set(if let Next::Run(next) = next { next } else { NONE });
+        stack::freeze();
+        self.running.set(saved);
+        if self.phase.get() == Phase::Closing {
+            return self.inert_point();
+        }
+        self.with(|core, decider| core.resumed(key, decider));
+        Poll::Ready(())
+    }
+
+    /// The iteration is over: the running poll must not go on before the world closes.
+    #[cold]
+    pub(crate) fn stop_here(&self) {
+        let key = self.running.get().key;
+        if key != NONE && stack::on_worker() && !std::thread::panicking() {
+            let _ = self.switch(key, Next::End);
+        }
+    }
+
+    /// Counts a point passed while closing, and unwinds a poll that spins.
+    fn count_inert(&self) {
+        let passed = self.inert_points.get() + 1;
+        self.inert_points.set(passed);
+        if passed > INERT_POINTS_MAX && !std::thread::panicking() {
+            self.inert_points.set(0);
+            resume_unwind(Box::new(Closing));
+        }
+    }
+
+    #[cold]
+    fn inert_point(&self) -> Poll<()> {
+        self.count_inert();
+        Poll::Pending
+    }
+
+    /// Suspends the running poll until its task is woken: what blocking calls wait with.
+    /// Unwinds when the world closes.
+    pub(crate) fn park(&self, site: &'static Location<'static>) {
+        let key = self.running.get().key;
+        let notified = self.with(|core, decider| {
+            let op = Op { kind: OpKind::Block, access: Access::Read, resource: 0, site };
+            let action = core.action(key);
+            let notified = action.state & state::NOTIFIED != 0;
+            action.state &= !(state::NOTIFIED | state::RUNNING);
+            if notified {
+                core.insert(key);
+            } else {
+                if matches!(core.action(key).op.kind, OpKind::Start | OpKind::Yield) {
+                    core.announce(key, op, 0);
+                }
+                if core.interests.readiness {
+                    decider.observe(&StepEvent::Blocked(ActionKey(key)));
+                }
+            }
+            notified
+        });
+        let _ = notified;
+        match self.decide(NONE) {
+            Next::Run(next) if next == key => self.with(|core, _| {
+                core.last = key;
+                core.action(key).state |= state::RUNNING;
+                core.action(key).state &= !state::NOTIFIED;
+            }),
+            next => {
+                if self.switch(key, next).is_pending() && !std::thread::panicking() {
+                    resume_unwind(Box::new(Closing));
+                }
+                self.with(|core, _| core.action(key).state &= !state::NOTIFIED);
+            }
+        }
+    }
+
+    /// The task yields explicitly: it is enabled again once its poll has returned.
+    #[inline]
+    pub(crate) fn yield_now(&self, cx: &Context<'_>, site: &'static Location<'static>) {
+        let running = self.running.get();
+        if !self.is_running() || running.key == NONE {
+            cx.waker().wake_by_ref();
+            return;
+        }
+        let op = Op { kind: OpKind::Yield, access: Access::Read, resource: 0, site };
+        let own = running.waker == cx.waker().data();
+        self.with(|core, _| {
+            core.announce(running.key, op, 0);
+            let action = core.action(running.key);
+            action.state |= state::YIELDED;
+            if own {
+                action.state |= state::NOTIFIED;
+            }
+        });
+        if !own {
+            self.deferred.borrow_mut().push(cx.waker().clone());
+        }
+    }
+
+    /// Wakes the waker once the poll that is going on has returned, as tokio's `defer` does.
+    pub(crate) fn defer(&self, cx: &Context<'_>) {
+        let running = self.running.get();
+        if !self.is_running() || running.key == NONE {
+            cx.waker().wake_by_ref();
+        } else if running.waker == cx.waker().data() {
+            self.with(|core, _| core.action(running.key).state |= state::NOTIFIED);
+        } else {
+            self.deferred.borrow_mut().push(cx.waker().clone());
+        }
+    }
+
+    /// Runs `f` with a changed description of the running poll.
+    pub(crate) fn with_running<R>(
+        &self,
+        change: impl FnOnce(&mut Running),
+        restore: impl Fn(&mut Running, Running),
+        f: impl FnOnce() -> R,
+    ) -> R {
+        struct Restore<'a, G: Fn(&mut Running, Running)>(&'a World, Running, G);
+        impl<G: Fn(&mut Running, Running)> Drop for Restore<'_, G> {
+            fn drop(&mut self) {
+                let mut running = self.0.running.get();
+                self.2(&mut running, self.1);
+                self.0.running.set(running);
+            }
+        }
+        let before = self.running.get();
+        let mut changed = before;
+        change(&mut changed);
+        self.running.set(changed);
+        let _restore = Restore(self, before, restore);
+        f()
+    }
+}

@@ -1,0 +1,237 @@
+//! Rich detail, gathered only while a failing trace is replayed: exploring pays nothing for it.
+
+use super::core::{Core, NONE, state};
+use super::point::resource_task;
+use crate::words::explanation::{
+    Explanation, Holder, Step, TaskState, TaskStory, Wait, find_cycles,
+};
+use crate::words::{Action, ActionKind, Decision, OpKind};
+use std::collections::BTreeMap;
+use std::panic::Location;
+
+type Site = &'static Location<'static>;
+
+/// One thing an operation waits for.
+#[derive(Clone, Copy)]
+struct Blocked {
+    kind: OpKind,
+    resource: u32,
+    site: Site,
+}
+
+/// Collects what an explanation needs.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    steps: Vec<RawStep>,
+    /// The rolling hash after each decision, to find where two runs part.
+    pub(crate) hashes: Vec<u64>,
+    holders: BTreeMap<u32, Vec<(u32, Site)>>,
+    blocked: BTreeMap<u32, Vec<Blocked>>,
+    log: Vec<(u64, String)>,
+    last: Option<u32>,
+    pending: Option<Decision>,
+}
+
+struct RawStep {
+    step: u64,
+    time_ns: u64,
+    key: u32,
+    kind: OpKind,
+    resource: u32,
+    site: Option<Site>,
+    value: Option<(&'static str, u32)>,
+    choices: u32,
+    preempts: bool,
+}
+
+impl Recorder {
+    pub(crate) fn decision(&mut self, decision: Decision, rolling: u64) {
+        self.hashes.push(rolling);
+        self.pending = Some(decision);
+    }
+
+    /// A task's poll begins: what it waited for is settled anew.
+    pub(crate) fn begin_poll(&mut self, key: u32) {
+        self.blocked.remove(&key);
+    }
+
+    pub(crate) fn step(&mut self, step: u64, time_ns: u64, action: &Action, _switched: bool) {
+        let choices = self.pending.take().map_or(1, |decision| decision.arity);
+        let key = action.key.0;
+        let preempts = action.kind == ActionKind::Run
+            && choices > 1
+            && self.last.is_some_and(|last| last != key && !self.blocked.contains_key(&last));
+        if action.kind == ActionKind::Run {
+            self.last = Some(key);
+        }
+        self.steps.push(RawStep {
+            step,
+            time_ns,
+            key,
+            kind: action.op.kind,
+            resource: action.op.resource,
+            site: Some(action.op.site),
+            value: None,
+            choices,
+            preempts,
+        });
+    }
+
+    pub(crate) fn value(
+        &mut self,
+        step: u64,
+        time_ns: u64,
+        key: u32,
+        label: &'static str,
+        value: u32,
+    ) {
+        let choices = self.pending.take().map_or(1, |decision| decision.arity);
+        self.steps.push(RawStep {
+            step,
+            time_ns,
+            key,
+            kind: OpKind::User,
+            resource: 0,
+            site: None,
+            value: Some((label, value)),
+            choices,
+            preempts: false,
+        });
+    }
+
+    pub(crate) fn blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
+        self.blocked.entry(key).or_default().push(Blocked { kind, resource, site });
+    }
+
+    pub(crate) fn acquired(&mut self, resource: u32, holder: u32, site: Site) {
+        self.holders.entry(resource).or_default().push((holder, site));
+    }
+
+    pub(crate) fn released(&mut self, resource: u32, holder: u32) {
+        if let Some(holders) = self.holders.get_mut(&resource) {
+            let at = holders.iter().position(|(task, _)| *task == holder).unwrap_or(0);
+            if at < holders.len() {
+                holders.remove(at);
+            }
+        }
+    }
+
+    pub(crate) fn exited(&mut self, key: u32) {
+        self.blocked.remove(&key);
+        if self.last == Some(key) {
+            self.last = None;
+        }
+    }
+
+    pub(crate) fn log(&mut self, step: u64, line: String) {
+        self.log.push((step, line));
+    }
+}
+
+fn place(site: Site) -> String {
+    format!("{}:{}", site.file(), site.line())
+}
+
+impl Core {
+    /// Notes that the running task is about to wait for a resource.
+    #[cold]
+    pub(crate) fn note_blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.blocked(key, kind, resource, site);
+        }
+    }
+
+    fn resource_name(&self, resource: u32) -> Option<String> {
+        if let Some(key) = resource_task(resource) {
+            return Some(format!("task {}", self.task_name(key)));
+        }
+        let entry = self.resources.get(resource as usize).filter(|_| resource != 0)?;
+        Some(format!("{} {resource} made at {}", entry.kind, place(entry.site)))
+    }
+
+    fn short_resource_name(&self, resource: u32) -> String {
+        match resource_task(resource) {
+            Some(key) => format!("task {}", self.task_name(key)),
+            None if resource == 0 => String::new(),
+            None => format!("{} {resource}", self.resources[resource as usize].kind),
+        }
+    }
+
+    /// Turns what was recorded into an explanation. Called when the iteration is over, before the
+    /// world closes.
+    pub(crate) fn explain(&mut self) -> Option<Explanation> {
+        let recorder = self.recorder.take()?;
+        let steps = recorder.steps.iter().map(|raw| self.explain_step(raw)).collect();
+        let tasks: Vec<_> = self
+            .tasks
+            .iter()
+            .filter(|task| self.is_alive(task.key))
+            .map(|task| self.explain_task(task.key, &recorder))
+            .collect();
+        let cycles = find_cycles(&tasks);
+        let Recorder { hashes, log, .. } = *recorder;
+        Some(Explanation { steps, tasks, cycles, log, hashes })
+    }
+
+    fn explain_step(&self, raw: &RawStep) -> Step {
+        let action = self.actions.get(raw.key as usize);
+        let task = action.filter(|a| a.kind == ActionKind::Run).map(|a| self.task_name(a.key.0));
+        let what = match raw.value {
+            Some((label, value)) => format!("choose {label} = {value}"),
+            None => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
+        };
+        Step {
+            step: raw.step,
+            time_ns: raw.time_ns,
+            node: action.map_or(0, |a| a.node.0),
+            task,
+            what: what.trim_end().to_owned(),
+            site: raw.site.map(place),
+            choices: raw.choices,
+            preempts: raw.preempts,
+        }
+    }
+
+    fn explain_task(&self, key: u32, recorder: &Recorder) -> TaskStory {
+        let action = &self.actions[key as usize];
+        let task = &self.tasks[action.subject as usize];
+        let enabled = action.position != Action::NOWHERE || action.state & state::RUNNING != 0;
+        let waits = recorder.blocked.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let waits: Vec<Wait> = waits
+            .iter()
+            .map(|blocked| Wait {
+                op: blocked.kind.name().to_owned(),
+                resource: self.resource_name(blocked.resource),
+                site: place(blocked.site),
+                holders: self.explain_holders(blocked.resource, recorder),
+            })
+            .collect();
+        TaskStory {
+            task: action.subject,
+            name: self.task_name(key),
+            spawned_at: place(task.spawn_site),
+            state: if enabled { TaskState::Ready } else { TaskState::Waiting },
+            last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
+            waits,
+        }
+    }
+
+    fn explain_holders(&self, resource: u32, recorder: &Recorder) -> Vec<Holder> {
+        if let Some(key) = resource_task(resource) {
+            let subject = self.actions[key as usize].subject;
+            return vec![Holder { task: Some(subject), name: self.task_name(key), site: None }];
+        }
+        let holders = recorder.holders.get(&resource).map(Vec::as_slice).unwrap_or_default();
+        holders
+            .iter()
+            .map(|&(key, site)| match key {
+                NONE => Holder { task: None, name: "nobody".into(), site: Some(place(site)) },
+                key => Holder {
+                    task: Some(self.actions[key as usize].subject),
+                    name: self.task_name(key),
+                    site: Some(place(site)),
+                },
+            })
+            .collect()
+    }
+}

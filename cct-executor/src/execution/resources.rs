@@ -1,0 +1,88 @@
+//! Resources: what operations act on, as reports and fingerprints know them.
+
+use super::core::{Core, NONE};
+use crate::words::ResourceKind;
+use crate::words::fingerprint::{mix, mix2};
+use std::panic::Location;
+
+/// One entry of a world's resource table. Index 0 stands for "no resource".
+pub(crate) struct ResourceEntry {
+    pub(crate) kind: ResourceKind,
+    pub(crate) site: &'static Location<'static>,
+    /// Stands for the resource in fingerprints: equal for resources made at one place.
+    pub(crate) tag: u64,
+    digest: u64,
+    /// Digests of those who hold it.
+    held: u64,
+    holders: u32,
+}
+
+impl Core {
+    /// Enters a resource into the table.
+    pub(crate) fn add_resource(
+        &mut self,
+        kind: ResourceKind,
+        site: &'static Location<'static>,
+    ) -> u32 {
+        if self.resources.is_empty() {
+            self.resources.push(ResourceEntry {
+                kind: ResourceKind::None,
+                site,
+                tag: 0,
+                digest: 0,
+                held: 0,
+                holders: 0,
+            });
+        }
+        let tag = self.sites.tag(site) ^ (kind as u64) << 56;
+        self.resources.push(ResourceEntry { kind, site, tag, digest: 0, held: 0, holders: 0 });
+        self.resources.len() as u32 - 1
+    }
+
+    /// Replaces a resource's abstract state.
+    #[inline]
+    pub(crate) fn set_resource_state(&mut self, index: u32, state: u64) {
+        let entry = &mut self.resources[index as usize];
+        let digest = mix2(entry.tag, state);
+        self.fingerprint = self.fingerprint.wrapping_sub(entry.digest).wrapping_add(digest);
+        entry.digest = digest;
+    }
+
+    /// The running task now holds the resource.
+    #[inline]
+    pub(crate) fn acquired(&mut self, index: u32, holder: u32, site: &'static Location<'static>) {
+        let share = self.share(index, holder);
+        let entry = &mut self.resources[index as usize];
+        entry.held = entry.held.wrapping_add(share);
+        entry.holders += 1;
+        self.fingerprint = self.fingerprint.wrapping_add(share);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.acquired(index, holder, site);
+        }
+    }
+
+    /// The resource was given back, by whoever held it.
+    #[inline]
+    pub(crate) fn released(&mut self, index: u32, holder: u32) {
+        let share = self.share(index, holder);
+        let entry = &mut self.resources[index as usize];
+        // A guard may be dropped by a task other than the one that took it; with the last holder
+        // gone the sum is right again.
+        entry.holders = entry.holders.saturating_sub(1);
+        let gone = if entry.holders == 0 { entry.held } else { share };
+        entry.held = entry.held.wrapping_sub(gone);
+        self.fingerprint = self.fingerprint.wrapping_sub(gone);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.released(index, holder);
+        }
+    }
+
+    #[inline]
+    fn share(&self, index: u32, holder: u32) -> u64 {
+        let task = match holder {
+            NONE => 0,
+            key => self.tasks[self.actions[key as usize].subject as usize].tag,
+        };
+        mix(task ^ self.resources[index as usize].tag.rotate_left(32))
+    }
+}

@@ -1,0 +1,256 @@
+//! One iteration from beginning to end, and the base loop that switches between stacks.
+
+use super::core::{Core, NONE, state};
+use super::decide::Next;
+use super::decider::Decider;
+use super::panics;
+use super::step::step_loop;
+use super::tasks::{Runnable, Spawn, TaskBody};
+use super::waker::TaskWaker;
+use super::world::{Engine, Nobody, Phase, Running, WORLD, World};
+use crate::raw::shared::{Entered, Home};
+use crate::raw::stack::{Resume, Suspend, Worker};
+use crate::words::explanation::Explanation;
+use crate::words::trace::SharedTrace;
+use crate::words::{
+    FailureKind, Fingerprint, IterationEnd, Outcome, Trace, WorldConfig,
+};
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
+use std::time::Duration;
+
+/// Size of a worker's stack: that of a thread Rust spawns. Reserved, not committed.
+const STACK_BYTES: usize = 2 << 20;
+
+/// How long an explanation waits for a foreign thread before it calls a deadlock a deadlock.
+const FOREIGN_PATIENCE: Duration = Duration::from_millis(100);
+
+/// Distinguishes worlds; never reaches a decision.
+static SERIALS: AtomicU64 = AtomicU64::new(1);
+
+/// The scenario's own task, and the place that stands for where it was spawned.
+pub(crate) type Main = (Pin<Box<dyn TaskBody>>, &'static Location<'static>);
+
+/// What one iteration leaves behind.
+pub(crate) struct Finished {
+    pub(crate) end: IterationEnd,
+    pub(crate) decider: Box<dyn Decider>,
+    /// Task panics that whoever joined the task was told of.
+    pub(crate) joined_panics: u64,
+    /// Tasks alive at the end.
+    pub(crate) leaked: u32,
+    /// The task that ran last, or would have run next where a limit cut the iteration.
+    pub(crate) last_task: Option<String>,
+    /// Present when detail was asked for.
+    pub(crate) explanation: Option<Explanation>,
+}
+
+/// Runs one iteration on this thread.
+///
+/// # Panics
+/// If this thread runs a world already.
+pub(crate) fn run(
+    config: &WorldConfig,
+    decider: Box<dyn Decider>,
+    (main, site): Main,
+    explain: bool,
+) -> Finished {
+    panics::install();
+    WORLD.with(|world| world.run(config, decider, main, explain, site))
+}
+
+/// The trace of the last iteration this thread ran.
+pub(crate) fn last_trace() -> Trace {
+    shared_trace().snapshot()
+}
+
+/// This thread's trace, for a watchdog.
+pub(crate) fn shared_trace() -> Arc<SharedTrace> {
+    WORLD.with(|world| world.with(|core, _| core.trace.shared().clone()))
+}
+
+/// This thread's count of steps in the iteration that runs, for a watchdog.
+pub(crate) fn heartbeat() -> Arc<AtomicU64> {
+    WORLD.with(|world| world.with(|core, _| core.heartbeat.clone()))
+}
+
+/// Takes what this thread has collected over its iterations.
+pub(crate) fn take_harvest() -> super::core::Harvest {
+    WORLD.with(|world| world.with(|core, _| core.take_harvest()))
+}
+
+impl World {
+    fn run(
+        &self,
+        config: &WorldConfig,
+        decider: Box<dyn Decider>,
+        main: Pin<Box<dyn TaskBody>>,
+        explain: bool,
+        site: &'static Location<'static>,
+    ) -> Finished {
+        assert!(
+            self.phase.get() == Phase::Idle,
+            "a Checker cannot run inside a scenario: call it from an ordinary test or thread"
+        );
+        let home = *self.home.get_or_init(Home::obtain);
+        let mut entered = home.enter();
+        let serial = SERIALS.fetch_add(1, Ordering::Relaxed);
+        {
+            let Engine { core, decider: slot } = &mut *self.engine.borrow_mut();
+            core.reset(config, explain.then(Box::default));
+            core.interests = decider.interests();
+            *slot = decider;
+        }
+        self.serial.set(serial);
+        self.granularity.set(config.granularity);
+        self.recording.set(explain);
+        self.running.set(Running::NOBODY);
+        self.phase.set(Phase::Running);
+        self.start(main, home, serial, site);
+        self.base_loop();
+        if explain {
+            entered = self.wait_for_foreigners(home, entered);
+        }
+        self.report_foreign_wakes(home, serial);
+        let finished = self.conclude(explain);
+        self.close();
+        self.serial.set(0);
+        drop(entered);
+        finished
+    }
+
+    fn start(
+        &self,
+        main: Pin<Box<dyn TaskBody>>,
+        home: &'static Home,
+        serial: u64,
+        site: &'static Location<'static>,
+    ) {
+        self.with(|core, decider| {
+            let key = core.next_key();
+            let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
+            let spawn = Spawn { site, name: None, group: NONE, blocking: false };
+            let runnable = Runnable { body: main, waker };
+            let spawned = core.spawn(NONE, spawn, runnable, decider);
+            assert!(spawned.is_ok(), "max_tasks must be at least 1");
+        });
+    }
+
+    /// Switches between stacks until the iteration is over.
+    fn base_loop(&self) {
+        let mut next = match self.decide(NONE) {
+            Next::Run(key) => key,
+            _ => NONE,
+        };
+        while next != NONE {
+            let frozen = self.with(|core, _| core.task(next).worker);
+            if frozen != NONE {
+                self.resume_worker(frozen, Resume::Continue);
+            } else {
+                match self.idle_worker() {
+                    Ok(worker) => self.resume_worker(worker, Resume::Run(next)),
+                    Err(error) => return self.out_of_stacks(&error),
+                }
+            }
+            next = self.next_key.get();
+        }
+    }
+
+    /// Runs a worker until it is idle or frozen.
+    pub(crate) fn resume_worker(&self, index: u32, how: Resume) {
+        let slot = index as usize;
+        let mut worker =
+            self.workers.borrow_mut().workers[slot].take().expect("cct bug: a worker runs twice");
+        self.worker.set(index);
+        let suspend = worker.resume(how);
+        let mut workers = self.workers.borrow_mut();
+        workers.workers[slot] = Some(worker);
+        if suspend == Suspend::Idle {
+            workers.idle.push(index);
+        }
+    }
+
+    fn idle_worker(&self) -> std::io::Result<u32> {
+        let mut workers = self.workers.borrow_mut();
+        if let Some(index) = workers.idle.pop() {
+            return Ok(index);
+        }
+        workers.workers.push(Some(Worker::new(STACK_BYTES, step_loop)?));
+        Ok(workers.workers.len() as u32 - 1)
+    }
+
+    #[cold]
+    fn out_of_stacks(&self, error: &std::io::Error) {
+        let stacks = self.workers.borrow().workers.len();
+        let message = format!(
+            "no memory for another stack ({error}); {stacks} polls are suspended at once. \
+             Lower the number of tasks, or use granularity `await`"
+        );
+        self.with(|core, _| core.fail(FailureKind::Error { message }));
+    }
+
+    /// Before a deadlock is called one: a foreign thread may be about to wake a task.
+    fn wait_for_foreigners(&self, home: &'static Home, entered: Entered) -> Entered {
+        let deadlock = self.with(|core, _| {
+            matches!(&core.end, Some(Outcome::Failed(f)) if f.kind.class() == "deadlock")
+        });
+        if !deadlock {
+            return entered;
+        }
+        drop(entered);
+        let mut waited = Duration::ZERO;
+        while waited < FOREIGN_PATIENCE && !home.has_mail() {
+            let nap = Duration::from_millis(1);
+            #[expect(clippy::disallowed_methods, reason = "waits for foreign threads, decides nothing")]
+            std::thread::sleep(nap);
+            waited += nap;
+        }
+        home.enter()
+    }
+
+    /// A wake-up from a foreign thread means that something is beyond control.
+    fn report_foreign_wakes(&self, home: &'static Home, serial: u64) {
+        if !home.has_mail() {
+            return;
+        }
+        let mail = home.take_mail();
+        if let Some(&(_, key)) = mail.iter().find(|(world, _)| *world == serial) {
+            self.with(|core, _| {
+                let task = core.task_name(key);
+                core.end = None;
+                core.fail(FailureKind::Uncontrolled { task });
+            });
+        }
+    }
+
+    fn conclude(&self, explain: bool) -> Finished {
+        let Engine { core, decider } = &mut *self.engine.borrow_mut();
+        let leaked = core.alive_tasks();
+        Finished {
+            end: IterationEnd {
+                outcome: core.end.clone().expect("cct bug: an iteration without an end"),
+                steps: core.steps,
+                decisions: core.decisions,
+                schedule_hash: core.rolling,
+                fingerprint: Fingerprint(core.fingerprint),
+            },
+            decider: std::mem::replace(decider, Box::new(Nobody)),
+            joined_panics: core.joined_panics,
+            leaked,
+            last_task: (explain && core.last != NONE).then(|| core.name_of_action(core.last)),
+            explanation: core.explain(),
+        }
+    }
+}
+
+impl Core {
+    fn alive_tasks(&self) -> u32 {
+        self.tasks
+            .iter()
+            .filter(|task| self.actions[task.key as usize].state & state::DONE == 0)
+            .count() as u32
+    }
+}

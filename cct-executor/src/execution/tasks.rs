@@ -1,0 +1,303 @@
+//! The task table: spawning, polling bookkeeping, ending.
+
+use super::core::{Core, NONE, state};
+use super::decider::Decider;
+use crate::words::fingerprint::{mix, mix2};
+use crate::words::{
+    Access, Action, ActionId, ActionKey, ActionKind, FailureKind, Limit, NodeId, Op, OpKind,
+    StepEvent,
+};
+use std::any::Any;
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// A task's future together with where its result goes.
+pub(crate) trait TaskBody {
+    /// Polls. When it is done it has dropped the future, stored the output and woken the joiner.
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Drops the future instead of polling it, and tells the joiner.
+    fn cancel(self: Pin<&mut Self>);
+
+    /// Drops the future, whose poll panicked, and tells the joiner. Returns whether anybody can
+    /// still learn of the panic.
+    fn panicked(self: Pin<&mut Self>, payload: Box<dyn Any + Send>) -> bool;
+}
+
+/// A task while it is not being polled.
+pub(crate) struct Runnable {
+    pub(crate) body: Pin<Box<dyn TaskBody>>,
+    pub(crate) waker: Waker,
+}
+
+/// A value of a `task_local!`, by the address of its key.
+pub(crate) struct Local {
+    pub(crate) key: usize,
+    pub(crate) value: Box<dyn Any>,
+}
+
+/// What is known of a task besides its action.
+pub(crate) struct Task {
+    /// Absent while the task is polled and after its end.
+    pub(crate) runnable: Option<Runnable>,
+    pub(crate) key: u32,
+    /// The worker whose stack holds its suspended poll.
+    pub(crate) worker: u32,
+    pub(crate) parent: u32,
+    pub(crate) group: u32,
+    /// How many tasks, timers and resources it has made: the last part of their identity.
+    pub(crate) made: u32,
+    pub(crate) spawn_site: &'static Location<'static>,
+    /// Stands for the task in fingerprints: equal for tasks spawned at one place.
+    pub(crate) tag: u64,
+    pub(crate) name: Option<Rc<str>>,
+    pub(crate) locals: Vec<Local>,
+    /// Runs a blocking closure.
+    pub(crate) blocking: bool,
+}
+
+/// How a task is spawned.
+pub(crate) struct Spawn {
+    pub(crate) site: &'static Location<'static>,
+    pub(crate) name: Option<Rc<str>>,
+    /// Affinity group, or [`NONE`].
+    pub(crate) group: u32,
+    pub(crate) blocking: bool,
+}
+
+impl Core {
+    /// A new identity for something that the running task makes.
+    pub(crate) fn new_id(&mut self, maker: u32, tag: u64) -> ActionId {
+        if maker == NONE {
+            return ActionId(mix2(tag, self.actions.len() as u64));
+        }
+        let id = self.actions[maker as usize].id.0;
+        let task = self.task(maker);
+        task.made += 1;
+        let made = task.made;
+        ActionId(mix2(id ^ tag, u64::from(made)))
+    }
+
+    /// Adds an action that is not enabled yet.
+    #[inline]
+    pub(crate) fn add_action(&mut self, kind: ActionKind, subject: u32, id: ActionId, op: Op) -> u32 {
+        let key = self.actions.len() as u32;
+        self.actions.push(Action {
+            id,
+            op,
+            digest: 0,
+            key: ActionKey(key),
+            position: Action::NOWHERE,
+            subject,
+            kind,
+            node: NodeId(0),
+            fresh: false,
+            state: 0,
+        });
+        key
+    }
+
+    /// The key that the next spawned task will have.
+    #[inline]
+    pub(crate) fn next_key(&self) -> u32 {
+        self.actions.len() as u32
+    }
+
+    /// Adds a task and enables it. Returns whether the task limit allows it.
+    pub(crate) fn spawn(
+        &mut self,
+        parent: u32,
+        spawn: Spawn,
+        runnable: Runnable,
+        decider: &mut dyn Decider,
+    ) -> Result<u32, Runnable> {
+        if self.tasks.len() as u32 >= self.config.limits.tasks {
+            self.cut(Limit::Tasks);
+            return Err(runnable);
+        }
+        let tag = self.sites.tag(spawn.site);
+        let id = self.new_id(parent, tag);
+        let subject = self.tasks.len() as u32;
+        let op =
+            Op { kind: OpKind::Start, access: Access::Write, resource: 0, site: spawn.site };
+        let key = self.add_action(ActionKind::Run, subject, id, op);
+        let group = spawn.group;
+        self.tasks.push(Task {
+            runnable: Some(runnable),
+            key,
+            worker: NONE,
+            parent,
+            group,
+            made: 0,
+            spawn_site: spawn.site,
+            tag,
+            name: spawn.name,
+            locals: Vec::new(),
+            blocking: spawn.blocking,
+        });
+        self.set_digest(key, mix(tag ^ op_digest(OpKind::Start, 0)));
+        if group != NONE {
+            self.action(key).state |= state::GROUPED;
+            self.groups[group as usize].members.push(key);
+        }
+        self.action(key).state |= state::NOTIFIED;
+        self.insert(key);
+        if self.interests.lifecycle {
+            decider.observe(&StepEvent::Spawned {
+                task: ActionKey(key),
+                id,
+                parent: Self::key(parent),
+                node: NodeId(0),
+            });
+        }
+        Ok(key)
+    }
+
+    /// Publishes the operation a task is about to perform.
+    #[inline]
+    pub(crate) fn announce(&mut self, key: u32, op: Op, resource_tag: u64) {
+        let action = &mut self.actions[key as usize];
+        let tag = self.tasks[action.subject as usize].tag;
+        action.op = op;
+        let digest = mix(tag ^ op_digest(op.kind, resource_tag));
+        self.fingerprint = self.fingerprint.wrapping_sub(action.digest).wrapping_add(digest);
+        action.digest = digest;
+    }
+
+    /// A task was picked: what is needed to poll it, and whether to drop it instead.
+    #[inline]
+    pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> (Runnable, bool) {
+        let action = &mut self.actions[key as usize];
+        let aborted = action.state & state::ABORTED != 0;
+        action.state = action.state & !(state::NOTIFIED | state::YIELDED) | state::RUNNING;
+        let subject = action.subject;
+        self.last = key;
+        if self.interests.steps {
+            let op = self.actions[key as usize].op;
+            decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let action = &self.actions[key as usize];
+            recorder.begin_poll(key);
+            recorder.step(self.steps, self.now_ns, action, false);
+        }
+        let runnable = self.tasks[subject as usize].runnable.take();
+        (runnable.expect("cct bug: a task without a body was picked"), aborted)
+    }
+
+    /// A poll returned `Pending`.
+    #[inline]
+    pub(crate) fn end_poll(&mut self, key: u32, runnable: Runnable, decider: &mut dyn Decider) {
+        let action = &mut self.actions[key as usize];
+        action.state &= !state::RUNNING;
+        let notified = action.state & state::NOTIFIED != 0;
+        let grouped = action.state & state::GROUPED != 0;
+        self.tasks[action.subject as usize].runnable = Some(runnable);
+        if grouped {
+            self.leave_group_turn(key);
+        }
+        if notified || self.spurious_wake() {
+            self.insert(key);
+        } else if self.interests.readiness {
+            decider.observe(&StepEvent::Blocked(ActionKey(key)));
+        }
+    }
+
+    /// A task is over. The caller drops the result outside.
+    pub(crate) fn exit(&mut self, key: u32, decider: &mut dyn Decider) -> Vec<Local> {
+        self.set_digest(key, 0);
+        let action = self.action(key);
+        action.state = action.state & state::GROUPED | state::DONE;
+        if action.state & state::GROUPED != 0 {
+            self.leave_group_turn(key);
+            if let Some(driver) = self.left_group(key) {
+                self.wake(driver, decider);
+            }
+        }
+        if self.last == key {
+            self.last = NONE;
+        }
+        if self.interests.lifecycle {
+            decider.observe(&StepEvent::Exited(ActionKey(key)));
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.exited(key);
+        }
+        let task = self.task(key);
+        std::mem::take(&mut task.locals)
+    }
+
+    /// A task panicked; `heard` tells whether its join handle can still deliver the news.
+    pub(crate) fn panicked(&mut self, key: u32, kind: FailureKind, heard: bool) {
+        if heard {
+            self.unobserved.push((key, kind));
+        } else {
+            self.fail(kind);
+        }
+    }
+
+    /// The join handle delivered a panic.
+    pub(crate) fn panic_observed(&mut self, key: u32) {
+        self.unobserved.retain(|(task, _)| *task != key);
+        self.joined_panics += 1;
+    }
+
+    /// The join handle of a task that panicked was dropped unasked.
+    pub(crate) fn panic_ignored(&mut self, key: u32) {
+        if let Some(at) = self.unobserved.iter().position(|(task, _)| *task == key) {
+            let (_, kind) = self.unobserved.remove(at);
+            self.fail(kind);
+        }
+    }
+
+    /// Whether a blocked task is polled although nobody woke it.
+    #[inline]
+    fn spurious_wake(&mut self) -> bool {
+        self.config.spurious_polls && rand::RngExt::random_ratio(&mut self.noise, 1, 8)
+    }
+
+    /// A task is to be dropped instead of polled at its next turn.
+    pub(crate) fn abort(&mut self, key: u32, decider: &mut dyn Decider) {
+        if !self.is_alive(key) {
+            return;
+        }
+        let task = self.task(key);
+        if task.blocking && task.runnable.is_none() {
+            return; // a blocking closure that has begun runs to its end
+        }
+        self.action(key).state |= state::ABORTED;
+        self.wake(key, decider);
+    }
+
+    /// The id of a task, as user code sees it.
+    pub(crate) fn task_id(&self, key: u32) -> crate::task::Id {
+        crate::task::Id(u64::from(self.actions[key as usize].subject) + 1)
+    }
+
+    /// What reports call an action.
+    pub(crate) fn name_of_action(&self, key: u32) -> String {
+        match self.actions[key as usize].kind {
+            ActionKind::Run => self.task_name(key),
+            _ => self.actions[key as usize].op.kind.name().to_owned(),
+        }
+    }
+
+    /// The name reports use.
+    pub(crate) fn task_name(&self, key: u32) -> String {
+        let action = &self.actions[key as usize];
+        let task = &self.tasks[action.subject as usize];
+        match &task.name {
+            Some(name) => format!("{} `{name}`", action.subject),
+            None if action.subject == 0 => "0 `main`".to_owned(),
+            None => format!("{}", action.subject),
+        }
+    }
+}
+
+/// What an operation contributes to its task's digest.
+#[inline]
+fn op_digest(kind: OpKind, resource_tag: u64) -> u64 {
+    resource_tag.rotate_left(17).wrapping_add((kind as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}

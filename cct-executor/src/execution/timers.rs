@@ -1,0 +1,318 @@
+//! Deadlines and the clock: the one place where time moves.
+//!
+//! 1. Timers fire in order of (deadline, registration) when the world is idle.
+//! 2. A timer never fires before its deadline, as the virtual clock shows it.
+//! 3. Deadlines are whole milliseconds, rounded up, as in tokio.
+//! 4. Only under the clock policies `racing` and `adversarial` are timers actions of their own.
+
+use super::core::{Core, NONE, state};
+use super::decider::Decider;
+use super::waker::Waiter;
+use crate::words::{
+    Access, ActionId, ActionKind, Clock, Limit, Op, OpKind,
+};
+use std::panic::Location;
+
+/// Index of a timer in its world.
+pub(crate) type TimerId = u32;
+
+/// Nanoseconds in a tick of tokio's timer.
+const TICK_NS: u64 = 1_000_000;
+
+struct Timer {
+    deadline_ns: u64,
+    /// Place in the heap, or [`NONE`] once it has fired.
+    place: u32,
+    /// Its action, where timers are actions.
+    action: u32,
+    waiter: Option<Waiter>,
+}
+
+/// An element of the heap.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    deadline_ns: u64,
+    sequence: u32,
+    timer: TimerId,
+}
+
+pub(crate) struct Timers {
+    timers: Vec<Timer>,
+    free: Vec<TimerId>,
+    /// A four-ary min-heap.
+    heap: Vec<Due>,
+    sequence: u32,
+    clock: Clock,
+    /// The timers whose actions are enabled.
+    eligible: Vec<TimerId>,
+    /// The eligible timers may have changed.
+    dirty: bool,
+    /// Wakers of foreign make that are to be woken outside the core.
+    pub(crate) due: Vec<Waiter>,
+}
+
+impl Timers {
+    pub(crate) fn new() -> Timers {
+        Timers {
+            timers: Vec::new(),
+            free: Vec::new(),
+            heap: Vec::new(),
+            sequence: 0,
+            clock: Clock::Strict,
+            eligible: Vec::new(),
+            dirty: false,
+            due: Vec::new(),
+        }
+    }
+
+    pub(crate) fn reset(&mut self, clock: Clock) {
+        self.timers.clear();
+        self.free.clear();
+        self.heap.clear();
+        self.eligible.clear();
+        self.due.clear();
+        self.sequence = 0;
+        self.clock = clock;
+        self.dirty = false;
+    }
+
+    /// All waiters, so that they can be dropped outside the core.
+    pub(crate) fn take_waiters(&mut self) -> Vec<Waiter> {
+        let mut waiters: Vec<_> =
+            self.timers.iter_mut().filter_map(|timer| timer.waiter.take()).collect();
+        waiters.append(&mut self.due);
+        waiters
+    }
+
+    fn place(&mut self, due: Due, at: usize) {
+        self.heap[at] = due;
+        self.timers[due.timer as usize].place = at as u32;
+    }
+
+    fn sift_up(&mut self, mut at: usize) {
+        let due = self.heap[at];
+        while at > 0 {
+            let above = (at - 1) / 4;
+            if self.heap[above] <= due {
+                break;
+            }
+            self.place(self.heap[above], at);
+            at = above;
+        }
+        self.place(due, at);
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        let due = self.heap[at];
+        loop {
+            let first = 4 * at + 1;
+            let last = (first + 4).min(self.heap.len());
+            let Some(least) = (first..last).min_by_key(|&child| self.heap[child]) else { break };
+            if due <= self.heap[least] {
+                break;
+            }
+            self.place(self.heap[least], at);
+            at = least;
+        }
+        self.place(due, at);
+    }
+
+    fn push(&mut self, timer: TimerId, deadline_ns: u64) {
+        let due = Due { deadline_ns, sequence: self.sequence, timer };
+        self.sequence += 1;
+        self.heap.push(due);
+        self.sift_up(self.heap.len() - 1);
+        self.dirty = self.clock != Clock::Strict;
+    }
+
+    /// Takes a timer out of the heap, if it is there.
+    fn take(&mut self, timer: TimerId) {
+        let place = std::mem::replace(&mut self.timers[timer as usize].place, NONE);
+        if place == NONE {
+            return;
+        }
+        let last = self.heap.pop().expect("cct bug: a timer's place in an empty heap");
+        let place = place as usize;
+        if place < self.heap.len() {
+            self.heap[place] = last;
+            self.sift_up(place);
+            let place = self.timers[last.timer as usize].place as usize;
+            self.sift_down(place);
+        }
+        self.dirty = self.clock != Clock::Strict;
+    }
+
+    /// Recomputes which timers may fire while work is ready, in firing order.
+    fn find_eligible(&mut self) {
+        self.eligible.clear();
+        let Some(first) = self.heap.first() else { return };
+        match self.clock {
+            Clock::Strict => {}
+            // One node so far: its earliest timer.
+            Clock::Adversarial => self.eligible.push(first.timer),
+            Clock::Racing(slack) => {
+                let slack_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX);
+                let bound = first.deadline_ns.saturating_add(slack_ns);
+                let mut found: Vec<Due> =
+                    self.heap.iter().copied().filter(|due| due.deadline_ns <= bound).collect();
+                found.sort_unstable();
+                self.eligible.extend(found.iter().map(|due| due.timer));
+            }
+        }
+    }
+}
+
+impl Core {
+    /// The tick at which a deadline is over.
+    fn rounded(deadline_ns: u64) -> u64 {
+        deadline_ns.div_ceil(TICK_NS).saturating_mul(TICK_NS)
+    }
+
+    /// Registers a timer, or finds that it is due already.
+    pub(crate) fn add_timer(
+        &mut self,
+        deadline_ns: u64,
+        owner: u32,
+        site: &'static Location<'static>,
+    ) -> Option<TimerId> {
+        let deadline_ns = Self::rounded(deadline_ns);
+        if deadline_ns <= self.now_ns {
+            return None;
+        }
+        let timer = match self.timers.free.pop() {
+            Some(timer) => timer,
+            None => {
+                let new = Timer { deadline_ns: 0, place: NONE, action: NONE, waiter: None };
+                self.timers.timers.push(new);
+                self.timers.timers.len() as TimerId - 1
+            }
+        };
+        self.timers.timers[timer as usize].deadline_ns = deadline_ns;
+        if self.timers.clock != Clock::Strict {
+            let tag = self.sites.tag(site);
+            let id = ActionId(self.new_id(owner, tag).0);
+            let op = Op { kind: OpKind::Fire, access: Access::Write, resource: 0, site };
+            let action = self.add_action(ActionKind::Fire, timer, id, op);
+            self.timers.timers[timer as usize].action = action;
+        }
+        self.timers.push(timer, deadline_ns);
+        Some(timer)
+    }
+
+    /// Whether a timer has fired; if not, `waiter` is woken when it does. A waiter that was
+    /// replaced is returned, to be dropped outside.
+    pub(crate) fn poll_timer(
+        &mut self,
+        timer: TimerId,
+        waiter: impl FnOnce(Option<&Waiter>) -> Option<Waiter>,
+    ) -> (bool, Option<Waiter>) {
+        let entry = &mut self.timers.timers[timer as usize];
+        if entry.place == NONE {
+            return (true, entry.waiter.take());
+        }
+        match waiter(entry.waiter.as_ref()) {
+            Some(new) => (false, entry.waiter.replace(new)),
+            None => (false, None),
+        }
+    }
+
+    /// Forgets a timer. Its waiter is returned, to be dropped outside.
+    pub(crate) fn drop_timer(&mut self, timer: TimerId) -> Option<Waiter> {
+        self.timers.take(timer);
+        self.retire_action(timer);
+        self.timers.free.push(timer);
+        self.timers.timers[timer as usize].waiter.take()
+    }
+
+    fn retire_action(&mut self, timer: TimerId) {
+        let action = std::mem::replace(&mut self.timers.timers[timer as usize].action, NONE);
+        if action != NONE {
+            self.remove(action);
+            self.action(action).state |= state::DONE;
+            self.timers.eligible.retain(|&t| t != timer);
+        }
+    }
+
+    /// Brings the enabled timer actions up to date.
+    #[inline]
+    pub(crate) fn timers_changed(&mut self) {
+        if self.timers.dirty {
+            self.refresh_timers();
+        }
+    }
+
+    #[cold]
+    fn refresh_timers(&mut self) {
+        self.timers.dirty = false;
+        let before = std::mem::take(&mut self.timers.eligible);
+        self.timers.find_eligible();
+        for &timer in &before {
+            let action = self.timers.timers[timer as usize].action;
+            if action != NONE && !self.timers.eligible.contains(&timer) {
+                self.remove(action);
+            }
+        }
+        for i in 0..self.timers.eligible.len() {
+            let timer = self.timers.eligible[i];
+            self.insert(self.timers.timers[timer as usize].action);
+        }
+    }
+
+    /// Fires one timer: takes it out and wakes whoever waits for it.
+    fn fire(&mut self, timer: TimerId, decider: &mut dyn Decider) {
+        self.timers.take(timer);
+        self.retire_action(timer);
+        match self.timers.timers[timer as usize].waiter.take() {
+            None => {}
+            Some(waiter) => match waiter.task() {
+                Some(key) => self.wake(key, decider),
+                None => self.timers.due.push(waiter),
+            },
+        }
+    }
+
+    /// A timer's action was picked while other work may be ready.
+    pub(crate) fn fire_early(&mut self, action: u32, decider: &mut dyn Decider) {
+        let timer = self.actions[action as usize].subject;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.step(self.steps, self.now_ns, &self.actions[action as usize], false);
+        }
+        let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
+        if self.advance_to(deadline_ns) {
+            self.fire(timer, decider);
+        }
+    }
+
+    /// Moves time to the earliest deadline and fires what is due. Returns whether there was one
+    /// within the limit.
+    pub(crate) fn advance_to_next_timer(&mut self, decider: &mut dyn Decider) -> bool {
+        let Some(first) = self.timers.heap.first() else { return false };
+        let deadline_ns = first.deadline_ns;
+        if !self.advance_to(deadline_ns) {
+            return false;
+        }
+        self.fire_due(decider);
+        true
+    }
+
+    /// Fires every timer whose deadline is over.
+    pub(crate) fn fire_due(&mut self, decider: &mut dyn Decider) {
+        while let Some(first) = self.timers.heap.first() {
+            if first.deadline_ns > self.now_ns {
+                break;
+            }
+            self.fire(first.timer, decider);
+        }
+    }
+
+    /// Moves the clock; it never goes back. Returns false when the time limit is passed.
+    pub(crate) fn advance_to(&mut self, time_ns: u64) -> bool {
+        let limit_ns = u64::try_from(self.config.limits.time.as_nanos()).unwrap_or(u64::MAX);
+        if time_ns > limit_ns {
+            self.cut(Limit::Time);
+            return false;
+        }
+        self.now_ns = self.now_ns.max(time_ns);
+        true
+    }
+}

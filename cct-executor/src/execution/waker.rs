@@ -1,0 +1,109 @@
+//! Wakers of tasks, and waiters: wakers free of reference counts.
+//!
+//! A wake-up of a world that is over is ignored. A wake-up from a foreign thread is left at the
+//! world's home, where the step loop finds and reports it: nothing controls when it comes.
+
+use super::world::WORLD;
+use crate::raw::shared::Home;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+
+/// Wakes one task of one world.
+pub(crate) struct TaskWaker {
+    pub(crate) home: &'static Home,
+    pub(crate) serial: u64,
+    pub(crate) key: u32,
+}
+
+fn wake(home: &'static Home, serial: u64, key: u32) {
+    let here = WORLD.try_with(|world| {
+        let here = world.serial.get() == serial;
+        if here {
+            world.wake(key);
+        }
+        here
+    });
+    if here != Ok(true) && !home.is_here() {
+        home.post((serial, key));
+    }
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        wake(self.home, self.serial, self.key);
+    }
+}
+
+/// Whom to wake. Like a [`Waker`], but without reference counts when the waker polled with is the
+/// running task's own, as it nearly always is.
+#[derive(Clone, Debug)]
+pub struct Waiter(Inner);
+
+#[derive(Clone)]
+enum Inner {
+    Task { home: &'static Home, serial: u64, key: u32 },
+    Other(Waker),
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Inner::Task { key, .. } => f.debug_tuple("Task").field(key).finish(),
+            Inner::Other(waker) => waker.fmt(f),
+        }
+    }
+}
+
+impl Waiter {
+    /// The waiter of this poll.
+    #[inline]
+    pub fn from_context(cx: &Context<'_>) -> Waiter {
+        let own = WORLD.try_with(|world| {
+            let running = world.running.get();
+            (running.waker == cx.waker().data() && !running.waker.is_null())
+                .then(|| (world.serial.get(), running.key))
+        });
+        match (own, Home::here()) {
+            (Ok(Some((serial, key))), Some(home)) => Waiter(Inner::Task { home, serial, key }),
+            _ => Waiter(Inner::Other(cx.waker().clone())),
+        }
+    }
+
+    /// Whether waking it would wake the waker of this poll.
+    #[inline]
+    pub fn will_wake(&self, cx: &Context<'_>) -> bool {
+        match &self.0 {
+            Inner::Task { serial, key, .. } => WORLD
+                .try_with(|world| {
+                    let running = world.running.get();
+                    running.waker == cx.waker().data()
+                        && running.key == *key
+                        && world.serial.get() == *serial
+                })
+                .unwrap_or(false),
+            Inner::Other(waker) => waker.will_wake(cx.waker()),
+        }
+    }
+
+    /// Wakes.
+    #[inline]
+    pub fn wake(self) {
+        match self.0 {
+            Inner::Task { home, serial, key } => wake(home, serial, key),
+            Inner::Other(waker) => waker.wake(),
+        }
+    }
+
+    /// The task, when it is a task of the world it was made in.
+    #[inline]
+    pub(crate) fn task(&self) -> Option<u32> {
+        match self.0 {
+            Inner::Task { key, .. } => Some(key),
+            Inner::Other(_) => None,
+        }
+    }
+}

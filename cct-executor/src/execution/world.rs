@@ -1,0 +1,176 @@
+//! The one thread-local: the world that this thread runs, if any.
+//!
+//! Everything user code does reaches the engine through [`WORLD`]. Outside a world the phase is
+//! [`Phase::Idle`] and every hook is a no-op.
+
+use super::core::{Core, NONE};
+use super::decide::Next;
+use super::decider::{Decider, Stop};
+use crate::raw::shared::Home;
+use crate::raw::stack::Worker;
+use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
+use std::any::Any;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ptr;
+use std::task::Waker;
+
+/// Where a world is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// There is none.
+    Idle,
+    /// The step loop runs.
+    Running,
+    /// The iteration is over; every hook is inert.
+    Closing,
+}
+
+/// The poll that is going on. Saved when the poll is suspended, restored when it goes on.
+#[derive(Clone, Copy)]
+pub(crate) struct Running {
+    /// The task, or [`NONE`] between polls.
+    pub(crate) key: u32,
+    /// Data pointer of the task's own waker; only compared.
+    pub(crate) waker: *const (),
+    /// Operations left before the poll must return, or [`Running::UNLIMITED`].
+    pub(crate) budget: u8,
+    /// Blocking calls are allowed here.
+    pub(crate) may_block: bool,
+    /// Nothing was done yet since the task was picked.
+    pub(crate) untouched: bool,
+}
+
+impl Running {
+    pub(crate) const UNLIMITED: u8 = u8::MAX;
+    pub(crate) const NOBODY: Running = Running {
+        key: NONE,
+        waker: ptr::null(),
+        budget: Running::UNLIMITED,
+        may_block: false,
+        untouched: false,
+    };
+}
+
+/// The tables and who decides.
+pub(crate) struct Engine {
+    pub(crate) core: Core,
+    pub(crate) decider: Box<dyn Decider>,
+}
+
+/// Stacks, and those of them that are free.
+pub(crate) struct Workers {
+    pub(crate) workers: Vec<Option<Worker>>,
+    pub(crate) idle: Vec<u32>,
+}
+
+pub(crate) struct World {
+    /// Unique among all worlds of the process, 0 when idle. Only compared.
+    pub(crate) serial: Cell<u64>,
+    pub(crate) phase: Cell<Phase>,
+    pub(crate) running: Cell<Running>,
+    pub(crate) granularity: Cell<Granularity>,
+    /// Whether operations are recorded in detail.
+    pub(crate) recording: Cell<bool>,
+    /// The worker whose stack executes.
+    pub(crate) worker: Cell<u32>,
+    /// What the base loop is to run next, or [`NONE`] at the end.
+    pub(crate) next_key: Cell<u32>,
+    /// Scheduling points passed while closing.
+    pub(crate) inert_points: Cell<u32>,
+    pub(crate) home: OnceCell<&'static Home>,
+    pub(crate) engine: RefCell<Engine>,
+    pub(crate) deferred: RefCell<Vec<Waker>>,
+    pub(crate) workers: RefCell<Workers>,
+}
+
+thread_local! {
+    pub(crate) static WORLD: World = World::new();
+}
+
+/// Stands in while no iteration runs.
+pub(crate) struct Nobody;
+
+impl Decider for Nobody {
+    fn pick(&mut self, _: &SchedulingPoint, _: &EnabledSet<'_>) -> Result<Pick, Stop> {
+        Err(Stop::End)
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+impl World {
+    fn new() -> World {
+        World {
+            serial: Cell::new(0),
+            phase: Cell::new(Phase::Idle),
+            running: Cell::new(Running::NOBODY),
+            granularity: Cell::new(Granularity::Op),
+            recording: Cell::new(false),
+            worker: Cell::new(NONE),
+            next_key: Cell::new(NONE),
+            inert_points: Cell::new(0),
+            home: OnceCell::new(),
+            engine: RefCell::new(Engine { core: Core::new(), decider: Box::new(Nobody) }),
+            deferred: RefCell::new(Vec::new()),
+            workers: RefCell::new(Workers { workers: Vec::new(), idle: Vec::new() }),
+        }
+    }
+
+    /// Runs `f` on the tables. No user code may run inside.
+    #[inline]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Core, &mut dyn Decider) -> R) -> R {
+        let engine = &mut *self.engine.borrow_mut();
+        f(&mut engine.core, &mut *engine.decider)
+    }
+
+    /// Whether a world runs, and not for closing.
+    #[inline]
+    pub(crate) fn is_running(&self) -> bool {
+        self.phase.get() == Phase::Running
+    }
+
+    /// The task that is being polled.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<u32> {
+        let key = self.running.get().key;
+        (key != NONE).then_some(key)
+    }
+
+    /// Wakes a task of this world.
+    #[inline]
+    pub(crate) fn wake(&self, key: u32) {
+        if self.is_running() {
+            self.with(|core, decider| core.wake(key, decider));
+        }
+    }
+
+    /// Decides what runs next. `current` may simply go on; see [`Core::next`].
+    #[inline]
+    pub(crate) fn decide(&self, current: u32) -> Next {
+        loop {
+            let (next, due) = self.with(|core, decider| {
+                let next = core.next(current, decider);
+                let due = if next == Next::Wake {
+                    std::mem::take(&mut core.timers.due)
+                } else {
+                    Vec::new()
+                };
+                (next, due)
+            });
+            if next != Next::Wake {
+                return next;
+            }
+            due.into_iter().for_each(super::waker::Waiter::wake);
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(home) = self.home.get() {
+            home.give_back();
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The checker: how a scenario is explored, and the builder that says so.
+
+use super::campaign::{Campaign, Scenario};
+use super::env::Settings;
+use super::result::Report;
+use crate::execution::tasks::TaskBody;
+use crate::strategy::Strategy;
+use crate::strategy::spec::StrategySpec;
+use crate::task::body::{MainBody, ScenarioResult};
+use crate::words::{Clock, Granularity, ReplayToken, Seed, WorldConfig};
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What iterations share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Isolation {
+    /// A worker runs its iterations on one thread; thread-locals of user code survive.
+    #[default]
+    None,
+    /// Each iteration has a fresh thread.
+    Thread,
+}
+
+pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Strategy> + Send + Sync>;
+
+/// Which strategy, as it was asked for.
+#[derive(Clone)]
+pub(super) enum Chosen {
+    Text(String),
+    Made(Factory),
+}
+
+/// Explores a scenario: runs it many times, each time under another schedule.
+///
+/// ```
+/// use cct_executor::{Checker, spawn, task::yield_now};
+/// use std::sync::{Arc, atomic::{AtomicU32, Ordering::SeqCst}};
+///
+/// let report = Checker::new().iterations(200).run(|| async {
+///     let counter = Arc::new(AtomicU32::new(0));
+///     let add = |counter: Arc<AtomicU32>| async move {
+///         let seen = counter.load(SeqCst);
+///         yield_now().await;
+///         counter.store(seen + 1, SeqCst);
+///     };
+///     let other = spawn(add(counter.clone()));
+///     add(counter.clone()).await;
+///     other.await.unwrap();
+///     assert_eq!(counter.load(SeqCst), 2);
+/// });
+/// assert_eq!(report.failure().unwrap().kind.class(), "panic");
+/// ```
+///
+/// Environment variables override what is set here: `CCT_ITERATIONS`, `CCT_SEED`, `CCT_STRATEGY`,
+/// `CCT_TIME_BUDGET`, `CCT_REPLAY`, `CCT_WORKERS`.
+#[derive(Clone)]
+#[must_use = "call run"]
+pub struct Checker {
+    pub(super) name: String,
+    place: &'static Location<'static>,
+    pub(super) strategy: Chosen,
+    pub(super) iterations: u64,
+    pub(super) time_budget: Option<Duration>,
+    pub(super) seed: Option<Seed>,
+    pub(super) workers: Option<usize>,
+    pub(super) determinism_check: bool,
+    pub(super) isolation: Isolation,
+    pub(super) poll_limit: Duration,
+    pub(super) replay: Option<ReplayToken>,
+    pub(super) world: WorldConfig,
+    pub(super) use_environment: bool,
+}
+
+impl Default for Checker {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Checker {
+    /// 1,000 iterations or 10 seconds of wall clock, whichever comes first; the name is the place
+    /// of this call, and the seed derives from the name.
+    #[track_caller]
+    pub fn new() -> Checker {
+        let place = Location::caller();
+        Checker {
+            name: format!("{}:{}", place.file(), place.line()),
+            place,
+            strategy: Chosen::Text("random".to_owned()),
+            iterations: 1_000,
+            time_budget: Some(Duration::from_secs(10)),
+            seed: None,
+            workers: None,
+            determinism_check: true,
+            isolation: Isolation::None,
+            poll_limit: Duration::from_secs(10),
+            replay: None,
+            world: WorldConfig::default(),
+            use_environment: true,
+        }
+    }
+
+    /// The name that reports and tokens carry.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The strategy, as text: `random`, `pct:d=3`...
+    pub fn strategy_text(mut self, text: &str) -> Self {
+        self.strategy = Chosen::Text(text.to_owned());
+        self
+    }
+
+    /// A strategy of your own; the closure makes one instance for each lane or worker.
+    pub fn strategy<S: Strategy + 'static>(
+        mut self,
+        make: impl Fn() -> S + Send + Sync + 'static,
+    ) -> Self {
+        self.strategy = Chosen::Made(Arc::new(move || Box::new(make())));
+        self
+    }
+
+    /// How many iterations at most.
+    pub fn iterations(mut self, iterations: u64) -> Self {
+        self.iterations = iterations;
+        self
+    }
+
+    /// How much wall-clock time at most; `None` for no bound.
+    pub fn time_budget(mut self, budget: Option<Duration>) -> Self {
+        self.time_budget = budget;
+        self
+    }
+
+    /// The run's seed.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How many threads run iterations; by default as many as there are cores. Changes nothing but
+    /// the time it takes.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// When virtual time may move.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.world.clock = clock;
+        self
+    }
+
+    /// Where scheduling points lie.
+    pub fn granularity(mut self, granularity: Granularity) -> Self {
+        self.world.granularity = granularity;
+        self
+    }
+
+    /// Steps an iteration may take.
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.world.limits.steps = steps;
+        self
+    }
+
+    /// Tasks an iteration may spawn.
+    pub fn max_tasks(mut self, tasks: u32) -> Self {
+        self.world.limits.tasks = tasks;
+        self
+    }
+
+    /// Virtual time an iteration may take.
+    pub fn max_time(mut self, time: Duration) -> Self {
+        self.world.limits.time = time;
+        self
+    }
+
+    /// Whether tasks that outlive the scenario are a failure.
+    pub fn fail_on_leak(mut self, fail: bool) -> Self {
+        self.world.fail_on_leak = fail;
+        self
+    }
+
+    /// Whether reaching a limit is a failure.
+    pub fn fail_on_limit(mut self, fail: bool) -> Self {
+        self.world.fail_on_limit = fail;
+        self
+    }
+
+    /// Whether a sample of iterations is run twice and compared.
+    pub fn determinism_check(mut self, check: bool) -> Self {
+        self.determinism_check = check;
+        self
+    }
+
+    /// What iterations share.
+    pub fn isolation(mut self, isolation: Isolation) -> Self {
+        self.isolation = isolation;
+        self
+    }
+
+    /// Whether tokio's cooperative budget of 128 operations a poll is kept. It is by default.
+    pub fn coop_budget(mut self, keep: bool) -> Self {
+        self.world.coop_budget = keep;
+        self
+    }
+
+    /// Whether tasks are now and then polled without having been woken, and operations return
+    /// `Pending` once although they could go on.
+    pub fn spurious_polls(mut self, spurious: bool) -> Self {
+        self.world.spurious_polls = spurious;
+        self
+    }
+
+    /// Whether the clock starts frozen, so that `time::advance` may be called at once.
+    pub fn start_paused(mut self, paused: bool) -> Self {
+        self.world.start_paused = paused;
+        self
+    }
+
+    /// How long, by the wall clock, one poll may take before the watchdog reports it.
+    pub fn poll_limit(mut self, limit: Duration) -> Self {
+        self.poll_limit = limit;
+        self
+    }
+
+    /// Replays one trace instead of exploring.
+    pub fn replay(mut self, token: ReplayToken) -> Self {
+        self.replay = Some(token);
+        self
+    }
+
+    /// Whether environment variables override what is set here. They do by default.
+    pub fn use_environment(mut self, use_it: bool) -> Self {
+        self.use_environment = use_it;
+        self
+    }
+
+    /// Explores the scenario.
+    ///
+    /// # Panics
+    /// Inside a scenario. Bad settings do not panic; see [`Report::error`].
+    pub fn run<F, Fut>(self, scenario: F) -> Report
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future + 'static,
+        Fut::Output: ScenarioResult,
+    {
+        let scenario = Arc::new(scenario);
+        let place = self.place;
+        let scenario: Scenario = Arc::new(move || {
+            let scenario = scenario.clone();
+            let body = MainBody::new(async move { scenario().await });
+            (Box::pin(body) as Pin<Box<dyn TaskBody>>, place)
+        });
+        let name = self.name.clone();
+        match self.prepare(scenario) {
+            Ok(campaign) => campaign.run(),
+            Err(error) => Report::unable(name, error),
+        }
+    }
+
+    /// Applies the environment and checks everything.
+    pub(super) fn prepare(mut self, scenario: Scenario) -> Result<Campaign, String> {
+        let mut replay = self.replay.take();
+        if self.use_environment {
+            let settings = Settings::from_env().map_err(|error| error.to_string())?;
+            replay = self.apply(settings)?.or(replay);
+        }
+        if let Some(token) = &replay {
+            token.for_test(&self.name).map_err(|error| error.to_string())?;
+            token.configure(&mut self.world);
+        }
+        if self.iterations == 0 {
+            return Err("iterations is 0: at least 1 is needed".to_owned());
+        }
+        if self.workers == Some(0) {
+            return Err("workers is 0: at least 1 is needed".to_owned());
+        }
+        if self.world.limits.tasks == 0 {
+            return Err("max_tasks is 0: the scenario itself is a task".to_owned());
+        }
+        let factory: Factory = match &self.strategy {
+            Chosen::Made(factory) => factory.clone(),
+            Chosen::Text(text) => {
+                let spec = StrategySpec::parse(text).map_err(|error| error.to_string())?;
+                Arc::new(move || spec.build())
+            }
+        };
+        let seed = self.seed.unwrap_or_else(|| Seed::of_name(&self.name));
+        Ok(Campaign::new(self, scenario, factory, seed, replay))
+    }
+
+    fn apply(&mut self, settings: Settings) -> Result<Option<ReplayToken>, String> {
+        if let Some(iterations) = settings.iterations {
+            self.iterations = iterations;
+        }
+        if let Some(budget) = settings.time_budget {
+            self.time_budget = budget;
+        }
+        if let Some(seed) = settings.seed {
+            self.seed = Some(seed.seed());
+        }
+        if let Some(strategy) = settings.strategy {
+            self.strategy = Chosen::Text(strategy);
+        }
+        if let Some(workers) = settings.workers {
+            self.workers = Some(workers);
+        }
+        Ok(settings.replay)
+    }
+}

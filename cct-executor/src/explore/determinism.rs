@@ -1,0 +1,78 @@
+//! The determinism check: the same decisions must lead to the same run.
+
+use super::campaign::Campaign;
+use super::replay::Replay;
+use crate::execution::run::{self, Finished};
+use crate::words::explanation::{Explanation, Step};
+use crate::words::{Failure, FailureKind, Outcome, Trace, WorldConfig};
+
+/// Which iterations are run twice: the first, and then ever fewer.
+pub(super) fn samples(index: u64) -> bool {
+    index == 0 || index.is_power_of_two()
+}
+
+impl Campaign {
+    /// Runs a trace again on this thread.
+    pub(super) fn again(&self, world: &WorldConfig, trace: &Trace, explain: bool) -> Finished {
+        run::run(world, Box::new(Replay::new(trace)), (self.scenario)(), explain)
+    }
+}
+
+/// Replays a passing iteration. A difference is a failure that names where it begins.
+pub(super) fn check(
+    campaign: &Campaign,
+    world: &WorldConfig,
+    trace: &Trace,
+    schedule_hash: u64,
+) -> Option<Failure> {
+    let second = campaign.again(world, trace, false);
+    let same = second.end.schedule_hash == schedule_hash
+        && !matches!(second.end.outcome, Outcome::Failed(_));
+    if same {
+        return None;
+    }
+    let first = campaign.again(world, trace, true).explanation.unwrap_or_default();
+    let third = campaign.again(world, trace, true).explanation.unwrap_or_default();
+    let step = second.end.steps;
+    Some(Failure { kind: FailureKind::Nondeterminism { message: describe(&first, &third) }, step })
+}
+
+const CAUSES: &str = "likely causes: iteration over a std HashMap or HashSet (use BTreeMap, or a \
+                      fixed hasher), the wall clock (use cct_executor::time::Instant), `rand` or \
+                      another generator seeded by the system (use cct_executor::nondet), a thread \
+                      of its own, or state that survives from one iteration to the next (statics, \
+                      thread-locals; see isolation = \"thread\")";
+
+/// Names the first step at which two runs of the same decisions differ.
+pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
+    let key = |step: &Step| (step.task.clone(), step.what.clone(), step.site.clone(), step.choices);
+    let pairs = one.steps.iter().zip(&other.steps);
+    let differing = pairs.clone().find(|(a, b)| key(a) != key(b));
+    let show = |step: &Step| {
+        let task = step.task.as_deref().map_or(String::new(), |task| format!("task {task}: "));
+        let site = step.site.as_deref().unwrap_or("no place");
+        format!("{task}{} at {site} ({} choices)", step.what, step.choices)
+    };
+    let place = match differing {
+        Some((a, b)) => format!(
+            "the same decisions led to different runs, first at step {}: {} in one, {} in another",
+            a.step,
+            show(a),
+            show(b)
+        ),
+        None if one.steps.len() != other.steps.len() => {
+            let (shorter, longer) = if one.steps.len() < other.steps.len() { (one, other) } else { (other, one) };
+            let extra = &longer.steps[shorter.steps.len()];
+            format!(
+                "the same decisions led to different runs, first at step {}: {} in one, nothing \
+                 in another",
+                extra.step,
+                show(extra)
+            )
+        }
+        None => "the same decisions led to different runs; a difference in what was hashed or \
+                 observed, as the steps themselves agree in two further runs"
+            .to_owned(),
+    };
+    format!("{place}; {CAUSES}")
+}

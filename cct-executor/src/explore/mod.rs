@@ -1,0 +1,23 @@
+//! Runs MANY iterations: the checker, its workers, replay, the determinism check, the watchdog,
+//! remembered failures. The only reader of `CCT_*` variables ([`env`]).
+//!
+//! Failure is a value: [`Checker::run`] returns a [`Report`], and only
+//! [`Report::assert_passed`] panics.
+//!
+//! 1. The results of a run do not depend on the number of workers.
+//! 2. Nothing here decides anything inside an iteration.
+
+mod campaign;
+mod checker;
+mod determinism;
+mod driver;
+pub(crate) mod env;
+mod explain;
+pub(crate) mod regressions;
+mod replay;
+mod result;
+pub(crate) mod testcase;
+mod trace_log;
+
+pub use checker::{Checker, Isolation};
+pub use result::{Coverage, FailureReport, Origin, Report, StoppedBy};

@@ -1,0 +1,155 @@
+//! What a run leaves behind.
+
+use crate::execution::core::Sightings;
+use crate::words::explanation::Explanation;
+use crate::words::{FailureKind, Limit, ReplayToken, Seed};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The result of [`Checker::run`](crate::Checker::run).
+#[derive(Clone, Debug)]
+#[must_use = "call assert_passed, or look at it"]
+#[non_exhaustive]
+pub struct Report {
+    /// The test's name.
+    pub name: String,
+    /// The strategy with its parameters.
+    pub strategy: String,
+    /// The run's seed.
+    pub seed: Seed,
+    /// Iterations that were asked for.
+    pub planned: u64,
+    /// Iterations that were run and count: on a failure, those up to the failing one.
+    pub iterations: u64,
+    /// What was explored.
+    pub coverage: Coverage,
+    /// Why the run stopped.
+    pub stopped_by: StoppedBy,
+    /// Wall-clock time of the run.
+    pub elapsed: Duration,
+    /// What failed, if anything did.
+    pub failure: Option<FailureReport>,
+    /// Why the run could not begin: a bad setting, token or file.
+    pub error: Option<String>,
+    /// What the user should know besides.
+    pub warnings: Vec<String>,
+}
+
+/// What a run explored, and what not.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Coverage {
+    /// Steps of all iterations.
+    pub steps: u64,
+    /// Distinct schedules.
+    pub schedules: u64,
+    /// Distinct abstract states, estimated to within 2 % (standard error); only for runs without
+    /// a failure.
+    pub states: Option<u64>,
+    /// Iterations cut short, by limit.
+    pub cut: BTreeMap<Limit, u64>,
+    /// How many schedules there are, when every one of them was explored.
+    pub all_schedules: Option<u64>,
+    /// Iterations that were run twice and compared.
+    pub checked_twice: u64,
+    /// Task panics that were handed to whoever joined the task.
+    pub joined_panics: u64,
+    /// Iterations in which tasks outlived the scenario.
+    pub leaky: u64,
+    /// Every `sometimes!` that was evaluated: name, file, line, and how often it was true.
+    pub sometimes: Vec<(&'static str, &'static str, u32, Sightings)>,
+}
+
+/// Why a run stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum StoppedBy {
+    /// All iterations that were asked for were run.
+    Iterations,
+    /// The time budget was used up.
+    TimeBudget,
+    /// The strategy had nothing left to explore.
+    Exhausted,
+    /// An iteration failed.
+    Failure,
+    /// A replay was asked for, and done.
+    Replay,
+    /// It could not begin.
+    Error,
+}
+
+/// Where a failing trace came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Origin {
+    /// This iteration of the run.
+    Iteration(u64),
+    /// The token of `CCT_REPLAY` or of [`Checker::replay`](crate::Checker::replay).
+    Token,
+    /// A remembered failure of an earlier run, with the file it is kept in.
+    Regression(String),
+}
+
+/// A failure, with what is needed to see it again and to understand it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FailureReport {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// The step at which it was noticed.
+    pub step: u64,
+    /// Where the trace came from.
+    pub origin: Origin,
+    /// The strategy with the parameters it had in that iteration.
+    pub strategy: String,
+    /// The seed of the failing iteration.
+    pub seed: Seed,
+    /// Everything a replay needs.
+    pub token: ReplayToken,
+    /// Steps, tasks and waits, from replaying the trace.
+    pub explanation: Explanation,
+    /// Whether the replay failed in the same way.
+    pub reproduced: bool,
+}
+
+impl FailureReport {
+    /// The number of the failing iteration; 0 for replays.
+    pub fn iteration(&self) -> u64 {
+        match self.origin {
+            Origin::Iteration(index) => index,
+            _ => 0,
+        }
+    }
+}
+
+impl Report {
+    /// The failure, if there was one.
+    pub fn failure(&self) -> Option<&FailureReport> {
+        self.failure.as_ref()
+    }
+
+    /// Iterations that were run and count.
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// Why the run could not begin, if it could not.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Whether the run began and nothing failed.
+    pub fn passed(&self) -> bool {
+        self.failure.is_none() && self.error.is_none()
+    }
+
+    /// Iterations that reached a limit.
+    pub fn cut(&self) -> u64 {
+        self.coverage.cut.values().sum()
+    }
+
+    /// Names of each `sometimes!` that was evaluated but never true.
+    pub fn never_reached(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.coverage.sometimes.iter().filter(|s| s.3.reached == 0).map(|s| s.0)
+    }
+}

@@ -1,0 +1,115 @@
+//! `tracing` in worlds: muted while exploring, collected while a failing trace is replayed.
+//!
+//! Each line is stamped with the step, so that the report can place it among the steps; virtual
+//! time, node and task follow from there.
+
+use crate::execution::world::WORLD;
+use std::fmt::{self, Write as _};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Runs `f` with user spans and events going into the recorder of the world.
+pub(super) fn with_log<R>(f: impl FnOnce() -> R) -> R {
+    tracing::subscriber::with_default(Log::default(), f)
+}
+
+#[derive(Default)]
+struct Log {
+    ids: AtomicU64,
+    /// Name and fields of every span, by id - 1.
+    spans: Mutex<Vec<String>>,
+    /// The spans entered at the moment, innermost last, with the task that entered them.
+    entered: Mutex<Vec<(Option<u32>, u64)>>,
+}
+
+/// Writes fields as `name=value`, the message bare.
+struct Fields<'a>(&'a mut String);
+
+impl Visit for Fields<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if !self.0.is_empty() {
+            self.0.push(' ');
+        }
+        let _ = match field.name() {
+            "message" => write!(self.0, "{value:?}"),
+            name => write!(self.0, "{name}={value:?}"),
+        };
+    }
+}
+
+fn current() -> Option<u32> {
+    WORLD.try_with(|world| world.current()).ok().flatten()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        let mut fields = String::new();
+        attributes.record(&mut Fields(&mut fields));
+        let name = attributes.metadata().name();
+        let text =
+            if fields.is_empty() { name.to_owned() } else { format!("{name}{{{fields}}}") };
+        lock(&self.spans).push(text);
+        Id::from_u64(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        let mut fields = String::new();
+        values.record(&mut Fields(&mut fields));
+        if let Some(text) = lock(&self.spans).get_mut(span.into_u64() as usize - 1) {
+            let _ = write!(text, "{{{fields}}}");
+        }
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = String::new();
+        event.record(&mut Fields(&mut fields));
+        let task = current();
+        let mut line = format!("{} {}", event.metadata().level(), event.metadata().target());
+        for (owner, span) in lock(&self.entered).iter() {
+            // A poll may be suspended inside a span: other tasks are not in it.
+            if *owner == task
+                && let Some(text) = lock(&self.spans).get(*span as usize - 1)
+            {
+                let _ = write!(line, " {text}:");
+            }
+        }
+        let _ = write!(line, " {fields}");
+        let _ = WORLD.try_with(|world| {
+            if world.is_running() {
+                world.with(|core, _| {
+                    let (step, task) = (core.steps, task.map(|key| core.task_name(key)));
+                    let task = task.map_or(String::new(), |task| format!("task {task} "));
+                    if let Some(recorder) = &mut core.recorder {
+                        recorder.log(step, format!("{task}{line}"));
+                    }
+                });
+            }
+        });
+    }
+
+    fn enter(&self, span: &Id) {
+        lock(&self.entered).push((current(), span.into_u64()));
+    }
+
+    fn exit(&self, span: &Id) {
+        let mut entered = lock(&self.entered);
+        let task = current();
+        let mine = |entry: &(Option<u32>, u64)| *entry == (task, span.into_u64());
+        if let Some(at) = entered.iter().rposition(mine) {
+            entered.remove(at);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the expansions of macros call. No part of the API.
+
+pub use crate::macros::maybe_done::{MaybeDone, maybe_done};
+pub use cct_macros::{join, select, try_join};
+
+use crate::{shim, task::coop};
+use std::task::{Context, Poll, ready};
+
+/// The branch that `select!` polls first, drawn anew at every poll.
+#[inline]
+pub fn select_start(branches: u32) -> u32 {
+    shim::choose(branches, "select!")
+}
+
+/// Whether the task has budget left. Nothing is spent: the futures of the branches do that.
+#[inline]
+pub fn select_budget(cx: &mut Context<'_>) -> Poll<()> {
+    let _restored_when_dropped = ready!(coop::poll_proceed(cx));
+    Poll::Ready(())
+}
+
+/// A false `always!`.
+#[cold]
+pub fn always_failed(message: String, location: &'static std::panic::Location<'static>) {
+    use crate::execution::world::WORLD;
+    let inside = WORLD.try_with(|world| {
+        let inside = world.is_running();
+        if inside {
+            let (message, location) = (message.clone(), location.to_string());
+            let kind = crate::words::FailureKind::Broken { message, location };
+            world.with(|core, _| core.fail(kind));
+            world.stop_here();
+        }
+        inside
+    });
+    assert!(inside == Ok(true), "broken invariant at {location}: {message}");
+}
+
+/// A `sometimes!` was evaluated.
+pub fn sometimes(reached: bool, name: &'static str, file: &'static str, line: u32) {
+    let _ = crate::execution::world::WORLD.try_with(|world| {
+        if world.is_running() {
+            world.with(|core, _| {
+                let seen = core.sometimes.entry((name, file, line)).or_default();
+                seen.evaluated += 1;
+                seen.reached += u64::from(reached);
+            });
+        }
+    });
+}
+
+pub use crate::explore::testcase::TestCase;
+
+/// Runs a test written with the attribute.
+///
+/// # Panics
+/// If it fails.
+#[track_caller]
+pub fn run_test<F, Fut>(case: TestCase, checker: crate::Checker, scenario: F)
+where
+    F: Fn() -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future + 'static,
+    Fut::Output: crate::ScenarioResult,
+{
+    let report = case.run(checker, scenario);
+    report.assert_passed();
+    #[expect(clippy::print_stdout, reason = "the test's one line, captured by the test harness")]
+    {
+        print!("{}", report.text());
+    }
+}

@@ -1,0 +1,187 @@
+//! The story of a failure.
+//!
+//! Columns of the step table: the step's number; virtual time; node; task; `!` where the task that
+//! ran before could have gone on; the operation; how many things could have happened instead;
+//! where the operation was called.
+
+use crate::explore::{FailureReport, Origin, Report};
+use crate::words::explanation::{Explanation, Step, TaskState, TaskStory, Wait};
+use std::fmt::Write as _;
+
+/// Steps shown before the failure.
+const LAST_STEPS: usize = 25;
+/// Lines of the log shown.
+const LAST_LOG_LINES: usize = 50;
+/// Tasks shown.
+const TASKS_MAX: usize = 30;
+/// A token longer than this does not fit well on a command line.
+pub const LONG_TOKEN: usize = 100_000;
+
+/// The whole story: what failed, under which conditions, who waited for whom, the last steps, and
+/// how to see it again.
+pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
+    let mut out = String::new();
+    let explanation = &failure.explanation;
+    let _ = writeln!(out, "cct: FAILED {}: {}", report.name, failure.kind.class());
+    let _ = writeln!(out, "  {}", failure.kind);
+    let _ = writeln!(out, "  {}", conditions(report, failure));
+    if !failure.reproduced {
+        out.push_str(
+            "  the failing schedule did not fail again when it was replayed: something outside \
+             cct's control takes part (wall clock, threads, hash order, state that survives)\n",
+        );
+    }
+    tasks(&mut out, explanation);
+    steps(&mut out, explanation);
+    log(&mut out, explanation);
+    let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
+    out
+}
+
+fn conditions(report: &Report, failure: &FailureReport) -> String {
+    let place = match &failure.origin {
+        Origin::Iteration(index) => {
+            format!("iteration {} of {}", index + 1, report.planned)
+        }
+        Origin::Token => "replay of a token".to_owned(),
+        Origin::Regression(file) => format!("remembered in {file}"),
+    };
+    format!(
+        "at step {} of {place}; strategy {}, seed {}, {} decisions",
+        failure.step,
+        failure.strategy,
+        report.seed,
+        failure.token.trace.decisions().len()
+    )
+}
+
+fn tasks(out: &mut String, explanation: &Explanation) {
+    if explanation.tasks.is_empty() {
+        return;
+    }
+    out.push_str("\n  tasks at the end:\n");
+    for story in explanation.tasks.iter().take(TASKS_MAX) {
+        task(out, story);
+    }
+    if explanation.tasks.len() > TASKS_MAX {
+        let _ = writeln!(out, "    ... and {} more", explanation.tasks.len() - TASKS_MAX);
+    }
+    for cycle in &explanation.cycles {
+        let names: Vec<String> = cycle
+            .iter()
+            .chain(cycle.first())
+            .map(|&number| {
+                let story = explanation.tasks.iter().find(|story| story.task == number);
+                story.map_or_else(|| number.to_string(), |story| story.name.clone())
+            })
+            .collect();
+        let _ = writeln!(out, "    CYCLE: task {}", names.join(" waits for task "));
+    }
+}
+
+fn task(out: &mut String, story: &TaskStory) {
+    let state = match story.state {
+        TaskState::Ready => "could run",
+        TaskState::Waiting => "waits",
+    };
+    let _ = writeln!(out, "    task {} (spawned at {}): {state}", story.name, story.spawned_at);
+    if story.waits.is_empty() && story.state == TaskState::Waiting {
+        let _ = writeln!(
+            out,
+            "      for something cct does not know (a waker of another crate); last operation: {}",
+            story.last_op
+        );
+    }
+    for wait in &story.waits {
+        let _ = writeln!(out, "      {}", wait_text(wait));
+    }
+}
+
+fn wait_text(wait: &Wait) -> String {
+    let mut text = format!("{} at {}", wait.op, wait.site);
+    if let Some(resource) = &wait.resource {
+        let _ = write!(text, " for {resource}");
+    }
+    for holder in &wait.holders {
+        if let Some(site) = &holder.site {
+            let _ = write!(text, ", held by task {} since {site}", holder.name);
+        }
+    }
+    text
+}
+
+fn steps(out: &mut String, explanation: &Explanation) {
+    let steps = &explanation.steps;
+    if steps.is_empty() {
+        return;
+    }
+    let shown = &steps[steps.len().saturating_sub(LAST_STEPS)..];
+    let _ = writeln!(out, "\n  last {} of {} steps (! = preemption):", shown.len(), steps.len());
+    let rows: Vec<[String; 6]> = shown.iter().map(row).collect();
+    let heads = ["step", "time", "node", "task", "action", "choices"].map(str::to_owned);
+    let mut widths = heads.clone().map(|head| head.len());
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    table_line(out, &heads, widths, "at");
+    for (cells, step) in rows.iter().zip(shown) {
+        table_line(out, cells, widths, step.site.as_deref().unwrap_or(""));
+    }
+}
+
+fn table_line(out: &mut String, cells: &[String; 6], widths: [usize; 6], place: &str) {
+    let [step, time, node, task, action, choices] = cells;
+    let [w0, w1, w2, w3, w4, w5] = widths;
+    let line = format!(
+        "    {step:>w0$}  {time:>w1$}  {node:<w2$}  {task:<w3$}  {action:<w4$}  {choices:>w5$}  {place}"
+    );
+    let _ = writeln!(out, "{}", line.trim_end());
+}
+
+fn row(step: &Step) -> [String; 6] {
+    let mark = if step.preempts { " !" } else { "" };
+    [
+        step.step.to_string(),
+        time_text(step.time_ns),
+        format!("n{}", step.node),
+        step.task.clone().unwrap_or_else(|| "-".to_owned()),
+        format!("{}{mark}", step.what),
+        step.choices.to_string(),
+    ]
+}
+
+/// Virtual time, in the largest unit that keeps it whole.
+fn time_text(ns: u64) -> String {
+    match ns {
+        _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
+        _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),
+        _ => format!("{ns}ns"),
+    }
+}
+
+fn log(out: &mut String, explanation: &Explanation) {
+    let log = &explanation.log;
+    if log.is_empty() {
+        return;
+    }
+    let shown = &log[log.len().saturating_sub(LAST_LOG_LINES)..];
+    let _ = writeln!(out, "\n  last {} of {} lines traced:", shown.len(), log.len());
+    for (step, line) in shown {
+        let at = explanation.steps.iter().rev().find(|s| s.step <= *step);
+        let time = at.map_or_else(|| "0ms".to_owned(), |s| time_text(s.time_ns));
+        let node = at.map_or(0, |s| s.node);
+        let _ = writeln!(out, "    step {step} {time} n{node} {line}");
+    }
+    out.push('\n');
+}
+
+/// One line for a shell. The test's name is the last part of its path, which `cargo test` takes
+/// as a filter.
+fn replay_line(report: &Report, failure: &FailureReport) -> String {
+    let token = failure.token.to_string();
+    // `cargo test` matches against the path without the crate's name.
+    let filter = report.name.split_once("::").map_or(report.name.as_str(), |(_, path)| path);
+    format!("CCT_REPLAY={token} cargo test {filter}")
+}

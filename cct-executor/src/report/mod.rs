@@ -1,0 +1,33 @@
+//! From results to text: pure functions, nothing is printed here.
+
+pub(crate) mod failure;
+mod summary;
+
+pub use failure::failure_text;
+pub use summary::summary_line;
+
+use crate::explore::Report;
+
+impl Report {
+    /// The whole report as text: one line for a run that passed, the story of a failure otherwise.
+    pub fn text(&self) -> String {
+        let mut text = match (&self.error, &self.failure) {
+            (Some(error), _) => format!("cct: {} could not be run: {error}\n", self.name),
+            (None, Some(failure)) => failure_text(self, failure),
+            (None, None) => format!("{}\n", summary_line(self)),
+        };
+        for warning in &self.warnings {
+            text.push_str(&format!("  note: {warning}\n"));
+        }
+        text
+    }
+
+    /// Panics with the report's text if something failed, or if the run could not begin.
+    ///
+    /// # Panics
+    /// On a failure, at the caller's line.
+    #[track_caller]
+    pub fn assert_passed(&self) {
+        assert!(self.passed(), "{}", self.text());
+    }
+}

@@ -1,0 +1,67 @@
+//! The one line of a run that passed.
+
+use crate::explore::{Report, StoppedBy};
+
+fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// Digits in groups of three.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What was explored, and what not, in one line.
+///
+/// Iterations run; why it stopped; steps; distinct schedules; distinct states (estimated); cut
+/// iterations; strategy; schedules a second.
+pub fn summary_line(report: &Report) -> String {
+    let coverage = &report.coverage;
+    let stopped = match report.stopped_by {
+        StoppedBy::Iterations => String::new(),
+        StoppedBy::TimeBudget => {
+            format!(" of {} (time budget used up)", grouped(report.planned))
+        }
+        StoppedBy::Exhausted => match coverage.all_schedules {
+            Some(all) => format!(" (every schedule explored: {})", grouped(all)),
+            None => " (nothing left to explore)".to_owned(),
+        },
+        StoppedBy::Replay => " (replay)".to_owned(),
+        StoppedBy::Failure => " until the failure".to_owned(),
+        StoppedBy::Error => " (could not begin)".to_owned(),
+    };
+    let mut parts = vec![
+        format!("{}{stopped}", plural(report.iterations, "iteration", "iterations")),
+        plural(coverage.steps, "step", "steps"),
+        plural(coverage.schedules, "distinct schedule", "distinct schedules"),
+    ];
+    if let Some(states) = coverage.states {
+        parts.push(format!("about {}", plural(states, "distinct state", "distinct states")));
+    }
+    let cut: Vec<String> =
+        coverage.cut.iter().map(|(limit, count)| format!("{} at the {limit}", grouped(*count))).collect();
+    parts.push(if cut.is_empty() { "none cut".to_owned() } else { format!("cut: {}", cut.join(", ")) });
+    parts.push(format!("strategy {}", report.strategy));
+    parts.push(format!("seed {}", report.seed));
+    let seconds = report.elapsed.as_secs_f64().max(1e-9);
+    parts.push(format!("{} schedules/s", grouped((report.iterations as f64 / seconds) as u64)));
+    let verdict = if report.failure.is_some() { "FAILED" } else { "passed" };
+    let mut line = format!("cct: {} {verdict}: {}", report.name, parts.join(", "));
+    let never: Vec<&str> = report.never_reached().collect();
+    if !never.is_empty() {
+        line.push_str(&format!("; never reached: {}", never.join(", ")));
+    }
+    if coverage.joined_panics > 0 {
+        let panics = plural(coverage.joined_panics, "task panic was", "task panics were");
+        line.push_str(&format!("; {panics} returned to whoever joined the task"));
+    }
+    line
+}

@@ -1,0 +1,210 @@
+//! Round robin: the one schedule that tokio's `current_thread` runtime would show.
+//!
+//! After the scheduler of tokio's `current_thread` runtime: a first-in first-out queue of tasks
+//! that have become ready.
+//!
+//! Guarantee: deterministic and independent of the seed; a task that becomes enabled runs before
+//! any task that becomes enabled after it. Every iteration would be the same one, so a run has a
+//! single iteration and is exhausted then. That says nothing about other schedules: it is a
+//! baseline, and the schedule to start reading a program with.
+//!
+//! Rules, and departures from tokio:
+//! - A task that can go on in the middle of its poll goes on, so a poll is never interrupted.
+//! - A data choice takes 0; for `select!` that means polling the branches in the order written,
+//!   where tokio starts with a random one.
+//! - A timer that may fire early fires only when no task is enabled, and a cancellation is taken
+//!   only when nothing else is left. (tokio looks at its timers every so many polls.)
+//! - The queue has no slot for the last task woken (that is the multi-threaded runtime's).
+//!
+//! Measured by `order_is_that_of_becoming_enabled` below.
+
+use super::spec::Entry;
+use super::{Flow, Lanes, Strategy};
+use crate::words::enabled::EnabledActions;
+use crate::words::{ActionKey, ActionKind, EnabledSet, Iteration, Pick, SchedulingPoint};
+use std::collections::VecDeque;
+
+/// Runs tasks in the order in which they became enabled.
+#[derive(Clone, Debug, Default)]
+pub struct RoundRobin {
+    /// Tasks, timers, and the rest; a queue is looked at when those before it have nothing enabled.
+    queues: [Queue; 3],
+    done: bool,
+}
+
+/// Actions in the order of becoming enabled. An action that comes again takes its new place.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    /// Keys, each with the ticket it had when it was appended.
+    entries: VecDeque<(ActionKey, u32)>,
+    /// The ticket of each action's valid entry, by [`ActionKey::index`]; 0 when there is none.
+    valid: Vec<u32>,
+    last_ticket: u32,
+}
+
+impl Queue {
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.valid.clear();
+        self.last_ticket = 0;
+    }
+
+    fn append(&mut self, key: ActionKey) {
+        if key.index() >= self.valid.len() {
+            self.valid.resize(key.index() + 1, 0);
+        }
+        if self.entries.len() > 64 + 2 * self.valid.len() {
+            let valid = &self.valid;
+            self.entries.retain(|&(key, ticket)| valid[key.index()] == ticket);
+        }
+        self.last_ticket += 1;
+        self.valid[key.index()] = self.last_ticket;
+        self.entries.push_back((key, self.last_ticket));
+    }
+
+    fn contains(&self, key: ActionKey) -> bool {
+        self.valid.get(key.index()).is_some_and(|&ticket| ticket != 0)
+    }
+
+    /// Takes out the first action that is enabled, and those before it.
+    fn take(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
+        while let Some((key, ticket)) = self.entries.pop_front() {
+            if self.valid[key.index()] == ticket {
+                self.valid[key.index()] = 0;
+                if let Some(pick) = enabled.find(key) {
+                    return Some(pick);
+                }
+            }
+        }
+        None
+    }
+}
+
+impl RoundRobin {
+    pub(super) const ENTRY: Entry = Entry {
+        name: "round-robin",
+        help: "first in, first out, as tokio's current_thread runtime; a single iteration",
+        parameters: &[],
+        build: |_| Box::new(RoundRobin::new()),
+    };
+
+    /// The schedule of tokio's `current_thread` runtime.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn queue(&mut self, kind: ActionKind) -> &mut Queue {
+        &mut self.queues[match kind {
+            ActionKind::Run => 0,
+            ActionKind::Fire => 1,
+            ActionKind::Cancel | ActionKind::Value(_) => 2,
+        }]
+    }
+
+    fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {
+        for key in enabled.fresh() {
+            // What is disabled again will come as fresh once more.
+            if let Some(pick) = enabled.find(key) {
+                self.queue(enabled.action(pick).kind()).append(key);
+            }
+        }
+        if let Some((key, pick)) = point.current.and_then(|key| Some((key, enabled.find(key)?))) {
+            if point.can_continue {
+                return pick;
+            }
+            let queue = self.queue(enabled.action(pick).kind());
+            if !queue.contains(key) {
+                queue.append(key);
+            }
+        }
+        self.queues.iter_mut().find_map(|queue| queue.take(enabled)).unwrap_or_else(|| {
+            let mut picks = enabled.iter().map(|(pick, _)| pick);
+            picks.next().expect("cct bug: a decision without choices")
+        })
+    }
+}
+
+impl Strategy for RoundRobin {
+    fn describe(&self) -> String {
+        Self::ENTRY.name.to_owned()
+    }
+
+    fn lanes(&self) -> Lanes {
+        Lanes::Fixed(1)
+    }
+
+    fn begin(&mut self, _: &Iteration) -> Flow {
+        if std::mem::replace(&mut self.done, true) {
+            return Flow::Exhausted;
+        }
+        self.queues.iter_mut().for_each(Queue::clear);
+        Flow::Continue
+    }
+
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        match enabled {
+            EnabledSet::Actions(actions) => self.next(point, actions),
+            EnabledSet::Values(_) => enabled.pick(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::model::{Do, Toy};
+    use crate::words::Seed;
+
+    fn order(tasks: Vec<Vec<Do>>) -> Vec<u32> {
+        Toy::new(tasks).run(&mut RoundRobin::new(), Seed(1), 0).order
+    }
+
+    #[test]
+    fn order_is_that_of_becoming_enabled() {
+        let task = vec![Do::Yield, Do::Yield];
+        assert_eq!(order(vec![task; 3]), [0, 1, 2, 0, 1, 2]);
+    }
+
+    #[test]
+    fn a_poll_goes_on() {
+        let task = vec![Do::Step, Do::Yield, Do::Step, Do::Step];
+        assert_eq!(order(vec![task; 2]), [0, 0, 1, 1, 0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn a_task_that_was_blocked_queues_again_at_the_end() {
+        let holder = vec![Do::Lock(0), Do::Yield, Do::Unlock(0), Do::Yield, Do::Step];
+        let waiter = vec![Do::Yield, Do::Lock(0), Do::Unlock(0)];
+        let other = vec![Do::Yield, Do::Yield, Do::Step];
+        let order = order(vec![holder, waiter, other]);
+        // Task 1 wants the lock while task 0 holds it. It becomes enabled during task 0's turn,
+        // so it comes after task 2, which was waiting all along, and before task 0's next turn.
+        assert_eq!(order, [0, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2]);
+    }
+
+    #[test]
+    fn values_are_zero() {
+        let run = Toy::new(vec![vec![Do::Choose(3), Do::Weighted(&[1, 9])]]).run(
+            &mut RoundRobin::new(),
+            Seed(1),
+            0,
+        );
+        assert_eq!(run.values, [0, 0]);
+    }
+
+    #[test]
+    fn there_is_one_iteration() {
+        let mut strategy = RoundRobin::new();
+        let iteration = |index| Iteration { index, seed: Seed(index) };
+        assert_eq!(strategy.begin(&iteration(0)), Flow::Continue);
+        assert_eq!(strategy.begin(&iteration(1)), Flow::Exhausted);
+        assert_eq!(strategy.explored_all(), None);
+    }
+
+    #[test]
+    fn stale_entries_do_not_pile_up() {
+        let mut queue = Queue::default();
+        (0..10_000).for_each(|i| queue.append(ActionKey::from_index(i % 3)));
+        assert!(queue.entries.len() <= 64 + 2 * 3 + 1);
+    }
+}

@@ -1,0 +1,312 @@
+//! Strategies by name: `random`, `pct:d=3,k=200`.
+//!
+//! Owns the notation and the list of what exists. What a parameter means belongs to its strategy,
+//! which describes itself by an [`Entry`].
+//!
+//! 1. What parses can be built; ranges are checked while parsing.
+//! 2. Printing gives the canonical text: parameters in the strategy's order, none twice. Parsing
+//!    it gives the same value again.
+
+use super::exhaustive::Exhaustive;
+use super::pct::Pct;
+use super::random::Random;
+use super::round_robin::RoundRobin;
+use super::Strategy;
+use std::fmt;
+use std::str::FromStr;
+
+/// All strategies, in the order in which help and errors list them.
+const ENTRIES: &[Entry] = &[Random::ENTRY, RoundRobin::ENTRY, Pct::ENTRY, Exhaustive::ENTRY];
+
+/// What is known about one strategy without building it.
+pub struct Entry {
+    pub(super) name: &'static str,
+    pub(super) help: &'static str,
+    pub(super) parameters: &'static [Parameter],
+    pub(super) build: fn(&Arguments<'_>) -> Box<dyn Strategy>,
+}
+
+/// One parameter of a strategy.
+pub struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) help: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// Which values a parameter takes.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// An integer in this range, bounds included.
+    Number(u64, u64),
+    /// `on` or `off`.
+    Switch,
+}
+
+/// The parameters given to a strategy.
+pub(super) struct Arguments<'a>(&'a [(&'static str, u64)]);
+
+/// A strategy with its parameters, as a value: a recipe that builds fresh instances.
+#[derive(Clone)]
+pub struct StrategySpec {
+    entry: &'static Entry,
+    /// Given parameters, in the entry's order; switches are 0 or 1.
+    given: Vec<(&'static str, u64)>,
+}
+
+/// Why a text does not name a strategy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StrategyError(String);
+
+impl Entry {
+    /// The name by which it is chosen.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it does, in one line.
+    pub fn help(&self) -> &'static str {
+        self.help
+    }
+
+    /// Its parameters.
+    pub fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    fn parameter(&self, key: &str) -> Result<&'static Parameter, StrategyError> {
+        let name = self.name;
+        self.parameters.iter().find(|parameter| parameter.name == key).ok_or_else(|| {
+            let names = list(self.parameters.iter().map(Parameter::name));
+            StrategyError(match self.parameters {
+                [] => format!("unknown parameter `{key}`: strategy `{name}` takes none"),
+                _ => format!("unknown parameter `{key}` of strategy `{name}`: expected {names}"),
+            })
+        })
+    }
+}
+
+impl Parameter {
+    /// The name by which it is given.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it means, in one line.
+    pub fn help(&self) -> &'static str {
+        self.help
+    }
+
+    fn parse(&self, text: &str) -> Option<u64> {
+        match self.kind {
+            Kind::Number(min, max) => {
+                text.parse().ok().filter(|value| (min..=max).contains(value))
+            }
+            Kind::Switch => ["off", "on"].iter().position(|word| *word == text).map(|i| i as u64),
+        }
+    }
+
+    fn write(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::Number(..) => write!(f, "{}={value}", self.name),
+            Kind::Switch => write!(f, "{}={}", self.name, if value == 0 { "off" } else { "on" }),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Number(min, max) => write!(f, "an integer from {min} to {max}"),
+            Kind::Switch => f.write_str("`on` or `off`"),
+        }
+    }
+}
+
+impl Arguments<'_> {
+    /// The value given for a parameter, if any.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.0.iter().find(|(given, _)| *given == name).map(|(_, value)| *value)
+    }
+
+    /// Whether a switch is on.
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        self.number(name) == Some(1)
+    }
+}
+
+impl StrategySpec {
+    /// Parses `name` or `name:key=value,key=value`.
+    ///
+    /// # Errors
+    /// If the strategy or a parameter is unknown, or a value is missing, given twice or out of
+    /// range. The message names what was given and what was expected.
+    pub fn parse(text: &str) -> Result<StrategySpec, StrategyError> {
+        let (name, parameters) = match text.split_once(':') {
+            Some((name, parameters)) => (name.trim(), Some(parameters)),
+            None => (text.trim(), None),
+        };
+        let entry = ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let names = list(ENTRIES.iter().map(Entry::name));
+            StrategyError(format!("unknown strategy `{name}`: expected {names}"))
+        })?;
+        let mut given = Vec::new();
+        for item in parameters.into_iter().flat_map(|parameters| parameters.split(',')) {
+            let (key, value) = item.split_once('=').ok_or_else(|| {
+                StrategyError(format!(
+                    "invalid parameter `{}` of strategy `{name}`: expected key=value",
+                    item.trim()
+                ))
+            })?;
+            let parameter = entry.parameter(key.trim())?;
+            let value = parameter.parse(value.trim()).ok_or_else(|| {
+                StrategyError(format!(
+                    "invalid value `{}` of parameter `{}` of strategy `{name}`: expected {}",
+                    value.trim(),
+                    parameter.name,
+                    parameter.kind
+                ))
+            })?;
+            if given.iter().any(|(key, _)| *key == parameter.name) {
+                return Err(StrategyError(format!(
+                    "parameter `{}` of strategy `{name}` is given twice",
+                    parameter.name
+                )));
+            }
+            given.push((parameter.name, value));
+        }
+        let order = |key| entry.parameters.iter().position(|parameter| parameter.name == key);
+        given.sort_by_key(|(key, _)| order(*key));
+        Ok(StrategySpec { entry, given })
+    }
+
+    /// A fresh instance, which has learnt nothing yet.
+    pub fn build(&self) -> Box<dyn Strategy> {
+        (self.entry.build)(&Arguments(&self.given))
+    }
+
+    /// The strategy's name, without parameters.
+    pub fn name(&self) -> &'static str {
+        self.entry.name
+    }
+
+    /// All strategies that can be named.
+    pub fn all() -> &'static [Entry] {
+        ENTRIES
+    }
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.collect();
+    match names.as_slice() {
+        [name] => format!("`{name}`"),
+        names => format!("one of {}", names.join(", ")),
+    }
+}
+
+impl fmt::Display for StrategySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.entry.name)?;
+        for (i, (key, value)) in self.given.iter().enumerate() {
+            f.write_str(if i == 0 { ":" } else { "," })?;
+            let parameter = self.entry.parameter(key).map_err(|_| fmt::Error)?;
+            parameter.write(*value, f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for StrategySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StrategySpec({self})")
+    }
+}
+
+impl PartialEq for StrategySpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.entry.name == other.entry.name && self.given == other.given
+    }
+}
+
+impl Eq for StrategySpec {}
+
+impl FromStr for StrategySpec {
+    type Err = StrategyError;
+
+    fn from_str(text: &str) -> Result<Self, StrategyError> {
+        StrategySpec::parse(text)
+    }
+}
+
+impl fmt::Display for StrategyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StrategyError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        match StrategySpec::parse(text) {
+            Ok(spec) => {
+                assert_eq!(spec.to_string(), expect);
+                assert_eq!(StrategySpec::parse(expect), Ok(spec));
+            }
+            Err(error) => assert_eq!(error.to_string(), expect),
+        }
+    }
+
+    #[test]
+    fn canonical_text() {
+        check("random", "random");
+        check(" pct : k = 7 , d = 2 ", "pct:d=2,k=7");
+        check("pct:phases=on,patience=0,final-wait=off", "pct:phases=on,final-wait=off,patience=0");
+    }
+
+    #[test]
+    fn errors_name_the_value_and_what_exists() {
+        let all = "expected one of random, round-robin, pct, exhaustive";
+        check("foo", &format!("unknown strategy `foo`: {all}"));
+        check("", &format!("unknown strategy ``: {all}"));
+        check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
+        check("random:d=1", "unknown parameter `d`: strategy `random` takes none");
+        check(
+            "pct:depth=3",
+            "unknown parameter `depth` of strategy `pct`: \
+             expected one of d, k, phases, final-wait, patience",
+        );
+        check("pct:3", "invalid parameter `3` of strategy `pct`: expected key=value");
+        check("pct:", "invalid parameter `` of strategy `pct`: expected key=value");
+        check("pct:d=1,", "invalid parameter `` of strategy `pct`: expected key=value");
+        for value in ["0", "-1", "", "3.5", "10001", "99999999999999999999"] {
+            check(
+                &format!("pct:d={value}"),
+                &format!(
+                    "invalid value `{value}` of parameter `d` of strategy `pct`: \
+                     expected an integer from 1 to 10000"
+                ),
+            );
+        }
+        check(
+            "pct:phases=yes",
+            "invalid value `yes` of parameter `phases` of strategy `pct`: expected `on` or `off`",
+        );
+        check("pct:d=2,d=2", "parameter `d` of strategy `pct` is given twice");
+    }
+
+    #[test]
+    fn names_are_words() {
+        for entry in StrategySpec::all() {
+            assert_eq!(StrategySpec::parse(entry.name()).unwrap().name(), entry.name());
+            assert!(!entry.help().is_empty());
+            for parameter in entry.parameters() {
+                assert!(!parameter.help().is_empty());
+                assert!(!parameter.name().contains([':', ',', '=', ' ']));
+            }
+        }
+    }
+}

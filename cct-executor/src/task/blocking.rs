@@ -1,0 +1,179 @@
+//! The blocking world: closures that may block, and waiting for futures in them.
+//!
+//! A blocking closure is a task whose one poll is the closure. Where it waits, the poll is
+//! suspended on its stack; every wait is a scheduling point, so nesting cannot deadlock by itself.
+
+use super::body::{BlockingBody, JoinCell};
+use super::handle::JoinHandle;
+use super::spawn::{Options, spawn_body};
+use crate::execution::close::Closing;
+use crate::execution::core::NONE;
+use crate::execution::tasks::TaskBody;
+use crate::execution::waker::TaskWaker;
+use crate::execution::world::{Phase, Running, WORLD, World};
+use crate::raw::shared::Home;
+use std::panic::{Location, resume_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Runs a closure that may block, as a task of its own.
+///
+/// # Scheduling points
+/// One wherever the closure waits, and, at granularity `sync`, one after it was spawned.
+///
+/// # Panics
+/// Outside a world.
+///
+/// # Differences from tokio
+/// The closure runs on the world's only thread. Waiting by means the world does not know, such as
+/// a standard channel, stops the world.
+#[track_caller]
+pub fn spawn_blocking<F, R>(f: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    spawn_blocking_with(f, Options::at(Location::caller()))
+}
+
+#[track_caller]
+pub(super) fn spawn_blocking_with<F, R>(f: F, options: Options) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + 'static,
+    R: 'static,
+{
+    let cell = JoinCell::new();
+    let theirs = cell.clone();
+    // Boxed so that the body can be moved about freely.
+    let closure: Box<dyn FnOnce() -> R> = Box::new(f);
+    let make =
+        move |id| Box::pin(BlockingBody::new(closure, theirs, id)) as Pin<Box<dyn TaskBody>>;
+    spawn_body(cell, make, options, true)
+}
+
+/// Runs a closure that may block in the middle of an asynchronous task.
+///
+/// # Panics
+/// In a task of a `LocalSet`, which cannot hand its thread over.
+#[track_caller]
+pub fn block_in_place<F, R>(f: F) -> R
+where
+    F: FnOnce() -> R,
+{
+    let grouped = WORLD.with(|world| {
+        let key = world.current()?;
+        Some(world.with(|core, _| core.group_of(key) != NONE))
+    });
+    assert!(
+        grouped != Some(true),
+        "can call blocking only when running on the multi-threaded runtime"
+    );
+    allow_blocking(f)
+}
+
+/// Runs `f` where blocking calls are allowed.
+pub(crate) fn allow_blocking<R>(f: impl FnOnce() -> R) -> R {
+    WORLD.with(|world| {
+        world.with_running(
+            |running| {
+                running.may_block = true;
+                running.budget = Running::UNLIMITED;
+            },
+            |now, before| {
+                now.may_block = before.may_block;
+                now.budget = before.budget;
+            },
+            f,
+        )
+    })
+}
+
+/// Waits for a future where blocking is allowed, as `blocking_*` methods do.
+///
+/// Inside a world the blocking task is suspended until the future is ready. Outside, the thread
+/// is parked.
+///
+/// # Panics
+/// Inside an asynchronous task, as tokio does.
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let site = Location::caller();
+    let future = pin!(future);
+    WORLD.with(|world| {
+        let running = world.running.get();
+        match world.phase.get() {
+            Phase::Closing => once(future),
+            Phase::Running if running.key != NONE => {
+                assert!(
+                    running.may_block,
+                    "Cannot block the current thread from within a runtime. This happens because \
+                     a function attempted to block the current thread while the thread is being \
+                     used to drive asynchronous tasks."
+                );
+                in_world(world, future, site)
+            }
+            _ => on_thread(future),
+        }
+    })
+}
+
+fn in_world<F: Future>(
+    world: &World,
+    mut future: Pin<&mut F>,
+    site: &'static Location<'static>,
+) -> F::Output {
+    let key = world.running.get().key;
+    let home = Home::here().expect("cct bug: a world without home");
+    let serial = world.serial.get();
+    let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        let polled = world.with_running(
+            |running| {
+                running.waker = waker.data();
+                running.may_block = false;
+                running.untouched = false;
+            },
+            |now, before| {
+                now.waker = before.waker;
+                now.may_block = before.may_block;
+            },
+            || future.as_mut().poll(&mut cx),
+        );
+        match polled {
+            Poll::Ready(output) => return output,
+            Poll::Pending if world.phase.get() == Phase::Closing => resume_unwind(Box::new(Closing)),
+            Poll::Pending => world.park(site),
+        }
+    }
+}
+
+/// While the world closes there is nothing to wait for.
+#[cold]
+fn once<F: Future>(future: Pin<&mut F>) -> F::Output {
+    match future.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => resume_unwind(Box::new(Closing)),
+    }
+}
+
+struct Unpark(std::thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn on_thread<F: Future>(mut future: Pin<&mut F>) -> F::Output {
+    #[expect(clippy::disallowed_methods, reason = "outside a world, where nothing is decided")]
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
+        }
+        std::thread::park();
+    }
+}

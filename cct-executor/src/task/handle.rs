@@ -1,0 +1,169 @@
+//! Join handles and abort handles.
+
+use super::body::JoinCell;
+use super::error::JoinError;
+use super::id::Id;
+use crate::execution::point::task_resource;
+use crate::execution::world::{Phase, WORLD};
+use crate::task::coop;
+use crate::words::{Access, Op, OpKind};
+use std::fmt;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// Owns the right to wait for a task. Dropping it detaches the task.
+///
+/// # Scheduling points
+/// One before the first poll looks at the task.
+///
+/// # Cancel safety
+/// Safe: the output stays until it is taken.
+///
+/// # Differences from tokio
+/// When a task has panicked, dropping its handle without having awaited it fails the iteration:
+/// nobody would ever learn of the panic.
+pub struct JoinHandle<T> {
+    cell: Arc<JoinCell<T>>,
+    task: AbortHandle,
+    started: bool,
+    site: Option<&'static Location<'static>>,
+}
+
+impl<T> JoinHandle<T> {
+    pub(crate) fn new(cell: Arc<JoinCell<T>>, task: AbortHandle) -> Self {
+        JoinHandle { cell, task, started: false, site: None }
+    }
+
+    /// Cancels the task: at its next turn its future is dropped instead of polled.
+    #[track_caller]
+    pub fn abort(&self) {
+        self.task.abort();
+    }
+
+    /// Whether the task has ended.
+    pub fn is_finished(&self) -> bool {
+        self.cell.is_done()
+    }
+
+    /// A handle that can abort but not join.
+    pub fn abort_handle(&self) -> AbortHandle {
+        self.task.clone()
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.task.id
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let caller = Location::caller();
+        let site = *self.site.get_or_insert(caller);
+        let AbortHandle { serial, key, .. } = self.task;
+        if !self.started {
+            self.started = true;
+            let resource = task_resource(key);
+            let op = Op { kind: OpKind::Join, access: Access::Read, resource, site };
+            ready!(WORLD.with(|world| {
+                if world.serial.get() == serial { world.point(op) } else { Poll::Ready(()) }
+            }));
+        }
+        let budget = ready!(coop::poll_proceed(cx));
+        match self.cell.poll(cx) {
+            Poll::Ready(result) => {
+                budget.made_progress();
+                if result.as_ref().is_err_and(JoinError::is_panic) {
+                    self.task.in_world(|world| world.with(|core, _| core.panic_observed(key)));
+                }
+                Poll::Ready(result)
+            }
+            Poll::Pending => {
+                self.task.in_world(|world| {
+                    if let (true, Some(current)) = (world.recording.get(), world.current()) {
+                        let resource = task_resource(key);
+                        world.with(|core, _| {
+                            core.note_blocked(current, OpKind::Join, resource, site);
+                        });
+                    }
+                });
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        let unseen = self.cell.detach();
+        if unseen.as_ref().is_some_and(|result| result.as_ref().is_err_and(JoinError::is_panic)) {
+            let key = self.task.key;
+            self.task.in_world(|world| world.with(|core, _| core.panic_ignored(key)));
+        }
+        drop(unseen);
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("id", &self.task.id).finish()
+    }
+}
+
+/// Can abort a task, without being able to wait for it.
+#[derive(Clone)]
+pub struct AbortHandle {
+    pub(super) serial: u64,
+    pub(super) key: u32,
+    pub(super) id: Id,
+}
+
+impl AbortHandle {
+    /// Cancels the task: at its next turn its future is dropped instead of polled. A blocking
+    /// closure that has begun is not affected.
+    ///
+    /// # Scheduling points
+    /// One before it acts, at granularity `sync`.
+    #[track_caller]
+    pub fn abort(&self) {
+        let site = Location::caller();
+        let key = self.key;
+        self.in_world(|world| {
+            let resource = task_resource(key);
+            world.sync_point(Op { kind: OpKind::Abort, access: Access::Write, resource, site });
+            world.with(|core, decider| core.abort(key, decider));
+        });
+    }
+
+    /// Whether the task has ended.
+    pub fn is_finished(&self) -> bool {
+        let mut alive = false;
+        self.in_world(|world| alive = world.with(|core, _| core.is_alive(self.key)));
+        !alive
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Runs `f` if the task's world still runs on this thread.
+    fn in_world(&self, f: impl FnOnce(&crate::execution::world::World)) {
+        let _ = WORLD.try_with(|world| {
+            if world.serial.get() == self.serial && world.phase.get() == Phase::Running {
+                f(world);
+            }
+        });
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortHandle").field("id", &self.id).finish()
+    }
+}

@@ -1,0 +1,29 @@
+//! Task ids.
+
+use crate::execution::world::WORLD;
+use std::fmt;
+
+/// Identifies a task within its world. Ids count from 1 in order of spawning; unlike tokio's they
+/// begin anew in every iteration, so that they may be printed and compared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Id(pub(crate) u64);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The id of the running task.
+///
+/// # Panics
+/// Outside a task.
+#[track_caller]
+pub fn id() -> Id {
+    try_id().expect("can't get a task id when not inside a task")
+}
+
+/// The id of the running task, if there is one.
+pub fn try_id() -> Option<Id> {
+    WORLD.try_with(|world| world.current().map(|key| world.with(|core, _| core.task_id(key)))).ok()?
+}

@@ -1,0 +1,1 @@
+pub struct LocalKey<T>(T); pub struct TaskLocalFuture;

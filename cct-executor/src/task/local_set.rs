@@ -1,0 +1,224 @@
+//! Tasks that share a thread: `LocalSet`.
+
+use super::handle::JoinHandle;
+use super::spawn::{Options, spawn_with};
+use crate::execution::core::NONE;
+use crate::execution::world::{Phase, WORLD, World};
+use pin_project_lite::pin_project;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+thread_local! {
+    /// The set entered on this thread: serial of the world and group.
+    static ENTERED: Cell<(u64, u32)> = const { Cell::new((0, NONE)) };
+}
+
+/// A set of tasks that run on one thread and so never interleave inside a poll.
+///
+/// Its tasks run only while the set is awaited or inside [`run_until`](Self::run_until).
+///
+/// # Differences from tokio
+/// Which of the tasks runs next is decided by the strategy, among all tasks of the world.
+#[derive(Debug, Default)]
+pub struct LocalSet {
+    /// Serial of the world and group, once there is a group.
+    group: Cell<(u64, u32)>,
+    /// Not `Send`, as in tokio.
+    _not_send: PhantomData<Rc<()>>,
+}
+
+/// While it lives, `spawn_local` spawns onto the set. From [`LocalSet::enter`].
+#[derive(Debug)]
+pub struct LocalEnterGuard {
+    before: (u64, u32),
+    _not_send: PhantomData<Rc<()>>,
+}
+
+impl Drop for LocalEnterGuard {
+    fn drop(&mut self) {
+        ENTERED.set(self.before);
+    }
+}
+
+/// The group that `spawn_local` spawns onto.
+#[track_caller]
+pub(super) fn current_group() -> u32 {
+    let group = WORLD.with(|world| {
+        let entered = ENTERED.get();
+        if entered.0 != 0 && entered.0 == world.serial.get() {
+            return entered.1;
+        }
+        world.current().map_or(NONE, |key| world.with(|core, _| core.group_of(key)))
+    });
+    assert!(
+        group != NONE,
+        "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`"
+    );
+    group
+}
+
+/// Spawns a task that need not be `Send` onto the current [`LocalSet`].
+///
+/// # Scheduling points
+/// One after the task exists, at granularity `sync`.
+///
+/// # Panics
+/// Outside a `LocalSet`.
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    spawn_with(future, Options { group: current_group(), ..Options::at(Location::caller()) })
+}
+
+impl LocalSet {
+    /// An empty set.
+    pub fn new() -> LocalSet {
+        LocalSet { group: Cell::new((0, NONE)), _not_send: PhantomData }
+    }
+
+    #[track_caller]
+    fn group(&self) -> u32 {
+        WORLD.with(|world| {
+            assert!(
+                world.phase.get() != Phase::Idle,
+                "there is no world here: a LocalSet works inside a scenario only"
+            );
+            let (serial, group) = self.group.get();
+            if serial == world.serial.get() {
+                return group;
+            }
+            let group = world.with(|core, _| core.new_group());
+            self.group.set((world.serial.get(), group));
+            group
+        })
+    }
+
+    /// Makes `spawn_local` spawn onto this set until the guard is dropped.
+    #[must_use]
+    pub fn enter(&self) -> LocalEnterGuard {
+        let group = self.group();
+        let serial = WORLD.with(|world| world.serial.get());
+        LocalEnterGuard { before: ENTERED.replace((serial, group)), _not_send: PhantomData }
+    }
+
+    /// Spawns a task onto this set.
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.spawn_with(future, Options::at(Location::caller()))
+    }
+
+    #[track_caller]
+    pub(super) fn spawn_with<F>(&self, future: F, options: Options) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        spawn_with(future, Options { group: self.group(), ..options })
+    }
+
+    /// Runs a future together with the set's tasks, until the future is done.
+    ///
+    /// # Cancel safety
+    /// That of the future; the set's tasks stay.
+    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+        RunUntil { future, driving: Driving::new(self.group()) }.await
+    }
+}
+
+impl Future for LocalSet {
+    type Output = ();
+
+    /// Done when all of the set's tasks are.
+    fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
+        let group = self.group();
+        WORLD.with(|world| {
+            let key = world.running.get().key;
+            if world.with(|core, _| core.group_is_empty(group, key)) {
+                world.with(|core, _| core.drive_group(group, NONE));
+                return Poll::Ready(());
+            }
+            world.with(|core, _| {
+                core.drive_group(group, key);
+                core.wake_driver_when_empty(group);
+            });
+            Poll::Pending
+        })
+    }
+}
+
+impl Drop for LocalSet {
+    fn drop(&mut self) {
+        let (serial, group) = self.group.get();
+        let _ = WORLD.try_with(|world| {
+            if serial != 0 && world.serial.get() == serial {
+                drop_members(world, group);
+            }
+        });
+    }
+}
+
+/// Drops the futures of a set that is dropped itself.
+fn drop_members(world: &World, group: u32) {
+    world.with(|core, _| core.drive_group(group, NONE));
+    while let Some((key, mut runnable)) = world.with(|core, _| core.take_group_member(group)) {
+        let _ = catch_unwind(AssertUnwindSafe(|| runnable.body.as_mut().cancel()));
+        let locals = world.with(|core, decider| core.exit(key, decider));
+        drop(runnable);
+        drop(locals);
+    }
+}
+
+/// Drives a group until dropped.
+struct Driving {
+    serial: u64,
+    group: u32,
+}
+
+impl Driving {
+    fn new(group: u32) -> Driving {
+        Driving { serial: WORLD.with(|world| world.serial.get()), group }
+    }
+}
+
+impl Drop for Driving {
+    fn drop(&mut self) {
+        let _ = WORLD.try_with(|world| {
+            if world.serial.get() == self.serial && world.is_running() {
+                world.with(|core, _| core.drive_group(self.group, NONE));
+            }
+        });
+    }
+}
+
+pin_project! {
+    struct RunUntil<F> {
+        #[pin]
+        future: F,
+        driving: Driving,
+    }
+}
+
+impl<F: Future> Future for RunUntil<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        WORLD.with(|world| {
+            if let (true, Some(key)) = (world.is_running(), world.current()) {
+                world.with(|core, _| core.drive_group(this.driving.group, key));
+            }
+        });
+        this.future.poll(cx)
+    }
+}

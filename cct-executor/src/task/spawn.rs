@@ -1,0 +1,108 @@
+//! Spawning futures.
+
+use super::body::{FutureBody, JoinCell};
+use super::handle::{AbortHandle, JoinHandle};
+use super::id::Id;
+use crate::execution::core::NONE;
+use crate::execution::point::task_resource;
+use crate::execution::tasks::{Runnable, Spawn, TaskBody};
+use crate::execution::waker::TaskWaker;
+use crate::execution::world::{Phase, WORLD};
+use crate::raw::shared::Home;
+use crate::words::{Access, Op, OpKind};
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// How a task is to be spawned.
+pub(super) struct Options {
+    pub(super) site: &'static Location<'static>,
+    pub(super) name: Option<Rc<str>>,
+    pub(super) group: u32,
+}
+
+impl Options {
+    pub(super) fn at(site: &'static Location<'static>) -> Options {
+        Options { site, name: None, group: NONE }
+    }
+}
+
+/// Spawns a task.
+///
+/// # Scheduling points
+/// One after the task exists, at granularity `sync`.
+///
+/// # Panics
+/// Outside a world.
+///
+/// # Differences from tokio
+/// A task whose panic nobody can learn of fails the iteration. Spawned while the world closes, as
+/// from a destructor, the future is dropped at once.
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    spawn_with(future, Options::at(Location::caller()))
+}
+
+#[track_caller]
+pub(super) fn spawn_with<F>(future: F, options: Options) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let cell = JoinCell::new();
+    let theirs = cell.clone();
+    let make = move |id| Box::pin(FutureBody::new(future, theirs, id)) as Pin<Box<dyn TaskBody>>;
+    spawn_body(cell, make, options, false)
+}
+
+/// Puts a body into the running world's task table.
+#[track_caller]
+pub(super) fn spawn_body<T>(
+    cell: Arc<JoinCell<T>>,
+    make: impl FnOnce(Id) -> Pin<Box<dyn TaskBody>>,
+    options: Options,
+    blocking: bool,
+) -> JoinHandle<T> {
+    WORLD.with(|world| {
+        let Some(home) = Home::here().filter(|_| world.phase.get() != Phase::Idle) else {
+            panic!(
+                "there is no world here: spawn must be called inside a scenario, as in a test \
+                 with #[cct_executor::test] or a closure given to Checker::run"
+            )
+        };
+        let serial = world.serial.get();
+        if world.phase.get() == Phase::Closing {
+            let id = Id(0);
+            let mut body = make(id);
+            body.as_mut().cancel();
+            return JoinHandle::new(cell, AbortHandle { serial: 0, key: NONE, id });
+        }
+        let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64 + 1)));
+        let runnable = Runnable {
+            body: make(id),
+            waker: Waker::from(Arc::new(TaskWaker { home, serial, key })),
+        };
+        let Options { site, name, group } = options;
+        let spawned = world.with(|core, decider| {
+            let parent = world.running.get().key;
+            core.spawn(parent, Spawn { site, name, group, blocking }, runnable, decider)
+        });
+        match spawned {
+            Ok(_) => {
+                let resource = task_resource(key);
+                world.sync_point(Op { kind: OpKind::Spawn, access: Access::Write, resource, site });
+            }
+            Err(runnable) => {
+                drop(runnable);
+                world.stop_here();
+            }
+        }
+        JoinHandle::new(cell, AbortHandle { serial, key, id })
+    })
+}

@@ -1,0 +1,159 @@
+//! What a replay tells about a failure: the steps, the tasks, who waits for whom.
+
+/// The whole story of one iteration.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Explanation {
+    /// Every step, first to last.
+    pub steps: Vec<Step>,
+    /// The tasks that were alive at the end.
+    pub tasks: Vec<TaskStory>,
+    /// Tasks that wait for each other in a circle, by task number.
+    pub cycles: Vec<Vec<u32>>,
+    /// What `tracing` and the program had to say: step and line.
+    pub log: Vec<(u64, String)>,
+    /// The rolling hash after each decision.
+    pub hashes: Vec<u64>,
+}
+
+/// One step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Its number.
+    pub step: u64,
+    /// Virtual nanoseconds since the world began.
+    pub time_ns: u64,
+    /// The node.
+    pub node: u16,
+    /// Number and name of the task, unless it was a timer or a cancellation.
+    pub task: Option<String>,
+    /// The operation and what it acts on.
+    pub what: String,
+    /// `file:line` of the operation.
+    pub site: Option<String>,
+    /// How many things could have happened instead, itself included.
+    pub choices: u32,
+    /// The task that ran before could have gone on.
+    pub preempts: bool,
+}
+
+/// Whether a task could run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskState {
+    /// It could run.
+    Ready,
+    /// It waits.
+    Waiting,
+}
+
+/// One task at the end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TaskStory {
+    /// Its number.
+    pub task: u32,
+    /// Number and name.
+    pub name: String,
+    /// `file:line` where it was spawned.
+    pub spawned_at: String,
+    /// Whether it could run.
+    pub state: TaskState,
+    /// The last operation it announced.
+    pub last_op: String,
+    /// What it waits for.
+    pub waits: Vec<Wait>,
+}
+
+/// One thing a task waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// The operation.
+    pub op: String,
+    /// The resource, and where it was made.
+    pub resource: Option<String>,
+    /// `file:line` of the operation.
+    pub site: String,
+    /// Who holds the resource.
+    pub holders: Vec<Holder>,
+}
+
+/// Somebody who holds a resource, or the task that is waited for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Holder {
+    /// The task's number.
+    pub task: Option<u32>,
+    /// Number and name.
+    pub name: String,
+    /// `file:line` where it was acquired.
+    pub site: Option<String>,
+}
+
+/// The circles in the wait-for graph, each once, from its smallest task number. A task that can
+/// go on is in none; one with several waits is followed through each.
+pub fn find_cycles(tasks: &[TaskStory]) -> Vec<Vec<u32>> {
+    let waits_for = |task: u32| {
+        let story = tasks.iter().find(|t| t.task == task && t.state == TaskState::Waiting);
+        let waits = story.map(|t| t.waits.as_slice()).unwrap_or_default();
+        waits.iter().flat_map(|wait| &wait.holders).filter_map(|holder| holder.task)
+    };
+    let mut cycles: Vec<Vec<u32>> = Vec::new();
+    for start in tasks.iter().map(|t| t.task) {
+        // Depth-first from the smallest member, through larger ones only.
+        let mut path = vec![start];
+        let mut branches = vec![waits_for(start).collect::<Vec<_>>()];
+        let mut visited = vec![start];
+        while let Some(branch) = branches.last_mut() {
+            match branch.pop() {
+                None => {
+                    branches.pop();
+                    path.pop();
+                }
+                Some(next) if next == start => {
+                    if !cycles.contains(&path) {
+                        cycles.push(path.clone());
+                    }
+                }
+                Some(next) if next > start && !visited.contains(&next) => {
+                    visited.push(next);
+                    path.push(next);
+                    branches.push(waits_for(next).collect());
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    cycles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(task: u32, for_tasks: &[u32]) -> TaskStory {
+        let holders = for_tasks
+            .iter()
+            .map(|&t| Holder { task: Some(t), name: t.to_string(), site: None })
+            .collect();
+        TaskStory {
+            task,
+            name: task.to_string(),
+            spawned_at: String::new(),
+            state: TaskState::Waiting,
+            last_op: String::new(),
+            waits: vec![Wait { op: String::new(), resource: None, site: String::new(), holders }],
+        }
+    }
+
+    #[test]
+    fn finds_each_cycle_once_from_its_smallest_member() {
+        let tasks =
+            [waiting(0, &[2]), waiting(1, &[3]), waiting(2, &[4]), waiting(3, &[1]), waiting(4, &[0])];
+        assert_eq!(find_cycles(&tasks), [vec![0, 2, 4], vec![1, 3]]);
+    }
+
+    #[test]
+    fn a_chain_and_a_task_that_can_go_on_make_no_cycle() {
+        let mut ready = waiting(2, &[0]);
+        ready.state = TaskState::Ready;
+        let tasks = [waiting(0, &[1]), waiting(1, &[2]), ready];
+        assert_eq!(find_cycles(&tasks), Vec::<Vec<u32>>::new());
+    }
+}

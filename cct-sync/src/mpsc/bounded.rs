@@ -1,0 +1,418 @@
+//! Channels with a bound.
+
+use super::chan::{Chan, Tx};
+use super::error::{SendError, TryRecvError, TrySendError};
+use super::permit::{OwnedPermit, Permit, PermitIterator};
+use super::receive::Rx;
+use super::reserve;
+use super::weak::WeakSender;
+use cct_executor::shim::{Access, OpKind, block_on};
+use std::fmt;
+use std::panic::Location;
+use std::task::{Context, Poll};
+
+/// Makes a channel in which up to `buffer` messages may wait.
+///
+/// # Panics
+/// When `buffer` is 0, or more than `usize::MAX >> 3`.
+#[track_caller]
+pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
+    const MAX: usize = usize::MAX >> 3;
+    assert!(buffer > 0, "mpsc bounded channel requires buffer > 0");
+    assert!(buffer <= MAX, "a semaphore may not have more than MAX_PERMITS permits ({MAX})");
+    let chan = Chan::new(buffer);
+    let sender = Sender { tx: Tx::first(chan.clone()) };
+    (sender, Receiver { rx: Rx::new(chan) })
+}
+
+/// Sends into a bounded channel. Made by [`channel`].
+pub struct Sender<T> {
+    tx: Tx<T>,
+}
+
+impl<T> Sender<T> {
+    pub(super) fn from_tx(tx: Tx<T>) -> Self {
+        Sender { tx }
+    }
+
+    pub(super) fn tx(&self) -> &Tx<T> {
+        &self.tx
+    }
+
+    /// Waits for room and sends a message.
+    ///
+    /// # Scheduling points
+    /// One before looking for room.
+    ///
+    /// # Cancel safety
+    /// When dropped before completion the message was not sent and is lost, and the place in the
+    /// queue is given up.
+    ///
+    /// # Errors
+    /// When the receiver was closed or dropped; gives the message back.
+    #[track_caller]
+    pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
+        let site = Location::caller();
+        async move { reserve::send(self.tx.chan(), value, site).await.map_err(SendError) }
+    }
+
+    /// Waits until the receiver is closed or dropped.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    ///
+    /// # Cancel safety
+    /// Safe: nothing is lost.
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> + use<'_, T> {
+        self.tx.closed(Location::caller())
+    }
+
+    /// Sends a message if there is room.
+    ///
+    /// # Scheduling points
+    /// One before sending, at granularity `sync`.
+    ///
+    /// # Errors
+    /// When there is no room now, or the receiver was closed or dropped; gives the message back.
+    #[inline]
+    #[track_caller]
+    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        let chan = self.tx.chan();
+        chan.resource.sync_point(OpKind::TrySend, Access::Write, Location::caller());
+        chan.try_push(message).map_err(|(message, closed)| refusal(closed, message))
+    }
+
+    /// As [`send`](Self::send), from code that may block.
+    ///
+    /// # Panics
+    /// In an asynchronous task.
+    ///
+    /// # Errors
+    /// When the receiver was closed or dropped; gives the message back.
+    #[track_caller]
+    pub fn blocking_send(&self, value: T) -> Result<(), SendError<T>> {
+        block_on(self.send(value))
+    }
+
+    /// Whether the receiver was closed or dropped.
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        self.tx.is_closed()
+    }
+
+    /// Waits for room for one message and reserves it.
+    ///
+    /// # Scheduling points
+    /// One before looking for room.
+    ///
+    /// # Cancel safety
+    /// When dropped before completion, the place in the queue is given up.
+    ///
+    /// # Errors
+    /// When the receiver was closed or dropped.
+    #[track_caller]
+    pub fn reserve(
+        &self,
+    ) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> + use<'_, T> {
+        let site = Location::caller();
+        async move {
+            let chan = self.tx.chan();
+            reserve::reserve(chan, 1, site).await.map_err(|_| SendError(()))?;
+            Ok(Permit::new(chan))
+        }
+    }
+
+    /// Waits for room for `n` messages and reserves it. Room that comes free is kept for the
+    /// sender that waits first, also if it is not enough for it yet.
+    ///
+    /// # Scheduling points
+    /// One before looking for room.
+    ///
+    /// # Cancel safety
+    /// When dropped before completion, the place in the queue is given up.
+    ///
+    /// # Errors
+    /// When the receiver was closed or dropped, or the channel never has so much room.
+    #[track_caller]
+    pub fn reserve_many(
+        &self,
+        n: usize,
+    ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> + use<'_, T> {
+        let site = Location::caller();
+        async move {
+            let chan = self.tx.chan();
+            reserve::reserve(chan, n, site).await.map_err(|_| SendError(()))?;
+            Ok(PermitIterator::new(chan, n))
+        }
+    }
+
+    /// Waits for room for one message and reserves it; the permit contains the sender.
+    ///
+    /// # Scheduling points
+    /// One before looking for room.
+    ///
+    /// # Cancel safety
+    /// When dropped before completion, the place in the queue is given up and the sender dropped.
+    ///
+    /// # Errors
+    /// When the receiver was closed or dropped.
+    #[track_caller]
+    pub fn reserve_owned(
+        self,
+    ) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> + use<T> {
+        let site = Location::caller();
+        async move {
+            reserve::reserve(self.tx.chan(), 1, site).await.map_err(|_| SendError(()))?;
+            Ok(OwnedPermit::new(self.tx))
+        }
+    }
+
+    /// Reserves room for one message if there is room.
+    ///
+    /// # Scheduling points
+    /// One before looking, at granularity `sync`.
+    ///
+    /// # Errors
+    /// When there is no room now, or the receiver was closed or dropped.
+    #[track_caller]
+    pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
+        self.try_take(1).map_err(|closed| refusal(closed, ()))?;
+        Ok(Permit::new(self.tx.chan()))
+    }
+
+    /// Reserves room for `n` messages if there is so much.
+    ///
+    /// # Scheduling points
+    /// One before looking, at granularity `sync`.
+    ///
+    /// # Errors
+    /// When there is less room now, also if there never is so much, or the receiver was closed or
+    /// dropped.
+    #[track_caller]
+    pub fn try_reserve_many(&self, n: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
+        if n > self.max_capacity() {
+            return Err(TrySendError::Full(()));
+        }
+        self.try_take(n).map_err(|closed| refusal(closed, ()))?;
+        Ok(PermitIterator::new(self.tx.chan(), n))
+    }
+
+    /// Reserves room for one message if there is room; the permit contains the sender.
+    ///
+    /// # Scheduling points
+    /// One before looking, at granularity `sync`.
+    ///
+    /// # Errors
+    /// When there is no room now, or the receiver was closed or dropped; gives the sender back.
+    #[track_caller]
+    pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
+        match self.try_take(1) {
+            Ok(()) => Ok(OwnedPermit::new(self.tx)),
+            Err(closed) => Err(refusal(closed, self)),
+        }
+    }
+
+    #[track_caller]
+    fn try_take(&self, count: usize) -> Result<(), bool> {
+        let chan = self.tx.chan();
+        chan.resource.sync_point(OpKind::TrySend, Access::Write, Location::caller());
+        chan.try_take_permits(count)
+    }
+
+    /// Whether the two senders are of one channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.tx.same_channel(&other.tx)
+    }
+
+    /// How many messages could be sent at once: the bound without messages and reservations.
+    #[track_caller]
+    pub fn capacity(&self) -> usize {
+        self.tx.chan().get(|state| state.permits)
+    }
+
+    /// A handle that does not keep the channel open.
+    #[must_use = "Downgrade creates a WeakSender without destroying the original non-weak sender."]
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender::new(&self.tx)
+    }
+
+    /// The bound given to [`channel`].
+    pub fn max_capacity(&self) -> usize {
+        self.tx.chan().bound
+    }
+
+    /// How many senders there are.
+    #[track_caller]
+    pub fn strong_count(&self) -> usize {
+        self.tx.chan().strong_count()
+    }
+
+    /// How many weak senders there are.
+    #[track_caller]
+    pub fn weak_count(&self) -> usize {
+        self.tx.chan().weak_count()
+    }
+}
+
+fn refusal<V>(closed: bool, value: V) -> TrySendError<V> {
+    if closed { TrySendError::Closed(value) } else { TrySendError::Full(value) }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        Sender { tx: self.tx.clone() }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+/// Receives from a bounded channel. Made by [`channel`].
+pub struct Receiver<T> {
+    rx: Rx<T>,
+}
+
+impl<T> Receiver<T> {
+    /// Waits for a message; `None` when there is none and none will come.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    ///
+    /// # Cancel safety
+    /// Safe: no message is lost.
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Option<T>> + use<'_, T> {
+        self.rx.recv(Location::caller())
+    }
+
+    /// Waits for messages, then puts as many as there are, up to `limit`, into `buffer`. Returns
+    /// how many; 0 when none will come, or `limit` is 0.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    ///
+    /// # Cancel safety
+    /// Safe: no message is lost.
+    #[track_caller]
+    pub fn recv_many<'a>(
+        &'a mut self,
+        buffer: &'a mut Vec<T>,
+        limit: usize,
+    ) -> impl Future<Output = usize> + use<'a, T> {
+        self.rx.recv_many(buffer, limit, Location::caller())
+    }
+
+    /// Receives a message if there is one.
+    ///
+    /// # Scheduling points
+    /// One before looking, at granularity `sync`.
+    ///
+    /// # Errors
+    /// When there is none now, or none will come.
+    #[track_caller]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.rx.try_recv()
+    }
+
+    /// As [`recv`](Self::recv), from code that may block.
+    ///
+    /// # Panics
+    /// In an asynchronous task.
+    #[track_caller]
+    pub fn blocking_recv(&mut self) -> Option<T> {
+        block_on(self.recv())
+    }
+
+    /// As [`recv_many`](Self::recv_many), from code that may block.
+    ///
+    /// # Panics
+    /// In an asynchronous task.
+    #[track_caller]
+    pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+        block_on(self.recv_many(buffer, limit))
+    }
+
+    /// Refuses further messages and reservations; what was sent, or will be sent with a permit that
+    /// was granted before, can still be received.
+    ///
+    /// # Scheduling points
+    /// One before closing, at granularity `sync`.
+    #[track_caller]
+    pub fn close(&mut self) {
+        self.rx.close();
+    }
+
+    /// Whether no more messages can be sent: closed, or without senders.
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        self.rx.is_closed()
+    }
+
+    /// Whether no message waits.
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        self.rx.len() == 0
+    }
+
+    /// How many messages wait.
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        self.rx.len()
+    }
+
+    /// How many messages could be sent at once: the bound without messages and reservations.
+    #[track_caller]
+    pub fn capacity(&self) -> usize {
+        self.rx.chan().get(|state| state.permits)
+    }
+
+    /// The bound given to [`channel`].
+    pub fn max_capacity(&self) -> usize {
+        self.rx.chan().bound
+    }
+
+    /// As [`recv`](Self::recv), for hand-written polls. Only the waker of the last call is woken.
+    ///
+    /// # Scheduling points
+    /// One before looking, unless the last call returned `Pending`.
+    #[track_caller]
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.rx.poll_recv(cx, Location::caller())
+    }
+
+    /// As [`recv_many`](Self::recv_many), for hand-written polls.
+    ///
+    /// # Scheduling points
+    /// One before looking, unless the last call returned `Pending`.
+    #[track_caller]
+    pub fn poll_recv_many(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+    ) -> Poll<usize> {
+        self.rx.poll_recv_many(cx, buffer, limit, Location::caller())
+    }
+
+    /// How many senders there are.
+    #[track_caller]
+    pub fn sender_strong_count(&self) -> usize {
+        self.rx.chan().strong_count()
+    }
+
+    /// How many weak senders there are.
+    #[track_caller]
+    pub fn sender_weak_count(&self) -> usize {
+        self.rx.chan().weak_count()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,28 @@
+//! Channels from many senders to one receiver.
+//!
+//! tokio's `mpsc`. A channel is one state behind one cell: a queue of messages and a counting
+//! semaphore for the room in it, served strictly first come, first served.
+//!
+//! - [`channel`]: bounded; a sender waits for room.
+//! - [`unbounded_channel`]: sending never waits.
+//!
+//! Every asynchronous method passes one scheduling point, in its first poll and before it acts. The
+//! other methods, and dropping a handle or a permit, are points at granularity `sync` only.
+//!
+//! # Differences from tokio
+//! None.
+
+mod bounded;
+mod chan;
+mod permit;
+mod receive;
+mod reserve;
+mod unbounded;
+mod weak;
+
+pub mod error;
+
+pub use bounded::{Receiver, Sender, channel};
+pub use permit::{OwnedPermit, Permit, PermitIterator};
+pub use unbounded::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+pub use weak::{WeakSender, WeakUnboundedSender};

@@ -1,0 +1,221 @@
+//! The receiver's share of the channel, and its side of waiting.
+
+use super::chan::{Chan, State};
+use super::error::TryRecvError;
+use crate::waiters::Wakes;
+use cct_executor::shim::{Access, OpKind, Waiter};
+use cct_executor::task::coop;
+use std::future::poll_fn;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+pub(super) struct Rx<T> {
+    chan: Arc<Chan<T>>,
+    /// The last poll returned `Pending`, so that a direct poll goes on with an operation whose
+    /// scheduling point was passed.
+    waiting: bool,
+}
+
+/// What a look into the state yields.
+enum Step<R> {
+    Ready(R),
+    Ended,
+    Blocked,
+    NeedsWaiter,
+}
+
+impl<T> Rx<T> {
+    pub(super) fn new(chan: Arc<Chan<T>>) -> Self {
+        Rx { chan, waiting: false }
+    }
+
+    #[inline]
+    pub(super) fn chan(&self) -> &Chan<T> {
+        &self.chan
+    }
+
+    #[inline]
+    fn point(&mut self, site: &'static Location<'static>) -> Poll<()> {
+        self.waiting = false;
+        self.chan.resource.point(OpKind::Recv, Access::Write, site)
+    }
+
+    #[inline]
+    pub(super) async fn recv(&mut self, site: &'static Location<'static>) -> Option<T> {
+        let mut started = false;
+        poll_fn(|cx| {
+            if !started {
+                ready!(self.point(site));
+                started = true;
+            }
+            self.poll_next(cx, site)
+        })
+        .await
+    }
+
+    pub(super) async fn recv_many(
+        &mut self,
+        buffer: &mut Vec<T>,
+        limit: usize,
+        site: &'static Location<'static>,
+    ) -> usize {
+        let mut started = false;
+        poll_fn(|cx| {
+            if !started {
+                ready!(self.point(site));
+                started = true;
+            }
+            self.poll_many(cx, buffer, limit, site)
+        })
+        .await
+    }
+
+    pub(super) fn poll_recv(
+        &mut self,
+        cx: &mut Context<'_>,
+        site: &'static Location<'static>,
+    ) -> Poll<Option<T>> {
+        if !self.waiting {
+            ready!(self.point(site));
+        }
+        self.poll_next(cx, site)
+    }
+
+    pub(super) fn poll_recv_many(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+        site: &'static Location<'static>,
+    ) -> Poll<usize> {
+        if !self.waiting {
+            ready!(self.point(site));
+        }
+        self.poll_many(cx, buffer, limit, site)
+    }
+
+    #[inline]
+    fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+        site: &'static Location<'static>,
+    ) -> Poll<Option<T>> {
+        self.poll_with(cx, site, |state, wakes| {
+            let value = state.buffer.pop_front()?;
+            state.add_permits(1, wakes);
+            Some(value)
+        })
+    }
+
+    fn poll_many(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut Vec<T>,
+        limit: usize,
+        site: &'static Location<'static>,
+    ) -> Poll<usize> {
+        let received = ready!(self.poll_with(cx, site, |state, wakes| {
+            let count = limit.min(state.buffer.len());
+            if count == 0 && limit > 0 {
+                return None;
+            }
+            buffer.extend(state.buffer.drain(..count));
+            state.add_permits(count, wakes);
+            Some(count)
+        }));
+        Poll::Ready(received.unwrap_or(0))
+    }
+
+    /// Waits until `take` gets something, or nothing will come any more.
+    #[inline]
+    fn poll_with<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        site: &'static Location<'static>,
+        mut take: impl FnMut(&mut State<T>, &mut Wakes) -> Option<R>,
+    ) -> Poll<Option<R>> {
+        self.waiting = true;
+        let coop = ready!(coop::poll_proceed(cx));
+        let chan = &*self.chan;
+        let mut wakes = Wakes::none();
+        // Made, and dropped when it replaced another, outside of the cell.
+        let mut waiter = None;
+        loop {
+            let (step, digest) = chan.state.with(|state| {
+                let step = if let Some(taken) = take(state, &mut wakes) {
+                    Step::Ready(taken)
+                } else if state.has_ended(chan.bound) {
+                    Step::Ended
+                } else if state.receiver.as_ref().is_some_and(|current| current.will_wake(cx)) {
+                    Step::Blocked
+                } else if waiter.is_none() {
+                    Step::NeedsWaiter
+                } else {
+                    std::mem::swap(&mut state.receiver, &mut waiter);
+                    Step::Blocked
+                };
+                (step, state.digest(chan.bound))
+            });
+            let received = match step {
+                Step::NeedsWaiter => {
+                    waiter = Some(Waiter::from_context(cx));
+                    continue;
+                }
+                Step::Blocked => {
+                    chan.resource.blocked(OpKind::Recv, site);
+                    return Poll::Pending;
+                }
+                Step::Ready(received) => Some(received),
+                Step::Ended => None,
+            };
+            coop.made_progress();
+            chan.settle(digest, wakes);
+            self.waiting = false;
+            return Poll::Ready(received);
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let chan = &*self.chan;
+        chan.resource.sync_point(OpKind::TryRecv, Access::Write, Location::caller());
+        let mut wakes = Wakes::none();
+        let (value, digest) = chan.state.with(|state| match state.buffer.pop_front() {
+            Some(value) => {
+                state.add_permits(1, &mut wakes);
+                Ok((value, state.digest(chan.bound)))
+            }
+            None if state.has_ended(chan.bound) => Err(TryRecvError::Disconnected),
+            None => Err(TryRecvError::Empty),
+        })?;
+        chan.settle(digest, wakes);
+        Ok(value)
+    }
+
+    #[track_caller]
+    pub(super) fn close(&mut self) {
+        self.chan.resource.sync_point(OpKind::Close, Access::Write, Location::caller());
+        self.chan.close(false);
+    }
+
+    #[track_caller]
+    pub(super) fn is_closed(&self) -> bool {
+        self.chan.get(|state| state.closed || !state.has_senders())
+    }
+
+    #[track_caller]
+    pub(super) fn len(&self) -> usize {
+        self.chan.get(|state| state.buffer.len())
+    }
+}
+
+impl<T> Drop for Rx<T> {
+    fn drop(&mut self) {
+        self.chan.resource.sync_point(OpKind::Drop, Access::Write, self.chan.site);
+        // The messages' destructors may use the channel, so they run outside of the cell.
+        let (messages, waiter) = self.chan.close(true);
+        drop(waiter);
+        drop(messages);
+    }
+}

@@ -1,0 +1,225 @@
+//! Waiting for room, on the senders' side.
+//!
+//! 1. A future that does not complete gives back what it was assigned, and wakes the receiver if
+//!    that makes a closed channel idle.
+//! 2. A future that was assigned its permits but has not completed when the channel closes fails.
+
+use super::chan::{Chan, Node, State};
+use crate::waiters::{Key, Wakes};
+use cct_executor::shim::{Access, OpKind, Waiter};
+use cct_executor::task::coop;
+use std::future::poll_fn;
+use std::panic::Location;
+use std::task::{Context, Poll, ready};
+
+/// The channel is closed, or never has so much room.
+pub(super) struct Refused;
+
+/// Waits for permits.
+pub(super) struct Reserve<'a, T> {
+    chan: &'a Chan<T>,
+    site: &'static Location<'static>,
+    count: usize,
+    kind: OpKind,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    /// The scheduling point is ahead.
+    New,
+    /// Nothing was taken yet.
+    Started,
+    /// The node says how much is missing.
+    Waiting(Key),
+    /// All permits are here, but the task's budget did not allow to complete.
+    Held,
+    /// Completed; the permits belong to the caller or to the message.
+    Done,
+}
+
+enum Step {
+    Granted { receiver: Option<Waiter> },
+    Refused { receiver: Option<Waiter> },
+    Blocked,
+    NeedsWaiter,
+}
+
+/// Waits for room for `count` messages.
+pub(super) async fn reserve<T>(
+    chan: &Chan<T>,
+    count: usize,
+    site: &'static Location<'static>,
+) -> Result<(), Refused> {
+    let mut reserve = Reserve { chan, site, count, kind: OpKind::Reserve, stage: Stage::New };
+    poll_fn(|cx| reserve.poll(cx, &mut None)).await
+}
+
+/// Waits for room and sends; `Err` gives the value back.
+#[inline]
+pub(super) async fn send<T>(
+    chan: &Chan<T>,
+    value: T,
+    site: &'static Location<'static>,
+) -> Result<(), T> {
+    let mut value = Some(value);
+    let mut reserve = Reserve { chan, site, count: 1, kind: OpKind::Send, stage: Stage::New };
+    let result = poll_fn(|cx| reserve.poll(cx, &mut value)).await;
+    match (result, value) {
+        (Err(Refused), Some(value)) => Err(value),
+        _ => Ok(()),
+    }
+}
+
+impl<T> Reserve<'_, T> {
+    /// Takes the permits if they are here. `waiter` is put into the queue, or comes out of it.
+    #[inline]
+    fn step(
+        &mut self,
+        state: &mut State<T>,
+        value: Option<&mut Option<T>>,
+        waiter: &mut Option<Waiter>,
+        wakes: &mut Wakes,
+        cx: &Context<'_>,
+    ) -> Step {
+        if state.closed {
+            return self.refuse(state, waiter, wakes);
+        }
+        match self.stage {
+            Stage::New | Stage::Started => {
+                if state.permits < self.count {
+                    if waiter.is_none() {
+                        return Step::NeedsWaiter;
+                    }
+                    let missing = self.count - std::mem::take(&mut state.permits);
+                    let node = Node { missing, waiter: waiter.take() };
+                    self.stage = Stage::Waiting(state.reserving.push(node));
+                    return Step::Blocked;
+                }
+                state.permits -= self.count;
+            }
+            Stage::Waiting(key) => {
+                let node = state.reserving.node(key);
+                if node.missing > 0 {
+                    if node.waiter.as_ref().is_some_and(|current| current.will_wake(cx)) {
+                        return Step::Blocked;
+                    }
+                    if waiter.is_none() {
+                        return Step::NeedsWaiter;
+                    }
+                    std::mem::swap(&mut node.waiter, waiter);
+                    return Step::Blocked;
+                }
+                *waiter = state.reserving.remove(key).waiter;
+            }
+            Stage::Held => {}
+            Stage::Done => panic!("a reservation was polled after it had completed"),
+        }
+        self.stage = Stage::Held;
+        let receiver = value.and_then(Option::take).and_then(|value| {
+            state.buffer.push_back(value);
+            state.receiver.take()
+        });
+        Step::Granted { receiver }
+    }
+
+    /// Gives back what was assigned.
+    #[cold]
+    fn refuse(
+        &mut self,
+        state: &mut State<T>,
+        waiter: &mut Option<Waiter>,
+        wakes: &mut Wakes,
+    ) -> Step {
+        let assigned = match self.stage {
+            Stage::Waiting(key) => {
+                let node = state.reserving.remove(key);
+                *waiter = node.waiter;
+                self.count - node.missing
+            }
+            Stage::Held => self.count,
+            _ => 0,
+        };
+        self.stage = Stage::Done;
+        state.add_permits(assigned, wakes);
+        let idle = state.closed && state.permits == self.chan.bound;
+        Step::Refused { receiver: if idle { state.receiver.take() } else { None } }
+    }
+}
+
+    /// Sends the value, if there is one, when the permits are here.
+    #[inline]
+    fn poll(&mut self, cx: &mut Context<'_>, value: &mut Option<T>) -> Poll<Result<(), Refused>> {
+        let chan = self.chan;
+        if let Stage::New = self.stage {
+            ready!(chan.resource.point(self.kind, Access::Write, self.site));
+            self.stage = Stage::Started;
+        }
+        if self.count > chan.bound {
+            self.stage = Stage::Done;
+            return Poll::Ready(Err(Refused));
+        }
+        // Budget is spent after the permits were taken, as in tokio. Where it is known to suffice,
+        // the value goes with the same access to the state.
+        let affordable = coop::has_budget_remaining();
+        let mut wakes = Wakes::none();
+        // Made, and dropped when it replaced another, outside of the cell.
+        let mut waiter = None;
+        loop {
+            let (step, digest) = chan.state.with(|state| {
+                let value = affordable.then_some(&mut *value);
+                let step = self.step(state, value, &mut waiter, &mut wakes, cx);
+                (step, state.digest(chan.bound))
+            });
+            let receiver = match step {
+                Step::NeedsWaiter => {
+                    waiter = Some(Waiter::from_context(cx));
+                    continue;
+                }
+                Step::Blocked => {
+                    chan.resource.set_state(digest);
+                    chan.resource.blocked(self.kind, self.site);
+                    return Poll::Pending;
+                }
+                Step::Granted { receiver } | Step::Refused { receiver } => receiver,
+            };
+            chan.settle(digest, wakes);
+            if let Some(receiver) = receiver {
+                receiver.wake();
+            }
+            if let Stage::Done = self.stage {
+                return Poll::Ready(Err(Refused));
+            }
+            ready!(coop::poll_proceed(cx)).made_progress();
+            self.stage = Stage::Done;
+            if let Some(value) = value.take() {
+                chan.push(value);
+            }
+            return Poll::Ready(Ok(()));
+        }
+    }
+
+    #[cold]
+    fn cancel(&mut self) {
+        let chan = self.chan;
+        chan.resource.sync_point(OpKind::Drop, Access::Write, chan.site);
+        let (mut waiter, mut wakes) = (None, Wakes::none());
+        let (step, digest) = chan.state.with(|state| {
+            let step = self.refuse(state, &mut waiter, &mut wakes);
+            (step, state.digest(chan.bound))
+        });
+        chan.settle(digest, wakes);
+        if let Step::Refused { receiver: Some(receiver) } = step {
+            receiver.wake();
+        }
+    }
+}
+
+impl<T> Drop for Reserve<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Stage::Waiting(_) | Stage::Held = self.stage {
+            self.cancel();
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of the primitives outside a world, most of them against tokio as well.
+
+mod locks_auto_traits;
+mod locks_guards;
+mod locks_parity;
+mod locks_threads;
+mod support;

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Measures how often, and how soon, each bug of this folder is found, and that the fixed versions
+# stay silent. See README.md.
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+
+usage() {
+    cat <<TEXT
+usage: ./run.sh [--only NAME] [--seeds N] [--iterations N] [--strategy S] [--json FILE]
+
+  --only NAME      one bug instead of all (may be repeated)
+  --seeds N        seeds for each buggy version (100)
+  --iterations N   iterations a seed on the buggy version (1000); the fixed version is run with one
+                   seed for ten times as many
+  --strategy S     one strategy instead of random and pct:d=3 (may be repeated)
+  --json FILE      also write everything that was measured to FILE
+
+bugs: ${bugs[*]}
+TEXT
+}
+
+fail() {
+    echo "run.sh: $1" >&2
+    exit 2
+}
+
+bugs=()
+for folder in "$here"/*/buggy; do
+    bugs+=("$(basename "$(dirname "$folder")")")
+done
+
+only=() strategies=() seeds=100 iterations=1000 json=""
+
+positive() {
+    [[ $2 =~ ^[1-9][0-9]{0,8}$ ]] || fail "invalid $1 \`$2\`: expected a positive integer"
+}
+
+while (($# > 0)); do
+    option=$1
+    case $option in
+        --help | -h)
+            usage
+            exit 0
+            ;;
+        --only | --seeds | --iterations | --strategy | --json) ;;
+        *) fail "unknown option \`$option\`: there are --only, --seeds, --iterations, --strategy, --json and --help" ;;
+    esac
+    (($# > 1)) || fail "option \`$option\` needs a value"
+    value=$2
+    shift 2
+    case $option in
+        --only)
+            [[ " ${bugs[*]} " == *" $value "* ]] || fail "no bug is called \`$value\`: there are ${bugs[*]}"
+            only+=("$value")
+            ;;
+        --seeds) positive "$option" "$value" && seeds=$value ;;
+        --iterations) positive "$option" "$value" && iterations=$value ;;
+        --strategy) strategies+=("$value") ;;
+        --json)
+            { : >"$value"; } 2>/dev/null || fail "cannot write --json \`$value\`"
+            json=$value
+            ;;
+    esac
+done
+((${#only[@]} > 0)) || only=("${bugs[@]}")
+((${#strategies[@]} > 0)) || strategies=(random pct:d=3)
+
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$here/target}"
+results=()
+missed=0
+
+# The value of one field of a campaign's totals.
+field() {
+    sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"]*\)\"\{0,1\},.*/\1/p" <<<"${2%%,\"runs\":*},"
+}
+
+# measure BUG VERSION STRATEGY SEEDS ITERATIONS EXPECT
+measure() {
+    local result status=0 verdict=ok found median
+    result=$("$CARGO_TARGET_DIR/release/$1-$2" --strategy "$3" --seeds "$4" --iterations "$5" --expect "$6") || status=$?
+    # 0: as expected, 1: not as expected. Anything else never came to a result.
+    ((status <= 1)) && [[ $result == {* ]] || exit 2
+    if ((status == 1)); then
+        verdict=MISSED
+        missed=1
+    fi
+    found=$(field found_seeds "$result")
+    median=$(field median_iteration "$result")
+    [[ $median == null ]] && median=-
+    printf '%-28s %-8s %-12s %5s of %-5s %8s %8s   %s\n' \
+        "$1" "$2" "$3" "$found" "$4" "$median" "$5" "$verdict"
+    results+=("$result")
+}
+
+echo "building in $CARGO_TARGET_DIR" >&2
+for bug in "${only[@]}"; do
+    for manifest in "$here/$bug"/*/Cargo.toml; do
+        cargo build --quiet --release --manifest-path "$manifest"
+    done
+done
+
+printf '%-28s %-8s %-12s %14s %8s %8s   %s\n' bug version strategy "found (seeds)" median budget bound
+for bug in "${only[@]}"; do
+    for strategy in "${strategies[@]}"; do
+        for folder in "$here/$bug"/*/; do
+            version=$(basename "$folder")
+            case $version in
+                buggy) measure "$bug" "$version" "$strategy" "$seeds" "$iterations" found ;;
+                fixed | control) measure "$bug" "$version" "$strategy" 1 $((iterations * 10)) silent ;;
+            esac
+        done
+    done
+done
+
+if [[ -n $json ]]; then
+    {
+        echo "["
+        for index in "${!results[@]}"; do
+            ((index == 0)) || echo ","
+            printf '%s' "${results[index]}"
+        done
+        printf '\n]\n'
+    } >"$json"
+fi
+if ((missed)); then
+    echo "run.sh: a bound was missed" >&2
+    exit 1
+fi

@@ -1,0 +1,102 @@
+//! Pausing, resuming and advancing the clock.
+
+use super::rt::{spawn, task as tasks, time, time::Instant};
+use cct_tests::tools::{payload_text, panic_text};
+use cct_tests::{Log, note};
+use std::time::Duration;
+use tokio_test::task;
+
+fn millis(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+pub(crate) async fn advance_moves_the_clock_exactly(log: Log) {
+    let start = Instant::now();
+    time::advance(millis(5)).await;
+    note!(log, "{:?}", start.elapsed());
+    time::advance(Duration::from_nanos(1)).await;
+    note!(log, "{:?}", start.elapsed());
+    time::advance(Duration::ZERO).await;
+    note!(log, "{:?}", start.elapsed());
+}
+
+pub(crate) async fn advance_fires_what_is_due(log: Log) {
+    let mut early = task::spawn(Box::pin(time::sleep(millis(5))));
+    let mut late = task::spawn(Box::pin(time::sleep(millis(20))));
+    note!(log, "{:?} {:?}", early.poll(), late.poll());
+    time::advance(millis(10)).await;
+    note!(log, "elapsed {} {}", early.is_elapsed(), late.is_elapsed());
+    note!(log, "{:?} {:?}", early.poll(), late.poll());
+}
+
+pub(crate) async fn advance_in_steps_reaches_the_deadline(log: Log) {
+    let mut sleep = task::spawn(time::sleep(millis(3)));
+    note!(log, "{:?}", sleep.poll());
+    for _ in 0..3 {
+        time::advance(millis(1)).await;
+        note!(log, "{:?}", sleep.poll());
+    }
+}
+
+pub(crate) async fn a_deadline_within_the_current_millisecond(log: Log) {
+    let start = Instant::now();
+    time::advance(Duration::from_micros(300)).await;
+    time::sleep(Duration::from_micros(300)).await;
+    note!(log, "{:?}", start.elapsed());
+    time::sleep(millis(1)).await;
+    note!(log, "{:?}", start.elapsed());
+}
+
+pub(crate) async fn advance_and_sleep_add_up(log: Log) {
+    let start = Instant::now();
+    let sleeper = spawn(async move {
+        time::sleep(millis(10)).await;
+        start.elapsed() >= millis(10)
+    });
+    time::advance(millis(4)).await;
+    time::advance(millis(4)).await;
+    note!(log, "{:?}", start.elapsed());
+    note!(log, "{}", sleeper.await.unwrap());
+}
+
+pub(crate) async fn pausing_twice_panics(log: Log) {
+    note!(log, "{}", panic_text(time::pause));
+    time::resume();
+    note!(log, "{}", panic_text(time::resume));
+    let join = spawn(async { time::advance(millis(1)).await });
+    note!(log, "{}", payload_text(join.await.unwrap_err().into_panic().as_ref()));
+    time::pause();
+    let start = Instant::now();
+    time::sleep(millis(5)).await;
+    note!(log, "{}", start.elapsed() >= millis(5));
+}
+
+pub(crate) async fn a_resumed_clock_still_sleeps(log: Log) {
+    time::resume();
+    let start = Instant::now();
+    time::sleep(millis(2)).await;
+    note!(log, "{}", start.elapsed() >= millis(2));
+    note!(log, "{:?}", time::timeout(millis(2), std::future::pending::<()>()).await);
+    time::pause();
+}
+
+pub(crate) async fn the_unread_past_is_not_repeated(log: Log) {
+    let mut interval = time::interval(millis(10));
+    interval.tick().await;
+    let start = Instant::now();
+    time::advance(millis(25)).await;
+    for _ in 0..3 {
+        let due = interval.tick().await - start;
+        note!(log, "{due:?} {:?}", start.elapsed());
+    }
+}
+
+pub(crate) async fn time_waits_for_blocking_tasks(log: Log) {
+    let start = Instant::now();
+    let sleeper = spawn(async move {
+        time::sleep(millis(1)).await;
+        start.elapsed()
+    });
+    let during = tasks::spawn_blocking(move || start.elapsed()).await.unwrap();
+    note!(log, "{during:?} {:?}", sleeper.await.unwrap());
+}

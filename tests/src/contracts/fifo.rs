@@ -1,0 +1,201 @@
+//! Where tasks run in the order in which they were woken.
+//!
+//! `yield_now` is left out: tokio wakes those who yielded in an order that it does not promise.
+
+use super::rt::{spawn, sync, task as tasks, time};
+use cct_tests::{Log, note};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Goes to the end of the queue.
+async fn step_aside() {
+    let mut stepped = false;
+    poll_fn(|cx| {
+        if stepped {
+            return Poll::Ready(());
+        }
+        stepped = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Waits for all, in order.
+async fn finish(joins: Vec<tasks::JoinHandle<()>>) {
+    for join in joins {
+        join.await.unwrap();
+    }
+}
+
+pub(crate) async fn tasks_start_in_spawn_order(log: Log) {
+    let joins = (0..5)
+        .map(|task| {
+            let log = log.clone();
+            spawn(async move { note!(log, "{task}") })
+        })
+        .collect();
+    finish(joins).await;
+}
+
+pub(crate) async fn self_wakes_rotate(log: Log) {
+    let joins = (0..3)
+        .map(|task| {
+            let log = log.clone();
+            spawn(async move {
+                for round in 0..3 {
+                    note!(log, "{task} round {round}");
+                    step_aside().await;
+                }
+            })
+        })
+        .collect();
+    finish(joins).await;
+}
+
+pub(crate) async fn children_run_after_their_elders(log: Log) {
+    let joins = (0..2)
+        .map(|task| {
+            let log = log.clone();
+            spawn(async move {
+                note!(log, "parent {task}");
+                let child = log.clone();
+                spawn(async move { note!(child, "child of {task}") });
+            })
+        })
+        .collect();
+    finish(joins).await;
+    spawn(async {}).await.unwrap();
+}
+
+pub(crate) async fn an_aborted_newborn_never_runs(log: Log) {
+    let inner = log.clone();
+    let join = spawn(async move { note!(inner, "ran") });
+    join.abort();
+    note!(log, "{} then", join.is_finished());
+    note!(log, "{}", join.await.unwrap_err().is_cancelled());
+}
+
+pub(crate) async fn notify_waiters_wakes_in_order(log: Log) {
+    let notify = Arc::new(sync::Notify::new());
+    let mut joins: Vec<_> = (0..4)
+        .map(|task| {
+            let (log, notify) = (log.clone(), notify.clone());
+            spawn(async move {
+                notify.notified().await;
+                note!(log, "{task}");
+            })
+        })
+        .collect();
+    joins.push(spawn(async move { notify.notify_waiters() }));
+    finish(joins).await;
+}
+
+pub(crate) async fn a_mutex_goes_round_in_order(log: Log) {
+    let mutex = Arc::new(sync::Mutex::new(0));
+    let gate = Arc::new(sync::Semaphore::new(0));
+    let mut joins: Vec<_> = (0..3)
+        .map(|task| {
+            let (log, mutex, gate) = (log.clone(), mutex.clone(), gate.clone());
+            spawn(async move {
+                for round in 0..2 {
+                    let mut guard = mutex.lock().await;
+                    *guard += 1;
+                    let _permit = gate.acquire().await.unwrap();
+                    note!(log, "{task} round {round} count {guard}");
+                }
+            })
+        })
+        .collect();
+    joins.push(spawn(async move { gate.add_permits(1) }));
+    finish(joins).await;
+}
+
+pub(crate) async fn a_full_channel_alternates(log: Log) {
+    let (tx, mut rx) = sync::mpsc::channel(1);
+    let sender = log.clone();
+    let sending = spawn(async move {
+        for value in 0..4 {
+            tx.send(value).await.unwrap();
+            note!(sender, "sent {value}");
+        }
+    });
+    let receiver = log.clone();
+    let receiving = spawn(async move {
+        while let Some(value) = rx.recv().await {
+            note!(receiver, "received {value}");
+        }
+    });
+    finish(vec![sending, receiving]).await;
+}
+
+pub(crate) async fn broadcast_wakes_in_order(log: Log) {
+    let (tx, _) = sync::broadcast::channel(4);
+    let mut joins: Vec<_> = (0..3)
+        .map(|task| {
+            let (log, mut rx) = (log.clone(), tx.subscribe());
+            spawn(async move {
+                while let Ok(value) = rx.recv().await {
+                    note!(log, "{task} heard {value}");
+                }
+            })
+        })
+        .collect();
+    joins.push(spawn(async move {
+        tx.send('a').unwrap();
+        tx.send('b').unwrap();
+    }));
+    finish(joins).await;
+}
+
+pub(crate) async fn equal_deadlines_fire_in_order(log: Log) {
+    let joins = (0..6)
+        .map(|task| {
+            let log = log.clone();
+            spawn(async move {
+                time::sleep(Duration::from_millis(7)).await;
+                note!(log, "{task}");
+            })
+        })
+        .collect();
+    finish(joins).await;
+}
+
+pub(crate) async fn a_ready_operation_does_not_yield(log: Log) {
+    let (tx, mut rx) = sync::mpsc::channel(8);
+    let joins = (0..2)
+        .map(|task| {
+            let (log, tx) = (log.clone(), tx.clone());
+            spawn(async move {
+                for _ in 0..3 {
+                    tx.send(task).await.unwrap();
+                }
+                note!(log, "{task} done");
+            })
+        })
+        .collect();
+    finish(joins).await;
+    drop(tx);
+    let mut order = Vec::new();
+    while let Some(task) = rx.recv().await {
+        order.push(task);
+    }
+    note!(log, "{order:?}");
+}
+
+pub(crate) async fn join_handles_report_in_order(log: Log) {
+    let mut set = tasks::JoinSet::new();
+    for task in 0..5 {
+        set.spawn(async move {
+            for _ in 0..task % 3 {
+                step_aside().await;
+            }
+            task
+        });
+    }
+    while let Some(task) = set.join_next().await {
+        note!(log, "{}", task.unwrap());
+    }
+}

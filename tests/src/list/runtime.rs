@@ -1,0 +1,128 @@
+//! The contracts of tasks, time and macros.
+
+/// Hands every contract of tasks, time and macros to `$side!`, as
+/// [`sync_contracts!`](crate::sync_contracts) does.
+#[macro_export]
+macro_rules! runtime_contracts {
+    ($side:ident) => {
+        $side! {
+            auto_traits {
+                any: channels locks tasks_and_time futures_of_channels futures_of_locks
+                    futures_of_tasks_and_time;
+            }
+            blocking {
+                any: the_closure_returns_to_its_joiner it_has_an_id it_may_spawn_tasks
+                    abort_cannot_stop_it_once_it_runs a_dropped_handle_lets_it_finish
+                    blocked_threads_do_not_stop_tasks a_task_must_not_block;
+                clock: sleeping_tasks_wake_a_blocked_thread;
+                multi: block_in_place_runs_where_it_is block_in_place_may_block
+                    block_in_place_passes_panics_on;
+            }
+            clock {
+                clock: advance_moves_the_clock_exactly advance_fires_what_is_due
+                    advance_in_steps_reaches_the_deadline a_deadline_within_the_current_millisecond
+                    advance_and_sleep_add_up pausing_twice_panics a_resumed_clock_still_sleeps
+                    the_unread_past_is_not_repeated time_waits_for_blocking_tasks;
+            }
+            combinators {
+                clock: futures_unordered_yields_by_completion futures_unordered_takes_what_is_woken
+                    futures_unordered_polls_only_the_woken futures_ordered_keeps_the_order
+                    join_all_over_tasks select_leaves_the_loser_alive select_all_and_select_ok
+                    shared_futures_wake_everybody buffered_streams
+                    abortable_futures_drop_what_they_hold futures_select_is_fair_to_the_semantics
+                    futures_channels_work_between_tasks unfold_and_take_until retries_until_success;
+            }
+            coop {
+                any: channels_spend_budget locks_spend_budget announcements_spend_budget
+                    joins_spend_budget try_operations_are_free unconstrained_lifts_the_limit
+                    the_budget_comes_back_with_the_next_poll a_spent_budget_holds_for_everything
+                    pending_operations_cost_nothing own_futures_can_take_part
+                    a_starved_future_is_woken_again a_long_read_is_cut_into_polls;
+                clock: tasks_and_timers_spend_budget;
+            }
+            fifo {
+                fifo: tasks_start_in_spawn_order self_wakes_rotate children_run_after_their_elders
+                    an_aborted_newborn_never_runs notify_waiters_wakes_in_order
+                    a_mutex_goes_round_in_order a_full_channel_alternates broadcast_wakes_in_order
+                    equal_deadlines_fire_in_order a_ready_operation_does_not_yield
+                    join_handles_report_in_order;
+            }
+            interval {
+                clock: the_first_tick_is_immediate interval_at_waits_for_its_start burst_catches_up
+                    delay_starts_anew skip_keeps_the_beat five_milliseconds_late_is_not_missed
+                    resets a_dropped_tick_is_not_lost polled_by_hand two_intervals_share_the_clock
+                    a_zero_period_panics a_very_long_period_is_capped fractions_of_a_millisecond;
+            }
+            join {
+                any: all_outputs_come_in_order the_first_to_be_polled_rotates biased_keeps_the_order
+                    try_join_stops_at_the_first_error try_join_unwraps_success
+                    finished_branches_are_not_polled_again a_wake_reaches_the_whole_join;
+                clock: branches_run_concurrently;
+            }
+            join_set {
+                any: joins_everything_once an_empty_set_has_nothing_to_join
+                    join_all_panics_with_its_task try_join_next_does_not_wait ids_tell_who_it_was
+                    panics_and_aborts_are_results abort_all_cancels_what_is_left
+                    shutdown_waits_until_they_are_gone a_dropped_set_aborts detached_tasks_go_on
+                    an_aborted_task_may_still_be_joined polling_by_hand collects_from_an_iterator
+                    blocking_tasks_join_too spawning_outside_a_local_set_panics
+                    dropped_join_next_loses_nothing;
+                clock: joins_in_the_order_of_completion join_all_keeps_the_order_of_completion;
+            }
+            local {
+                any: run_until_returns_the_output awaiting_the_set_runs_every_task
+                    tasks_rest_while_nobody_drives_the_set spawn_local_needs_a_set
+                    enter_makes_the_set_current a_dropped_set_drops_its_tasks
+                    panics_and_aborts_are_results local_tasks_reach_the_world_outside
+                    local_tasks_never_overlap_inside_a_poll join_sets_hold_local_tasks sets_can_nest
+                    a_cancelled_run_until_leaves_tasks_where_they_were
+                    local_tasks_can_be_aborted_from_elsewhere local_tasks_have_ids;
+                clock: local_sleeps_follow_the_clock;
+                fifo: local_tasks_start_in_order;
+            }
+            select {
+                any: biased_asks_in_order preconditions_switch_branches_off
+                    patterns_that_do_not_match_disable nothing_left_panics
+                    one_of_the_ready_ones_wins losers_are_dropped_before_the_handler
+                    a_cancelled_recv_loses_no_message closed_channels_end_a_merge
+                    branches_may_borrow_and_return a_wake_meant_for_a_loser_is_passed_on;
+                clock: the_earlier_timer_wins a_loop_over_a_pinned_sleep;
+            }
+            sleep {
+                clock: sleeping_takes_as_long_as_it_says fractions_round_up_to_milliseconds
+                    sleepers_wake_in_the_order_of_their_deadlines
+                    time_stands_still_while_there_is_work zero_and_past_sleeps_are_ready_at_once
+                    a_polled_sleep_reports_its_state an_unpolled_sleep_does_not_hold_the_clock
+                    reset_moves_the_deadline reset_to_an_earlier_time_wakes_earlier
+                    a_dropped_sleep_wakes_nobody only_the_last_waker_is_called
+                    far_futures_are_possible the_clock_jumps_over_dropped_deadlines
+                    instants_calculate equal_deadlines_wake_everybody_at_once;
+            }
+            spawn {
+                any: join_returns_the_output a_panic_becomes_an_error
+                    a_panic_after_an_await_does_too a_panicking_task_disturbs_no_other
+                    abort_cancels_and_drops into_panic_of_a_cancelled_task_panics
+                    abort_after_the_end_changes_nothing abort_handles_act_from_afar
+                    a_dropped_handle_detaches abort_handles_do_not_keep_the_output
+                    joining_is_woken_once_done a_task_knows_its_id the_root_has_no_id
+                    ids_are_unique_and_errors_carry_them the_id_is_current_while_a_task_is_dropped
+                    a_panic_while_aborting_is_the_result a_panic_in_an_unread_output_is_swallowed
+                    aborting_oneself_takes_effect_at_the_next_await errors_turn_into_io_errors
+                    a_destructor_may_spawn;
+            }
+            task_local {
+                any: a_scope_sets_the_value scopes_nest the_value_survives_suspension
+                    each_task_has_its_own children_do_not_inherit errors_in_words
+                    the_value_can_be_taken_back it_is_there_while_the_future_is_dropped;
+            }
+            timeout {
+                clock: a_late_future_is_elapsed an_early_future_wins the_future_is_asked_first
+                    a_very_long_timeout_is_none the_loser_is_dropped_with_the_timeout
+                    the_future_can_be_reached a_nested_timeout_ends_first
+                    a_timed_out_lock_leaves_the_queue a_timeout_polled_by_hand
+                    a_busy_future_cannot_starve_its_timeout a_server_that_answers_in_time
+                    panics_pass_through;
+            }
+        }
+    };
+}
