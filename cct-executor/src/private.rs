@@ -1,6 +1,6 @@
 //! What the expansions of macros call. No part of the API.
 
-pub use crate::macros::maybe_done::{MaybeDone, maybe_done};
+pub use crate::macros::maybe_done::{MaybeDone, maybe_done, maybe_ok};
 pub use cct_macros::{join, select, try_join};
 
 use crate::{shim, task::coop};

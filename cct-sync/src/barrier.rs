@@ -49,7 +49,10 @@ impl Barrier {
         Barrier {
             resource: Resource::new(ResourceKind::Barrier),
             size: n.max(1),
-            count: Shared::new(Count { arrived: 0, passed: 0 }),
+            count: Shared::new(Count {
+                arrived: 0,
+                passed: 0,
+            }),
             waiting: Crowd::new(),
         }
     }
@@ -66,7 +69,9 @@ impl Barrier {
         let site = Location::caller();
         async move {
             poll_fn(|_| self.resource.point(OpKind::Wait, Access::Write, site)).await;
-            let Some(before) = self.arrive() else { return BarrierWaitResult(true) };
+            let Some(before) = self.arrive() else {
+                return BarrierWaitResult(true);
+            };
             let mut place = self.waiting.place();
             let mut seen = 0;
             poll_fn(|cx| {
@@ -95,7 +100,7 @@ impl Barrier {
             return Some(before);
         }
         let ((), mut wakes) = self.waiting.release(|| Ok(()));
-        if let Some(others @ 2..) = u32::try_from(wakes.len()).ok() {
+        if let Ok(others @ 2..) = u32::try_from(wakes.len()) {
             wakes.rotate(choose(others, "first to leave the barrier") as usize);
         }
         self.waiting.wake(wakes);
@@ -139,6 +144,9 @@ impl Barrier {
 impl fmt::Debug for Barrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arrived = self.count.with(|count| count.arrived);
-        f.debug_struct("Barrier").field("n", &self.size).field("arrived", &arrived).finish()
+        f.debug_struct("Barrier")
+            .field("n", &self.size)
+            .field("arrived", &arrived)
+            .finish()
     }
 }

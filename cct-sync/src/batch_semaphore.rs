@@ -31,7 +31,11 @@ pub(crate) struct Call {
 impl Call {
     #[inline]
     pub(crate) const fn write(kind: OpKind, site: &'static Location<'static>) -> Self {
-        Call { site, kind, access: Access::Write }
+        Call {
+            site,
+            kind,
+            access: Access::Write,
+        }
     }
 }
 
@@ -61,7 +65,11 @@ struct Node {
 
 impl State {
     const fn new(permits: usize, closed: bool) -> Self {
-        State { permits, closed, queue: WaitList::new() }
+        State {
+            permits,
+            closed,
+            queue: WaitList::new(),
+        }
     }
 
     #[inline]
@@ -169,8 +177,9 @@ impl BatchSemaphore {
     #[inline]
     pub(crate) fn try_acquire(&self, count: usize) -> Result<(), TryAcquireError> {
         check(count);
-        let (result, digest) =
-            self.state.with(|state| (state.take(count), state.digest(self.initial)));
+        let (result, digest) = self
+            .state
+            .with(|state| (state.take(count), state.digest(self.initial)));
         if result.is_ok() {
             self.resource.set_state(digest);
         }
@@ -229,14 +238,24 @@ impl BatchSemaphore {
     #[inline]
     pub(crate) fn acquire(&self, count: u32, call: Call) -> Acquire<'_> {
         check(count as usize);
-        Acquire { semaphore: self, call, count, stage: Stage::New }
+        Acquire {
+            semaphore: self,
+            call,
+            count,
+            stage: Stage::New,
+        }
     }
 
     /// Waits for permits, for callers that have passed their scheduling point already.
     #[inline]
     pub(crate) fn acquire_past_point(&self, count: u32, call: Call) -> Acquire<'_> {
         check(count as usize);
-        Acquire { semaphore: self, call, count, stage: Stage::Started }
+        Acquire {
+            semaphore: self,
+            call,
+            count,
+            stage: Stage::Started,
+        }
     }
 }
 
@@ -252,7 +271,9 @@ fn check(permits: usize) {
 
 impl fmt::Debug for BatchSemaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Semaphore").field("permits", &self.available_permits()).finish()
+        f.debug_struct("Semaphore")
+            .field("permits", &self.available_permits())
+            .finish()
     }
 }
 
@@ -294,7 +315,11 @@ impl Future for Acquire<'_> {
         let this = &mut *self;
         let semaphore = this.semaphore;
         if let Stage::New = this.stage {
-            ready!(semaphore.resource.point(this.call.kind, this.call.access, this.call.site));
+            ready!(
+                semaphore
+                    .resource
+                    .point(this.call.kind, this.call.access, this.call.site)
+            );
             this.stage = Stage::Started;
         }
         let free = match this.stage {
@@ -326,7 +351,10 @@ impl Acquire<'_> {
             _ => None,
         };
         loop {
-            match semaphore.state.with(|state| self.step(state, &mut waiter, cx)) {
+            match semaphore
+                .state
+                .with(|state| self.step(state, &mut waiter, cx))
+            {
                 Step::Granted => {
                     self.stage = Stage::Held;
                     return Poll::Ready(Ok(()));
@@ -359,7 +387,10 @@ impl Acquire<'_> {
                     // Less than `count`, so it fits.
                     let missing = self.count - state.permits as u32;
                     state.permits = 0;
-                    let node = Node { missing, waiter: waiter.take() };
+                    let node = Node {
+                        missing,
+                        waiter: waiter.take(),
+                    };
                     self.stage = Stage::Waiting(state.queue.push(node));
                     Step::Blocked(state.digest(initial))
                 }
@@ -375,7 +406,10 @@ impl Acquire<'_> {
                     return Step::Granted;
                 }
                 let current = &mut state.queue.node(key).waiter;
-                if !current.as_ref().is_some_and(|current| current.will_wake(cx)) {
+                if !current
+                    .as_ref()
+                    .is_some_and(|current| current.will_wake(cx))
+                {
                     if waiter.is_none() {
                         return Step::NeedsWaiter;
                     }
@@ -395,7 +429,9 @@ impl Acquire<'_> {
     #[cold]
     fn cancel(&mut self) {
         let semaphore = self.semaphore;
-        semaphore.resource.sync_point(OpKind::Drop, Access::Write, self.call.site);
+        semaphore
+            .resource
+            .sync_point(OpKind::Drop, Access::Write, self.call.site);
         let mut wakes = Wakes::none();
         let (waiter, digest) = semaphore.state.with(|state| {
             let (assigned, waiter) = match self.stage {

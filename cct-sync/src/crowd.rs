@@ -16,16 +16,23 @@ impl RefUnwindSafe for Crowd {}
 
 impl Crowd {
     pub(crate) fn new() -> Self {
-        Crowd { list: Shared::new(WaitList::new()) }
+        Crowd {
+            list: Shared::new(WaitList::new()),
+        }
     }
 
     pub(crate) const fn const_new() -> Self {
-        Crowd { list: Shared::const_new(WaitList::new()) }
+        Crowd {
+            list: Shared::const_new(WaitList::new()),
+        }
     }
 
     /// A place for one waiting future.
     pub(crate) fn place(&self) -> Place<'_> {
-        Place { crowd: self, key: None }
+        Place {
+            crowd: self,
+            key: None,
+        }
     }
 
     /// Does `what` while nobody comes or goes, then lets everybody leave if it says so. Returns
@@ -74,7 +81,11 @@ impl Place<'_> {
                     return Some(Poll::Ready(()));
                 }
                 if let Some(key) = self.key {
-                    if list.node(key).as_ref().is_some_and(|current| current.will_wake(cx)) {
+                    if list
+                        .node(key)
+                        .as_ref()
+                        .is_some_and(|current| current.will_wake(cx))
+                    {
                         return Some(Poll::Pending);
                     }
                 }

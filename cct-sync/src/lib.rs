@@ -7,11 +7,17 @@ mod guard_traits;
 mod mutex;
 mod notify;
 mod once_cell;
+mod queue;
 mod raw;
 mod rwlock;
 mod semaphore;
 mod set_once;
 mod waiters;
+
+pub mod broadcast;
+pub mod mpsc;
+pub mod oneshot;
+pub mod watch;
 
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use mutex::{

@@ -44,13 +44,17 @@ impl<T> Mutex<T> {
     /// An unlocked mutex around `value`.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        Mutex { inner: Guarded::new(ResourceKind::Mutex, 1, value) }
+        Mutex {
+            inner: Guarded::new(ResourceKind::Mutex, 1, value),
+        }
     }
 
     /// An unlocked mutex around `value`, for statics.
     #[track_caller]
     pub const fn const_new(value: T) -> Self {
-        Mutex { inner: Guarded::const_new(ResourceKind::Mutex, 1, value) }
+        Mutex {
+            inner: Guarded::const_new(ResourceKind::Mutex, 1, value),
+        }
     }
 
     /// The value.
@@ -71,7 +75,12 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         let call = call(OpKind::Lock);
-        async move { MutexGuard { mutex: self, access: guarded::exclusive(self, call).await } }
+        async move {
+            MutexGuard {
+                mutex: self,
+                access: guarded::exclusive(self, call).await,
+            }
+        }
     }
 
     /// Waits for the lock; the guard keeps the mutex alive.
@@ -85,7 +94,11 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn lock_owned(self: Arc<Self>) -> impl Future<Output = OwnedMutexGuard<T>> {
         let call = call(OpKind::Lock);
-        async move { OwnedMutexGuard { access: guarded::exclusive_owned(self, call).await } }
+        async move {
+            OwnedMutexGuard {
+                access: guarded::exclusive_owned(self, call).await,
+            }
+        }
     }
 
     /// Takes the lock if nobody has it.
@@ -98,7 +111,10 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         let access = guarded::try_exclusive(self, call(OpKind::TryLock))?;
-        Ok(MutexGuard { mutex: self, access })
+        Ok(MutexGuard {
+            mutex: self,
+            access,
+        })
     }
 
     /// Takes the lock if nobody has it; the guard keeps the mutex alive.

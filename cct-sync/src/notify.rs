@@ -59,7 +59,11 @@ enum End {
 
 impl State {
     const fn new() -> Self {
-        State { permit: false, broadcasts: 0, queue: WaitList::new() }
+        State {
+            permit: false,
+            broadcasts: 0,
+            queue: WaitList::new(),
+        }
     }
 
     fn tell(&mut self, end: End) -> Option<Waiter> {
@@ -169,7 +173,8 @@ impl Notify {
     /// One, before it notifies, at granularity `sync`.
     #[track_caller]
     pub fn notify_waiters(&self) {
-        self.resource.sync_point(OpKind::Notify, Access::Write, Location::caller());
+        self.resource
+            .sync_point(OpKind::Notify, Access::Write, Location::caller());
         let mut wakes = Wakes::none();
         let digest = self.state.with(|state| {
             state.tell_all(&mut wakes);
@@ -182,7 +187,8 @@ impl Notify {
     }
 
     fn notify(&self, end: End, site: &'static Location<'static>) {
-        self.resource.sync_point(OpKind::Notify, Access::Write, site);
+        self.resource
+            .sync_point(OpKind::Notify, Access::Write, site);
         let (waiter, digest) = self.state.with(|state| (state.tell(end), state.digest()));
         self.resource.set_state(digest);
         if let Some(waiter) = waiter {
@@ -200,7 +206,12 @@ impl Default for Notify {
 
 impl fmt::Debug for Notify {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (permit, waiting) = self.state.with(|state| (state.permit, state.queue.queued()));
-        f.debug_struct("Notify").field("permit", &permit).field("waiting", &waiting).finish()
+        let (permit, waiting) = self
+            .state
+            .with(|state| (state.permit, state.queue.queued()));
+        f.debug_struct("Notify")
+            .field("permit", &permit)
+            .field("waiting", &waiting)
+            .finish()
     }
 }

@@ -119,7 +119,9 @@ impl<T> OnceCell<T> {
     /// One, before it looks, at granularity `sync`.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        self.semaphore.resource().sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.semaphore
+            .resource()
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         self.slot.get()
     }
 
@@ -137,7 +139,9 @@ impl<T> OnceCell<T> {
     /// If there is a value already, or somebody is initialising the cell.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
-        self.semaphore.resource().sync_point(OpKind::Set, Access::Write, Location::caller());
+        self.semaphore
+            .resource()
+            .sync_point(OpKind::Set, Access::Write, Location::caller());
         match self.semaphore.try_acquire(1) {
             Ok(()) => {
                 self.publish(value);
@@ -230,15 +234,23 @@ impl<T> OnceCell<T> {
             if self.slot.is_full() {
                 call.access = Access::Read;
             }
-            self.semaphore.resource().point(call.kind, call.access, call.site)
+            self.semaphore
+                .resource()
+                .point(call.kind, call.access, call.site)
         })
         .await;
         if let Some(value) = self.slot.get() {
             return Ok(value);
         }
         match self.semaphore.acquire_past_point(1, call).await {
-            Ok(()) => Err(Turn { semaphore: &self.semaphore, site: call.site }),
-            Err(_) => Ok(self.slot.get().expect("cct bug: a cell was closed without a value")),
+            Ok(()) => Err(Turn {
+                semaphore: &self.semaphore,
+                site: call.site,
+            }),
+            Err(_) => Ok(self
+                .slot
+                .get()
+                .expect("cct bug: a cell was closed without a value")),
         }
     }
 
@@ -256,7 +268,9 @@ impl<T> OnceCell<T> {
         let written = self.slot.set(value);
         assert!(written.is_ok(), "cct bug: a cell was initialised twice");
         self.semaphore.close();
-        self.slot.get().expect("cct bug: the value was just written")
+        self.slot
+            .get()
+            .expect("cct bug: the value was just written")
     }
 }
 
@@ -269,7 +283,9 @@ impl<T> Default for OnceCell<T> {
 
 impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnceCell").field("value", &self.slot.get()).finish()
+        f.debug_struct("OnceCell")
+            .field("value", &self.slot.get())
+            .finish()
     }
 }
 

@@ -71,8 +71,17 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
             receiver: None,
         }),
     });
-    let sender = Sender { inner: Some(inner.clone()), waiting: false };
-    (sender, Receiver { inner: Some(inner), waiting: false })
+    let sender = Sender {
+        inner: Some(inner.clone()),
+        waiting: false,
+    };
+    (
+        sender,
+        Receiver {
+            inner: Some(inner),
+            waiting: false,
+        },
+    )
 }
 
 struct Inner<T> {
@@ -129,7 +138,8 @@ impl<T> Inner<T> {
             let value = if drain { state.value.take() } else { None };
             let (sender, receiver) = match state.complete {
                 true => (None, None),
-                false => (state.sender.take(), state.receiver.take()),
+                // As in tokio, the sender is woken again when the receiver is dropped later.
+                false => (state.sender.clone(), state.receiver.take()),
             };
             (value, sender, receiver, state.digest())
         });
@@ -162,7 +172,9 @@ pub struct Sender<T> {
 
 impl<T> Sender<T> {
     fn inner(&self) -> &Inner<T> {
-        self.inner.as_ref().expect("cct bug: a oneshot sender that has sent")
+        self.inner
+            .as_ref()
+            .expect("cct bug: a oneshot sender that has sent")
     }
 
     /// Sends the message. Never waits.
@@ -175,8 +187,12 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(mut self, t: T) -> Result<(), T> {
-        let Some(inner) = self.inner.take() else { return Err(t) };
-        inner.resource.sync_point(OpKind::Send, Access::Write, Location::caller());
+        let Some(inner) = self.inner.take() else {
+            return Err(t);
+        };
+        inner
+            .resource
+            .sync_point(OpKind::Send, Access::Write, Location::caller());
         match inner.complete(Some(t)) {
             Err(Some(value)) => Err(value),
             _ => Ok(()),
@@ -203,7 +219,9 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         let inner = self.inner();
-        inner.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
+        inner
+            .resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         inner.state.with(|state| state.closed)
     }
 
@@ -223,7 +241,11 @@ impl<T> Sender<T> {
         site: &'static Location<'static>,
     ) -> Poll<()> {
         if !self.waiting {
-            ready!(self.inner().resource.point(OpKind::Close, Access::Read, site));
+            ready!(
+                self.inner()
+                    .resource
+                    .point(OpKind::Close, Access::Read, site)
+            );
             self.waiting = true;
         }
         let inner = self.inner();
@@ -242,14 +264,20 @@ impl<T> Sender<T> {
             inner.resource.blocked(OpKind::Close, site);
         }
         self.waiting = !closed;
-        if closed { Poll::Ready(()) } else { Poll::Pending }
+        if closed {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         if let Some(inner) = &self.inner {
-            inner.resource.sync_point(OpKind::Drop, Access::Write, inner.site);
+            inner
+                .resource
+                .sync_point(OpKind::Drop, Access::Write, inner.site);
             // When the receiver has closed there is nothing to tell.
             let _ = inner.complete(None);
         }
@@ -258,7 +286,9 @@ impl<T> Drop for Sender<T> {
 
 impl<T: fmt::Debug> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("inner", &self.inner).finish()
+        f.debug_struct("Sender")
+            .field("inner", &self.inner)
+            .finish()
     }
 }
 
@@ -287,7 +317,9 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn close(&mut self) {
         if let Some(inner) = &self.inner {
-            inner.resource.sync_point(OpKind::Close, Access::Write, Location::caller());
+            inner
+                .resource
+                .sync_point(OpKind::Close, Access::Write, Location::caller());
             inner.close(false);
         }
     }
@@ -300,8 +332,12 @@ impl<T> Receiver<T> {
     /// Whether there is no message to receive.
     #[track_caller]
     pub fn is_empty(&self) -> bool {
-        let Some(inner) = &self.inner else { return true };
-        inner.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
+        let Some(inner) = &self.inner else {
+            return true;
+        };
+        inner
+            .resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         inner.state.with(|state| state.value.is_none())
     }
 
@@ -314,10 +350,15 @@ impl<T> Receiver<T> {
     /// When it is not there yet, or will not come.
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        let Some(inner) = &self.inner else { return Err(TryRecvError::Closed) };
-        inner.resource.sync_point(OpKind::TryRecv, Access::Write, Location::caller());
-        let (ended, value, digest) =
-            inner.state.with(|state| (state.has_ended(), state.value.take(), state.digest()));
+        let Some(inner) = &self.inner else {
+            return Err(TryRecvError::Closed);
+        };
+        inner
+            .resource
+            .sync_point(OpKind::TryRecv, Access::Write, Location::caller());
+        let (ended, value, digest) = inner
+            .state
+            .with(|state| (state.has_ended(), state.value.take(), state.digest()));
         if !ended {
             return Err(TryRecvError::Empty);
         }
@@ -353,7 +394,9 @@ impl<T> Future for Receiver<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let Some(inner) = &this.inner else { panic!("called after complete") };
+        let Some(inner) = &this.inner else {
+            panic!("called after complete")
+        };
         // An `await` has no place of its own that could be asked for.
         let site = inner.site;
         if !this.waiting {
@@ -368,7 +411,11 @@ impl<T> Future for Receiver<T> {
                 if state.has_ended() {
                     return Some(Ok((state.value.take(), state.digest())));
                 }
-                if !state.receiver.as_ref().is_some_and(|current| current.will_wake(cx)) {
+                if !state
+                    .receiver
+                    .as_ref()
+                    .is_some_and(|current| current.will_wake(cx))
+                {
                     if waiter.is_none() {
                         return None;
                     }
@@ -396,7 +443,9 @@ impl<T> Future for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         if let Some(inner) = &self.inner {
-            inner.resource.sync_point(OpKind::Drop, Access::Write, inner.site);
+            inner
+                .resource
+                .sync_point(OpKind::Drop, Access::Write, inner.site);
             let message = inner.close(true);
             drop(message);
         }
@@ -405,6 +454,8 @@ impl<T> Drop for Receiver<T> {
 
 impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("inner", &self.inner).finish()
+        f.debug_struct("Receiver")
+            .field("inner", &self.inner)
+            .finish()
     }
 }

@@ -60,7 +60,11 @@ pub(crate) struct Place<'a, S> {
 impl<'a, S> Place<'a, S> {
     #[inline]
     pub(crate) fn new(cell: &'a Shared<S>, queue: fn(&mut S) -> &mut Queue) -> Self {
-        Place { cell, queue, key: None }
+        Place {
+            cell,
+            queue,
+            key: None,
+        }
     }
 
     /// Ready when `done` yields something; otherwise the task is woken when the queue is let go.

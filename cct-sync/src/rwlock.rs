@@ -37,14 +37,20 @@ pub struct RwLock<T: ?Sized> {
 /// How a reader with one of `readers` permits presents itself.
 fn reading(readers: u32) -> Access {
     // Where permits are scarce, readers stand in each other's way.
-    if readers == MAX_READERS { Access::Read } else { Access::Write }
+    if readers == MAX_READERS {
+        Access::Read
+    } else {
+        Access::Write
+    }
 }
 
 impl<T> RwLock<T> {
     /// An unlocked lock around `value`.
     #[track_caller]
     pub fn new(value: T) -> RwLock<T> {
-        RwLock { inner: Guarded::new(ResourceKind::RwLock, MAX_READERS, value) }
+        RwLock {
+            inner: Guarded::new(ResourceKind::RwLock, MAX_READERS, value),
+        }
     }
 
     /// An unlocked lock around `value` that lets at most `max_reads` readers in at a time.
@@ -58,13 +64,17 @@ impl<T> RwLock<T> {
             max_reads <= MAX_READERS,
             "a RwLock may not be created with more than {MAX_READERS} readers"
         );
-        RwLock { inner: Guarded::new(ResourceKind::RwLock, max_reads, value) }
+        RwLock {
+            inner: Guarded::new(ResourceKind::RwLock, max_reads, value),
+        }
     }
 
     /// An unlocked lock around `value`, for statics.
     #[track_caller]
     pub const fn const_new(value: T) -> RwLock<T> {
-        RwLock { inner: Guarded::const_new(ResourceKind::RwLock, MAX_READERS, value) }
+        RwLock {
+            inner: Guarded::const_new(ResourceKind::RwLock, MAX_READERS, value),
+        }
     }
 
     /// As [`with_max_readers`](Self::with_max_readers), for statics.
@@ -74,8 +84,13 @@ impl<T> RwLock<T> {
     #[track_caller]
     pub const fn const_with_max_readers(value: T, max_reads: u32) -> RwLock<T> {
         assert!(max_reads != 0, "a RwLock may not be created with 0 readers");
-        assert!(max_reads <= MAX_READERS, "a RwLock may not be created with so many readers");
-        RwLock { inner: Guarded::const_new(ResourceKind::RwLock, max_reads, value) }
+        assert!(
+            max_reads <= MAX_READERS,
+            "a RwLock may not be created with so many readers"
+        );
+        RwLock {
+            inner: Guarded::const_new(ResourceKind::RwLock, max_reads, value),
+        }
     }
 
     /// The value.
@@ -88,7 +103,11 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     #[inline]
     fn reader(&self, kind: OpKind) -> Call {
-        Call { site: Location::caller(), kind, access: reading(self.inner.all()) }
+        Call {
+            site: Location::caller(),
+            kind,
+            access: reading(self.inner.all()),
+        }
     }
 
     /// Waits until the value may be read.
@@ -103,7 +122,10 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         let call = self.reader(OpKind::ReadLock);
         async move {
-            RwLockReadGuard { access: guarded::joint(self, call).await, marker: PhantomData }
+            RwLockReadGuard {
+                access: guarded::joint(self, call).await,
+                marker: PhantomData,
+            }
         }
     }
 
@@ -118,7 +140,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn read_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockReadGuard<T>> {
         let call = self.reader(OpKind::ReadLock);
-        async move { OwnedRwLockReadGuard { access: guarded::joint_owned(self, call).await } }
+        async move {
+            OwnedRwLockReadGuard {
+                access: guarded::joint_owned(self, call).await,
+            }
+        }
     }
 
     /// Waits until the value may be changed.
@@ -134,7 +160,11 @@ impl<T: ?Sized> RwLock<T> {
         let call = Call::write(OpKind::WriteLock, Location::caller());
         async move {
             let access = guarded::exclusive(self, call).await;
-            RwLockWriteGuard { access, readers: self.inner.all(), marker: PhantomData }
+            RwLockWriteGuard {
+                access,
+                readers: self.inner.all(),
+                marker: PhantomData,
+            }
         }
     }
 
@@ -149,7 +179,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn write_owned(self: Arc<Self>) -> impl Future<Output = OwnedRwLockWriteGuard<T>> {
         let call = Call::write(OpKind::WriteLock, Location::caller());
-        async move { OwnedRwLockWriteGuard { access: guarded::exclusive_owned(self, call).await } }
+        async move {
+            OwnedRwLockWriteGuard {
+                access: guarded::exclusive_owned(self, call).await,
+            }
+        }
     }
 
     /// Lets the caller read, if nobody writes or waits to.
@@ -162,7 +196,10 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
         let access = guarded::try_joint(self, self.reader(OpKind::TryLock))?;
-        Ok(RwLockReadGuard { access, marker: PhantomData })
+        Ok(RwLockReadGuard {
+            access,
+            marker: PhantomData,
+        })
     }
 
     /// Lets the caller read, if nobody writes or waits to; the guard keeps the lock alive.
@@ -175,7 +212,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read_owned(self: Arc<Self>) -> Result<OwnedRwLockReadGuard<T>, TryLockError> {
         let call = self.reader(OpKind::TryLock);
-        Ok(OwnedRwLockReadGuard { access: guarded::try_joint_owned(self, call)? })
+        Ok(OwnedRwLockReadGuard {
+            access: guarded::try_joint_owned(self, call)?,
+        })
     }
 
     /// Lets the caller write, if nobody reads or writes.
@@ -189,7 +228,11 @@ impl<T: ?Sized> RwLock<T> {
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
         let call = Call::write(OpKind::TryLock, Location::caller());
         let access = guarded::try_exclusive(self, call)?;
-        Ok(RwLockWriteGuard { access, readers: self.inner.all(), marker: PhantomData })
+        Ok(RwLockWriteGuard {
+            access,
+            readers: self.inner.all(),
+            marker: PhantomData,
+        })
     }
 
     /// Lets the caller write, if nobody reads or writes; the guard keeps the lock alive.
@@ -202,7 +245,9 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
         let call = Call::write(OpKind::TryLock, Location::caller());
-        Ok(OwnedRwLockWriteGuard { access: guarded::try_exclusive_owned(self, call)? })
+        Ok(OwnedRwLockWriteGuard {
+            access: guarded::try_exclusive_owned(self, call)?,
+        })
     }
 
     /// Blocks until the value may be read.

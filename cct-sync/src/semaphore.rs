@@ -68,7 +68,9 @@ impl Semaphore {
     /// If `permits` exceeds [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub fn new(permits: usize) -> Self {
-        Semaphore { inner: BatchSemaphore::new(ResourceKind::Semaphore, permits) }
+        Semaphore {
+            inner: BatchSemaphore::new(ResourceKind::Semaphore, permits),
+        }
     }
 
     /// A semaphore with this many permits, for statics.
@@ -77,7 +79,9 @@ impl Semaphore {
     /// If `permits` exceeds [`MAX_PERMITS`](Self::MAX_PERMITS).
     #[track_caller]
     pub const fn const_new(permits: usize) -> Self {
-        Semaphore { inner: BatchSemaphore::const_new(ResourceKind::Semaphore, permits) }
+        Semaphore {
+            inner: BatchSemaphore::const_new(ResourceKind::Semaphore, permits),
+        }
     }
 
     /// How many permits are free.
@@ -86,7 +90,9 @@ impl Semaphore {
     /// One, before it looks, at granularity `sync`.
     #[track_caller]
     pub fn available_permits(&self) -> usize {
-        self.inner.resource().sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.inner
+            .resource()
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         self.inner.available_permits()
     }
 
@@ -313,12 +319,16 @@ impl Semaphore {
     /// One, before it looks, at granularity `sync`.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
-        self.inner.resource().sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.inner
+            .resource()
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         self.inner.is_closed()
     }
 
     fn sync_point(&self, call: Call) {
-        self.inner.resource().sync_point(call.kind, call.access, call.site);
+        self.inner
+            .resource()
+            .sync_point(call.kind, call.access, call.site);
     }
 
     #[track_caller]

@@ -65,7 +65,11 @@ impl<T> SetOnce<T> {
 
     #[track_caller]
     fn with_slot(slot: OnceSlot<T>) -> Self {
-        SetOnce { resource: Resource::new(ResourceKind::SetOnce), waiting: Crowd::new(), slot }
+        SetOnce {
+            resource: Resource::new(ResourceKind::SetOnce),
+            waiting: Crowd::new(),
+            slot,
+        }
     }
 
     /// Whether there is a value.
@@ -83,7 +87,8 @@ impl<T> SetOnce<T> {
     /// One, before it looks, at granularity `sync`.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        self.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         self.slot.get()
     }
 
@@ -96,7 +101,8 @@ impl<T> SetOnce<T> {
     /// If there is a value already.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
-        self.resource.sync_point(OpKind::Set, Access::Write, Location::caller());
+        self.resource
+            .sync_point(OpKind::Set, Access::Write, Location::caller());
         // While the crowd stands still, so that of two setters the second finds the value.
         let (result, wakes) = self.waiting.release(|| match self.slot.set(value) {
             Ok(()) => Ok(Ok(())),
@@ -151,7 +157,9 @@ impl<T> Default for SetOnce<T> {
 
 impl<T: fmt::Debug> fmt::Debug for SetOnce<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SetOnce").field("value", &self.slot.get()).finish()
+        f.debug_struct("SetOnce")
+            .field("value", &self.slot.get())
+            .finish()
     }
 }
 

@@ -73,7 +73,12 @@ impl<N> WaitList<N> {
 
     /// Puts a new node at the end of the queue.
     pub(crate) fn push(&mut self, node: N) -> Key {
-        let slot = Slot { node: Some(node), prev: self.last, next: NIL, queued: true };
+        let slot = Slot {
+            node: Some(node),
+            prev: self.last,
+            next: NIL,
+            queued: true,
+        };
         let index = if self.vacant == NIL {
             let index = u32::try_from(self.slots.len()).expect("cct bug: too many waiters");
             self.slots.push(slot);
@@ -94,7 +99,10 @@ impl<N> WaitList<N> {
     }
 
     pub(crate) fn node(&mut self, key: Key) -> &mut N {
-        self.slots[key.0 as usize].node.as_mut().expect("cct bug: the waiter is gone")
+        self.slots[key.0 as usize]
+            .node
+            .as_mut()
+            .expect("cct bug: the waiter is gone")
     }
 
     /// Whether a node stands in the queue.
@@ -163,7 +171,10 @@ pub(crate) struct Wakes {
 impl Wakes {
     #[inline]
     pub(crate) const fn none() -> Self {
-        Wakes { first: None, rest: Vec::new() }
+        Wakes {
+            first: None,
+            rest: Vec::new(),
+        }
     }
 
     /// How many wake-ups are owed.
@@ -193,5 +204,68 @@ impl Wakes {
         }
         rest.drain(..).for_each(Waiter::wake);
         Some(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Wake, Waker};
+
+    struct Bell(usize, Arc<Mutex<Vec<usize>>>);
+
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+
+    fn queue(list: &mut WaitList<usize>) -> Vec<usize> {
+        let mut order = Vec::new();
+        while let Some(key) = list.first() {
+            order.push(*list.node(key));
+            list.unlink(key);
+        }
+        order
+    }
+
+    #[test]
+    fn nodes_stay_in_order_and_slots_are_reused() {
+        let mut list = WaitList::new();
+        let keys: Vec<_> = (0..5).map(|node| list.push(node)).collect();
+        assert_eq!(list.last(), Some(keys[4]));
+        for gone in [2, 0, 4] {
+            assert_eq!(list.remove(keys[gone]), gone);
+        }
+        assert_eq!(list.push(7), keys[4]);
+        list.unlink(keys[1]);
+        list.unlink(keys[1]);
+        assert!(!list.is_queued(keys[1]) && list.is_queued(keys[3]));
+        assert_eq!((list.queued(), *list.node(keys[1])), (2, 1));
+        assert_eq!(queue(&mut list), [3, 7]);
+        assert_eq!(
+            (list.first(), list.last(), list.slots.len()),
+            (None, None, 5)
+        );
+    }
+
+    #[test]
+    fn wakes_keep_their_order_and_can_be_rotated() {
+        for place in 0..4 {
+            let rung = Arc::new(Mutex::new(Vec::new()));
+            let (mut list, mut wakes) = (WaitList::<()>::new(), Wakes::none());
+            for name in 0..4 {
+                let waker = Waker::from(Arc::new(Bell(name, rung.clone())));
+                let waiter = Waiter::from_context(&Context::from_waker(&waker));
+                list.owe(&mut wakes, Some(waiter));
+            }
+            assert_eq!(wakes.len(), 4);
+            wakes.rotate(place);
+            let spare = wakes.wake().expect("memory for three");
+            list.keep(spare);
+            let order: Vec<_> = (place..4).chain(0..place).collect();
+            assert_eq!(*rung.lock().unwrap(), order);
+        }
     }
 }

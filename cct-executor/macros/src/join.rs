@@ -7,7 +7,7 @@ use crate::select::{CratePath, parse_biased};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Expr, Token, braced};
 
 #[derive(Clone, Copy)]
@@ -31,11 +31,27 @@ impl Parse for Join {
         let content;
         braced!(content in input);
         let biased = parse_biased(&content)?;
-        let futures = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
+        let mut futures = Vec::new();
+        while !content.is_empty() {
+            let future: Expr = content.parse()?;
+            if content.peek(Token![;])
+                && matches!(&future, Expr::Path(path) if path.path.is_ident("biased"))
+            {
+                return Err(syn::Error::new_spanned(
+                    future,
+                    "`biased;` goes before the first future",
+                ));
+            }
+            if !content.is_empty() && !content.peek(Token![,]) {
+                return Err(content.error("expected `,` between two futures"));
+            }
+            content.parse::<Option<Token![,]>>()?;
+            futures.push(future);
+        }
         Ok(Join {
             crate_path,
             biased,
-            futures: futures.into_iter().collect(),
+            futures,
         })
     }
 }
@@ -70,11 +86,19 @@ fn join_all(join: &Join, kind: Kind) -> TokenStream {
         .map(|index| format_ident!("future{index}", span = local))
         .collect();
     let reversed = futures.iter().rev();
+    let wrap = match kind {
+        Kind::All => quote_spanned!(local=> #crate_path::__private::maybe_done),
+        Kind::Try => quote_spanned!(local=> #crate_path::__private::maybe_ok),
+    };
+    let wrapped = expressions.iter().map(|future| {
+        // A type that is no future is reported at its expression.
+        quote_spanned!(local.located_at(future.span())=> #wrap(#future))
+    });
     let arms = futures
         .iter()
         .enumerate()
         .map(|(index, future)| poll_one(index, future, kind));
-    let step = u32::from(!biased);
+    let (declare_first, rotate) = rotation(*biased, count);
     let outputs = match kind {
         Kind::All => quote_spanned!(local=> (#(#futures.as_mut().take_output(),)*)),
         Kind::Try => quote_spanned! {local=>
@@ -83,15 +107,17 @@ fn join_all(join: &Join, kind: Kind) -> TokenStream {
     };
     quote_spanned! {local=>
         {
-            let (#(#futures,)*) = (#(#crate_path::__private::maybe_done(#expressions),)*);
+            let (#(#futures,)*) = (#(#wrapped,)*);
             #(let mut #reversed = ::core::pin::pin!(#reversed);)*
-            let mut first: u32 = 0;
+            #declare_first
             let joined = ::core::future::poll_fn(|cx| {
                 let mut pending = false;
-                let start = first;
-                first = (first + #step) % #count;
-                for turn in 0..#count {
-                    match (start + turn) % #count {
+                let mut next: u32 = first;
+                #rotate
+                for _ in 0..#count {
+                    let current = next;
+                    next = if current + 1 == #count { 0 } else { current + 1 };
+                    match current {
                         #(#arms)*
                         _ => ::core::unreachable!("cct bug: no such future"),
                     }
@@ -106,6 +132,19 @@ fn join_all(join: &Join, kind: Kind) -> TokenStream {
             joined
         }
     }
+}
+
+/// Where each poll begins: declared outside, moved on inside of the poll.
+fn rotation(biased: bool, count: u32) -> (TokenStream, TokenStream) {
+    let local = Span::mixed_site();
+    if biased {
+        return (
+            quote_spanned!(local=> let first: u32 = 0;),
+            TokenStream::new(),
+        );
+    }
+    let rotate = quote_spanned!(local=> first = if first + 1 == #count { 0 } else { first + 1 };);
+    (quote_spanned!(local=> let mut first: u32 = 0;), rotate)
 }
 
 fn poll_one(index: usize, future: &Ident, kind: Kind) -> TokenStream {

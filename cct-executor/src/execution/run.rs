@@ -107,6 +107,7 @@ impl World {
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
+        self.frozen.set(config.start_paused);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
         self.start(main, home, serial, site);

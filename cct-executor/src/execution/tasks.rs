@@ -35,7 +35,7 @@ pub(crate) struct Runnable {
 /// A value of a `task_local!`, by the address of its key.
 pub(crate) struct Local {
     pub(crate) key: usize,
-    pub(crate) value: Box<dyn Any>,
+    pub(crate) value: Rc<dyn Any>,
 }
 
 /// What is known of a task besides its action.

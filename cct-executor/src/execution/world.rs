@@ -71,6 +71,8 @@ pub(crate) struct World {
     pub(crate) granularity: Cell<Granularity>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
+    /// Whether `time::advance` may move the clock.
+    pub(crate) frozen: Cell<bool>,
     /// The worker whose stack executes.
     pub(crate) worker: Cell<u32>,
     /// What the base loop is to run next, or [`NONE`] at the end.
@@ -108,6 +110,7 @@ impl World {
             running: Cell::new(Running::NOBODY),
             granularity: Cell::new(Granularity::Op),
             recording: Cell::new(false),
+            frozen: Cell::new(false),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),

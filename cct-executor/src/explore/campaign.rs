@@ -142,6 +142,7 @@ impl Campaign {
     }
 
     fn explore(self: &Arc<Self>) -> Report {
+        let begin = now();
         let lanes = (self.factory)().lanes();
         let workers = self.worker_count(lanes);
         let board = Arc::new(Board {
@@ -166,11 +167,16 @@ impl Campaign {
             }
         }
         drop(sender);
-        self.collect(&board, &receiver)
+        self.collect(begin, &board, &receiver)
     }
 
     /// Waits for the workers, and watches that they get on.
-    fn collect(self: &Arc<Self>, board: &Board, receiver: &mpsc::Receiver<Message>) -> Report {
+    fn collect(
+        self: &Arc<Self>,
+        begin: Instant,
+        board: &Board,
+        receiver: &mpsc::Receiver<Message>,
+    ) -> Report {
         let mut yields = Vec::new();
         let mut pulses: Vec<(Pulse, (u64, u64), Instant)> = Vec::new();
         let look = (self.checker.poll_limit / 4).clamp(Duration::from_millis(5), Duration::from_secs(1));
@@ -195,8 +201,9 @@ impl Campaign {
                 }
             }
         }
+        let search = begin.elapsed();
         let found = board.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.merge(yields, found)
+        Report { search, ..self.merge(yields, found) }
     }
 
     /// A poll does not return. Its thread is lost; the trace is not.
@@ -498,6 +505,7 @@ impl Report {
             coverage: Coverage::default(),
             stopped_by: StoppedBy::Error,
             elapsed: Duration::ZERO,
+            search: Duration::ZERO,
             failure: None,
             error: Some(error),
             warnings: Vec::new(),

@@ -27,6 +27,8 @@ pub struct Report {
     pub stopped_by: StoppedBy,
     /// Wall-clock time of the run.
     pub elapsed: Duration,
+    /// The part of it that went into searching; the rest explained what was found.
+    pub search: Duration,
     /// What failed, if anything did.
     pub failure: Option<FailureReport>,
     /// Why the run could not begin: a bad setting, token or file.

@@ -30,6 +30,14 @@ pub fn maybe_done<F: IntoFuture>(future: F) -> MaybeDone<F::IntoFuture> {
     }
 }
 
+/// Wraps a future that returns a `Result`.
+pub fn maybe_ok<T, E, F>(future: F) -> MaybeDone<F::IntoFuture>
+where
+    F: IntoFuture<Output = Result<T, E>>,
+{
+    maybe_done(future)
+}
+
 impl<F: Future> Future for MaybeDone<F> {
     type Output = ();
 

@@ -8,19 +8,53 @@ use crate::words::Seed;
 /// Every strategy as it comes, and some with parameters.
 fn all() -> impl Iterator<Item = StrategySpec> {
     let plain = StrategySpec::all().iter().map(|entry| entry.name());
-    let more = ["pct:d=1", "pct:d=5,k=30", "pct:phases=on,final-wait=on", "pct:patience=3"];
-    plain.chain(more).map(|text| StrategySpec::parse(text).unwrap())
+    let more = [
+        "pct:d=1",
+        "pct:d=5,k=30",
+        "pct:phases=on,final-wait=on",
+        "pct:patience=3",
+    ];
+    plain
+        .chain(more)
+        .map(|text| StrategySpec::parse(text).unwrap())
 }
 
 /// Programs with locks, yields, spawns, spinning, data choices and deadlocks.
 fn programs() -> Vec<Vec<Vec<Do>>> {
     let locks = |a, b| {
-        vec![Do::Yield, Do::Lock(a), Do::Step, Do::Lock(b), Do::Unlock(b), Do::Unlock(a), Do::Yield]
+        vec![
+            Do::Yield,
+            Do::Lock(a),
+            Do::Step,
+            Do::Lock(b),
+            Do::Unlock(b),
+            Do::Unlock(a),
+            Do::Yield,
+        ]
     };
-    let values = vec![Do::Choose(2), Do::Yield, Do::Choose(7), Do::Step, Do::Weighted(&[1, 98, 1])];
-    let main = vec![Do::Spawn(1), Do::Step, Do::Spawn(2), Do::Yield, Do::SpinUntil(0), Do::Step];
+    let values = vec![
+        Do::Choose(2),
+        Do::Yield,
+        Do::Choose(7),
+        Do::Step,
+        Do::Weighted(&[1, 98, 1]),
+    ];
+    let main = vec![
+        Do::Spawn(1),
+        Do::Step,
+        Do::Spawn(2),
+        Do::Yield,
+        Do::SpinUntil(0),
+        Do::Step,
+    ];
     let child = vec![Do::Step, Do::Lock(0), Do::Yield, Do::Unlock(0), Do::Step];
-    let last = vec![Do::Lock(0), Do::Step, Do::Unlock(0), Do::Raise(0), Do::Yield];
+    let last = vec![
+        Do::Lock(0),
+        Do::Step,
+        Do::Unlock(0),
+        Do::Raise(0),
+        Do::Yield,
+    ];
     vec![
         vec![locks(0, 1), locks(1, 0), locks(0, 1), values.clone()],
         vec![main, child, last],
@@ -34,7 +68,9 @@ fn programs() -> Vec<Vec<Vec<Do>>> {
 fn runs(strategy: &mut dyn Strategy, program: &[Vec<Do>], seed: Seed) -> Vec<Run> {
     let mut toy = Toy::new(program.to_vec());
     toy.limit = 5000;
-    (0..40).map_while(|index| toy.try_run(strategy, seed, index)).collect()
+    (0..40)
+        .map_while(|index| toy.try_run(strategy, seed, index))
+        .collect()
 }
 
 #[test]
@@ -43,7 +79,11 @@ fn same_seed_same_picks() {
         for program in programs() {
             let first = runs(&mut *spec.build(), &program, Seed(11));
             assert!(!first.is_empty());
-            assert_eq!(first, runs(&mut *spec.build(), &program, Seed(11)), "{spec}");
+            assert_eq!(
+                first,
+                runs(&mut *spec.build(), &program, Seed(11)),
+                "{spec}"
+            );
         }
     }
 }
@@ -53,7 +93,10 @@ fn picks_are_in_range() {
     for spec in all() {
         for program in programs() {
             for run in runs(&mut *spec.build(), &program, Seed(12)) {
-                assert!(run.picks.iter().all(|&(index, arity)| index < arity), "{spec}");
+                assert!(
+                    run.picks.iter().all(|&(index, arity)| index < arity),
+                    "{spec}"
+                );
             }
         }
     }
@@ -88,7 +131,11 @@ fn the_description_is_a_specification() {
         assert_eq!(again.build().describe(), description);
         for program in programs() {
             let first = runs(&mut *spec.build(), &program, Seed(16));
-            assert_eq!(first, runs(&mut *again.build(), &program, Seed(16)), "{spec}");
+            assert_eq!(
+                first,
+                runs(&mut *again.build(), &program, Seed(16)),
+                "{spec}"
+            );
         }
     }
 }

@@ -59,7 +59,14 @@ mod tests {
         let mut generator = Seed(1).stream("test");
         let mut seen = [0; 4];
         for _ in 0..100_000 {
-            seen[value(&mut generator, &Values { count: 4, weights: &weights, label: "w" })] += 1;
+            seen[value(
+                &mut generator,
+                &Values {
+                    count: 4,
+                    weights: &weights,
+                    label: "w",
+                },
+            )] += 1;
         }
         assert_eq!(seen[2], 0);
         assert_distribution(&[seen[0], seen[1], seen[3]], &[1, 5, 94]);

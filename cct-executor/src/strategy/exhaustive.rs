@@ -59,7 +59,10 @@ impl Exhaustive {
     fn diverge(&mut self, what: impl FnOnce() -> String) {
         let (schedules, depth) = (self.schedules, self.depth);
         self.diverged.get_or_insert_with(|| {
-            format!("diverged at decision {depth} of schedule {schedules}: {}", what())
+            format!(
+                "diverged at decision {depth} of schedule {schedules}: {}",
+                what()
+            )
         });
     }
 
@@ -87,7 +90,11 @@ impl Strategy for Exhaustive {
 
     fn begin(&mut self, _: &Iteration) -> Flow {
         self.depth = 0;
-        if self.exhausted { Flow::Exhausted } else { Flow::Continue }
+        if self.exhausted {
+            Flow::Exhausted
+        } else {
+            Flow::Continue
+        }
     }
 
     fn pick(&mut self, _: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
@@ -97,7 +104,10 @@ impl Strategy for Exhaustive {
             Some(branch) if branch.arity == arity => {}
             Some(branch) => {
                 let before = branch.arity;
-                *branch = Branch { taken: branch.taken % arity, arity };
+                *branch = Branch {
+                    taken: branch.taken % arity,
+                    arity,
+                };
                 self.stack.truncate(self.depth + 1);
                 self.diverge(|| format!("{arity} choices where there were {before}"));
             }
@@ -141,7 +151,10 @@ mod tests {
         let mut runs = 0;
         while let Some(run) = toy.try_run(&mut strategy, Seed(3), runs) {
             runs += 1;
-            assert!(seen.insert((run.order, run.values)), "a schedule was repeated");
+            assert!(
+                seen.insert((run.order, run.values)),
+                "a schedule was repeated"
+            );
         }
         assert_eq!(strategy.explored_all(), Some(runs));
         assert_eq!(strategy.adapted(), "");
@@ -154,10 +167,22 @@ mod tests {
 
     #[test]
     fn independent_tasks_have_multinomially_many_schedules() {
-        for (tasks, steps) in [(1, 5), (2, 1), (2, 4), (2, 6), (3, 1), (3, 3), (4, 2), (6, 1)] {
+        for (tasks, steps) in [
+            (1, 5),
+            (2, 1),
+            (2, 4),
+            (2, 6),
+            (3, 1),
+            (3, 3),
+            (4, 2),
+            (6, 1),
+        ] {
             for step in [Do::Step, Do::Yield] {
                 let count = explore(vec![vec![step; steps as usize]; tasks as usize]).len() as u64;
-                assert_eq!(count, factorial(tasks * steps) / factorial(steps).pow(tasks as u32));
+                assert_eq!(
+                    count,
+                    factorial(tasks * steps) / factorial(steps).pow(tasks as u32)
+                );
             }
         }
     }

@@ -83,12 +83,16 @@ struct World<'a> {
 
 impl Toy {
     pub(super) fn new(tasks: Vec<Vec<Do>>) -> Toy {
-        Toy { tasks, limit: 100_000 }
+        Toy {
+            tasks,
+            limit: 100_000,
+        }
     }
 
     /// Runs one iteration.
     pub(super) fn run(&mut self, strategy: &mut dyn Strategy, seed: Seed, index: u64) -> Run {
-        self.try_run(strategy, seed, index).expect("the strategy is exhausted")
+        self.try_run(strategy, seed, index)
+            .expect("the strategy is exhausted")
     }
 
     /// Runs one iteration unless the strategy is exhausted.
@@ -98,7 +102,10 @@ impl Toy {
         seed: Seed,
         index: u64,
     ) -> Option<Run> {
-        let iteration = Iteration { index, seed: seed.iteration(index) };
+        let iteration = Iteration {
+            index,
+            seed: seed.iteration(index),
+        };
         if strategy.begin(&iteration) == Flow::Exhausted {
             return None;
         }
@@ -151,7 +158,9 @@ impl<'a> World<'a> {
     }
 
     fn pending(&self, task: u32) -> Option<Do> {
-        self.toy.tasks[task as usize].get(self.next[task as usize]).copied()
+        self.toy.tasks[task as usize]
+            .get(self.next[task as usize])
+            .copied()
     }
 
     /// Puts a task into the enabled set or takes it out.
@@ -163,7 +172,10 @@ impl<'a> World<'a> {
                 Some(Do::Join(other)) => self.pending(other as u32).is_none(),
                 Some(_) => true,
             };
-        match (enabled, self.actions[task as usize].position != Action::NOWHERE) {
+        match (
+            enabled,
+            self.actions[task as usize].position != Action::NOWHERE,
+        ) {
             (true, false) => self.insert(task),
             (false, true) => self.remove(task),
             _ => {}
@@ -194,7 +206,11 @@ impl<'a> World<'a> {
                 self.run.cut = true;
                 return;
             }
-            let task = if self.keys.len() == 1 { self.keys[0] } else { self.ask(strategy) };
+            let task = if self.keys.len() == 1 {
+                self.keys[0]
+            } else {
+                self.ask(strategy)
+            };
             self.step(task, strategy);
         }
         self.run.stuck = (0..self.toy.tasks.len() as u32)
@@ -228,17 +244,26 @@ impl<'a> World<'a> {
     }
 
     fn draw(&mut self, strategy: &mut dyn Strategy, count: u32, weights: &'static [u32]) {
-        let values = EnabledSet::Values(Values { count, weights, label: "toy" });
+        let values = EnabledSet::Values(Values {
+            count,
+            weights,
+            label: "toy",
+        });
         let pick = strategy.pick(&self.point(), &values);
         self.run.picks.push((pick.0, count));
         self.run.values.push(pick.0);
     }
 
     fn step(&mut self, task: u32, strategy: &mut dyn Strategy) {
-        let op = self.pending(task).expect("an enabled task has an operation");
+        let op = self
+            .pending(task)
+            .expect("an enabled task has an operation");
         if strategy.interests().steps {
             let action = &self.actions[task as usize];
-            strategy.observe(&StepEvent::Step { action: action.key, op: &action.op });
+            strategy.observe(&StepEvent::Step {
+                action: action.key,
+                op: &action.op,
+            });
         }
         self.current = Some(task);
         self.can_continue = false;

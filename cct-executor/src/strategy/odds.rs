@@ -54,7 +54,10 @@ pub(super) fn assert_distribution(counts: &[u64], weights: &[u32]) {
     let freedom = (counts.len() - 1) as f64;
     let x = -FALSE_ALARM.ln();
     let limit = freedom + 2.0 * (freedom * x).sqrt() + 2.0 * x;
-    assert!(statistic < limit, "chi-square {statistic:.1} is over {limit:.1}: {counts:?}");
+    assert!(
+        statistic < limit,
+        "chi-square {statistic:.1} is over {limit:.1}: {counts:?}"
+    );
 }
 
 #[test]

@@ -68,6 +68,8 @@ pub struct Pct {
     final_wait: bool,
     patience: u64,
     learnt: Learnt,
+    /// Over how many decisions the changes of this iteration are spread; 0 while nothing is known.
+    k: u64,
 
     priorities: Generator,
     positions: Generator,
@@ -78,6 +80,8 @@ pub struct Pct {
     /// Invariant: sorted. Position, and priority that is given there.
     changes: Vec<(u64, u64)>,
     next_change: usize,
+    /// The position of the next change; 0 when there is none.
+    next_position: u64,
     /// Choices made so far in this phase, those made again after a change included.
     position: u64,
     /// The last priority given to a task that spins.
@@ -109,7 +113,11 @@ impl Pct {
         name: "pct",
         help: "random priorities with d - 1 changes; finds bugs of depth d with known odds",
         parameters: &[
-            Parameter { name: "d", help: "bug depth (3)", kind: Kind::Number(1, 10_000) },
+            Parameter {
+                name: "d",
+                help: "bug depth (3)",
+                kind: Kind::Number(1, 10_000),
+            },
             Parameter {
                 name: "k",
                 help: "decisions to spread the changes over (from earlier iterations)",
@@ -156,6 +164,7 @@ impl Pct {
             final_wait: false,
             patience: DEFAULT_PATIENCE,
             learnt: Learnt::default(),
+            k: 0,
             priorities: none.stream("pct.priorities"),
             positions: none.stream("pct.positions"),
             values: none.stream("pct.values"),
@@ -163,6 +172,7 @@ impl Pct {
             ranking: Ranking::default(),
             changes: Vec::new(),
             next_change: 0,
+            next_position: 0,
             position: 0,
             bottom: CHANGED,
             last: None,
@@ -181,8 +191,14 @@ impl Pct {
     /// If `k` is 0.
     #[track_caller]
     pub fn k(self, k: u32) -> Pct {
-        assert!(k > 0, "pct: changes must be spread over at least 1 decision");
-        Pct { given_k: Some(u64::from(k)), ..self }
+        assert!(
+            k > 0,
+            "pct: changes must be spread over at least 1 decision"
+        );
+        Pct {
+            given_k: Some(u64::from(k)),
+            ..self
+        }
     }
 
     /// Starts anew whenever only one action was enabled.
@@ -192,36 +208,48 @@ impl Pct {
 
     /// Holds the main task back before its last step.
     pub fn final_wait(self, on: bool) -> Pct {
-        Pct { final_wait: on, ..self }
+        Pct {
+            final_wait: on,
+            ..self
+        }
     }
 
     /// After how many yields in a row a task counts as spinning; 0 for never.
     pub fn patience(self, yields: u64) -> Pct {
-        Pct { patience: yields, ..self }
+        Pct {
+            patience: yields,
+            ..self
+        }
     }
 
-    /// Over how many decisions the changes are spread; 0 while nothing is known.
+    /// Over how many decisions to spread the changes of the next iteration.
     fn spread(&self) -> u64 {
-        let learnt = if self.learnt.ended > 0 { self.learnt.ended } else { self.learnt.cut };
+        let learnt = if self.learnt.ended > 0 {
+            self.learnt.ended
+        } else {
+            self.learnt.cut
+        };
         self.given_k.unwrap_or(learnt)
     }
 
     fn draw_changes(&mut self) {
         self.changes.clear();
         self.next_change = 0;
+        self.next_position = 0;
         self.position = 0;
-        let k = self.spread();
-        if k == 0 || self.depth == 1 {
+        if self.k == 0 || self.depth == 1 {
             return;
         }
         let d = u64::from(self.depth);
-        let range = u32::try_from(k + d - 2).unwrap_or(u32::MAX);
+        let range = u32::try_from(self.k + d - 2).unwrap_or(u32::MAX);
         for i in 1..d {
             let position = 1 + u64::from(draw::below(&mut self.positions, range));
             self.changes.push((position, CHANGED + d - i));
         }
         // Of several changes at one position the last drawn counts, as in figure 7: the lowest.
-        self.changes.sort_unstable_by_key(|&(position, priority)| (position, !priority));
+        self.changes
+            .sort_unstable_by_key(|&(position, priority)| (position, !priority));
+        self.next_position = self.upcoming();
     }
 
     #[cold]
@@ -274,10 +302,10 @@ impl Pct {
                 continue;
             }
             self.position += 1;
-            match self.changes.get(self.next_change) {
-                Some(&(position, _)) if position == self.position => self.change(key),
-                _ => break (key, pick),
+            if self.position != self.next_position {
+                break (key, pick);
             }
+            self.change(key);
         };
         if self.last != Some(key) {
             self.last = Some(key);
@@ -289,13 +317,17 @@ impl Pct {
     /// Makes all changes of the present position.
     #[cold]
     fn change(&mut self, key: ActionKey) {
-        while let Some(&(position, priority)) = self.changes.get(self.next_change) {
-            if position != self.position {
-                break;
-            }
+        while self.position == self.next_position {
+            self.ranking.set(key, self.changes[self.next_change].1);
             self.next_change += 1;
-            self.ranking.set(key, priority);
+            self.next_position = self.upcoming();
         }
+    }
+
+    fn upcoming(&self) -> u64 {
+        self.changes
+            .get(self.next_change)
+            .map_or(0, |&(position, _)| position)
     }
 
     /// Whether this is the main task before what should be its last step.
@@ -333,11 +365,18 @@ impl Strategy for Pct {
 
     fn lanes(&self) -> Lanes {
         let learns = self.final_wait || (self.given_k.is_none() && self.depth > 1);
-        if learns { Lanes::Fixed(LANES) } else { Lanes::Independent }
+        if learns {
+            Lanes::Fixed(LANES)
+        } else {
+            Lanes::Independent
+        }
     }
 
     fn interests(&self) -> Interests {
-        Interests { steps: self.final_wait, ..Interests::default() }
+        Interests {
+            steps: self.final_wait,
+            ..Interests::default()
+        }
     }
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {
@@ -353,6 +392,7 @@ impl Strategy for Pct {
         self.max_decisions = 0;
         self.main_steps = 0;
         self.waiting = false;
+        self.k = self.spread();
         self.draw_changes();
         Flow::Continue
     }
@@ -382,7 +422,7 @@ impl Strategy for Pct {
     }
 
     fn adapted(&self) -> String {
-        match self.spread() {
+        match self.k {
             k if k > 0 && self.given_k.is_none() && self.depth > 1 => format!("k={k}"),
             _ => String::new(),
         }

@@ -34,7 +34,9 @@ impl Random {
 
     /// A uniform random walk.
     pub fn new() -> Self {
-        Random { generator: Seed(0).stream("random") }
+        Random {
+            generator: Seed(0).stream("random"),
+        }
     }
 }
 

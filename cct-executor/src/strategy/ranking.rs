@@ -64,7 +64,11 @@ impl Ranking {
         let rank = &mut self.ranks[index];
         if rank.epoch != self.epoch {
             let priority = generator.next_u64() | BELOW_NEW;
-            *rank = Rank { priority, epoch: self.epoch, queued: false };
+            *rank = Rank {
+                priority,
+                epoch: self.epoch,
+                queued: false,
+            };
         }
         if !rank.queued {
             rank.queued = true;
@@ -108,6 +112,8 @@ impl Ranking {
     /// Takes in all enabled actions.
     #[cold]
     fn rebuild(&mut self, enabled: &EnabledActions<'_>, generator: &mut Generator) {
-        enabled.iter().for_each(|(_, action)| self.admit(action.key(), generator));
+        enabled
+            .iter()
+            .for_each(|(_, action)| self.admit(action.key(), generator));
     }
 }

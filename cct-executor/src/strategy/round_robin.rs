@@ -55,7 +55,8 @@ impl Queue {
         }
         if self.entries.len() > 64 + 2 * self.valid.len() {
             let valid = &self.valid;
-            self.entries.retain(|&(key, ticket)| valid[key.index()] == ticket);
+            self.entries
+                .retain(|&(key, ticket)| valid[key.index()] == ticket);
         }
         self.last_ticket += 1;
         self.valid[key.index()] = self.last_ticket;
@@ -63,7 +64,9 @@ impl Queue {
     }
 
     fn contains(&self, key: ActionKey) -> bool {
-        self.valid.get(key.index()).is_some_and(|&ticket| ticket != 0)
+        self.valid
+            .get(key.index())
+            .is_some_and(|&ticket| ticket != 0)
     }
 
     /// Takes out the first action that is enabled, and those before it.
@@ -102,13 +105,17 @@ impl RoundRobin {
     }
 
     fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {
-        for key in enabled.fresh() {
+        let going_on = point.current.filter(|_| point.can_continue);
+        for key in enabled.fresh().filter(|key| going_on != Some(*key)) {
             // What is disabled again will come as fresh once more.
             if let Some(pick) = enabled.find(key) {
                 self.queue(enabled.action(pick).kind()).append(key);
             }
         }
-        if let Some((key, pick)) = point.current.and_then(|key| Some((key, enabled.find(key)?))) {
+        if let Some((key, pick)) = point
+            .current
+            .and_then(|key| Some((key, enabled.find(key)?)))
+        {
             if point.can_continue {
                 return pick;
             }
@@ -117,10 +124,13 @@ impl RoundRobin {
                 queue.append(key);
             }
         }
-        self.queues.iter_mut().find_map(|queue| queue.take(enabled)).unwrap_or_else(|| {
-            let mut picks = enabled.iter().map(|(pick, _)| pick);
-            picks.next().expect("cct bug: a decision without choices")
-        })
+        self.queues
+            .iter_mut()
+            .find_map(|queue| queue.take(enabled))
+            .unwrap_or_else(|| {
+                let mut picks = enabled.iter().map(|(pick, _)| pick);
+                picks.next().expect("cct bug: a decision without choices")
+            })
     }
 }
 
@@ -156,7 +166,9 @@ mod tests {
     use crate::words::Seed;
 
     fn order(tasks: Vec<Vec<Do>>) -> Vec<u32> {
-        Toy::new(tasks).run(&mut RoundRobin::new(), Seed(1), 0).order
+        Toy::new(tasks)
+            .run(&mut RoundRobin::new(), Seed(1), 0)
+            .order
     }
 
     #[test]
@@ -195,7 +207,10 @@ mod tests {
     #[test]
     fn there_is_one_iteration() {
         let mut strategy = RoundRobin::new();
-        let iteration = |index| Iteration { index, seed: Seed(index) };
+        let iteration = |index| Iteration {
+            index,
+            seed: Seed(index),
+        };
         assert_eq!(strategy.begin(&iteration(0)), Flow::Continue);
         assert_eq!(strategy.begin(&iteration(1)), Flow::Exhausted);
         assert_eq!(strategy.explored_all(), None);

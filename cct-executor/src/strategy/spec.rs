@@ -7,16 +7,21 @@
 //! 2. Printing gives the canonical text: parameters in the strategy's order, none twice. Parsing
 //!    it gives the same value again.
 
+use super::Strategy;
 use super::exhaustive::Exhaustive;
 use super::pct::Pct;
 use super::random::Random;
 use super::round_robin::RoundRobin;
-use super::Strategy;
 use std::fmt;
 use std::str::FromStr;
 
 /// All strategies, in the order in which help and errors list them.
-const ENTRIES: &[Entry] = &[Random::ENTRY, RoundRobin::ENTRY, Pct::ENTRY, Exhaustive::ENTRY];
+const ENTRIES: &[Entry] = &[
+    Random::ENTRY,
+    RoundRobin::ENTRY,
+    Pct::ENTRY,
+    Exhaustive::ENTRY,
+];
 
 /// What is known about one strategy without building it.
 pub struct Entry {
@@ -75,13 +80,18 @@ impl Entry {
 
     fn parameter(&self, key: &str) -> Result<&'static Parameter, StrategyError> {
         let name = self.name;
-        self.parameters.iter().find(|parameter| parameter.name == key).ok_or_else(|| {
-            let names = list(self.parameters.iter().map(Parameter::name));
-            StrategyError(match self.parameters {
-                [] => format!("unknown parameter `{key}`: strategy `{name}` takes none"),
-                _ => format!("unknown parameter `{key}` of strategy `{name}`: expected {names}"),
+        self.parameters
+            .iter()
+            .find(|parameter| parameter.name == key)
+            .ok_or_else(|| {
+                let names = list(self.parameters.iter().map(Parameter::name));
+                StrategyError(match self.parameters {
+                    [] => format!("unknown parameter `{key}`: strategy `{name}` takes none"),
+                    _ => {
+                        format!("unknown parameter `{key}` of strategy `{name}`: expected {names}")
+                    }
+                })
             })
-        })
     }
 }
 
@@ -98,10 +108,14 @@ impl Parameter {
 
     fn parse(&self, text: &str) -> Option<u64> {
         match self.kind {
-            Kind::Number(min, max) => {
-                text.parse().ok().filter(|value| (min..=max).contains(value))
-            }
-            Kind::Switch => ["off", "on"].iter().position(|word| *word == text).map(|i| i as u64),
+            Kind::Number(min, max) => text
+                .parse()
+                .ok()
+                .filter(|value| (min..=max).contains(value)),
+            Kind::Switch => ["off", "on"]
+                .iter()
+                .position(|word| *word == text)
+                .map(|i| i as u64),
         }
     }
 
@@ -125,7 +139,10 @@ impl fmt::Display for Kind {
 impl Arguments<'_> {
     /// The value given for a parameter, if any.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
-        self.0.iter().find(|(given, _)| *given == name).map(|(_, value)| *value)
+        self.0
+            .iter()
+            .find(|(given, _)| *given == name)
+            .map(|(_, value)| *value)
     }
 
     /// Whether a switch is on.
@@ -145,12 +162,18 @@ impl StrategySpec {
             Some((name, parameters)) => (name.trim(), Some(parameters)),
             None => (text.trim(), None),
         };
-        let entry = ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
-            let names = list(ENTRIES.iter().map(Entry::name));
-            StrategyError(format!("unknown strategy `{name}`: expected {names}"))
-        })?;
+        let entry = ENTRIES
+            .iter()
+            .find(|entry| entry.name == name)
+            .ok_or_else(|| {
+                let names = list(ENTRIES.iter().map(Entry::name));
+                StrategyError(format!("unknown strategy `{name}`: expected {names}"))
+            })?;
         let mut given = Vec::new();
-        for item in parameters.into_iter().flat_map(|parameters| parameters.split(',')) {
+        for item in parameters
+            .into_iter()
+            .flat_map(|parameters| parameters.split(','))
+        {
             let (key, value) = item.split_once('=').ok_or_else(|| {
                 StrategyError(format!(
                     "invalid parameter `{}` of strategy `{name}`: expected key=value",
@@ -174,7 +197,12 @@ impl StrategySpec {
             }
             given.push((parameter.name, value));
         }
-        let order = |key| entry.parameters.iter().position(|parameter| parameter.name == key);
+        let order = |key| {
+            entry
+                .parameters
+                .iter()
+                .position(|parameter| parameter.name == key)
+        };
         given.sort_by_key(|(key, _)| order(*key));
         Ok(StrategySpec { entry, given })
     }
@@ -264,7 +292,10 @@ mod tests {
     fn canonical_text() {
         check("random", "random");
         check(" pct : k = 7 , d = 2 ", "pct:d=2,k=7");
-        check("pct:phases=on,patience=0,final-wait=off", "pct:phases=on,final-wait=off,patience=0");
+        check(
+            "pct:phases=on,patience=0,final-wait=off",
+            "pct:phases=on,final-wait=off,patience=0",
+        );
     }
 
     #[test]
@@ -273,15 +304,27 @@ mod tests {
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
-        check("random:d=1", "unknown parameter `d`: strategy `random` takes none");
+        check(
+            "random:d=1",
+            "unknown parameter `d`: strategy `random` takes none",
+        );
         check(
             "pct:depth=3",
             "unknown parameter `depth` of strategy `pct`: \
              expected one of d, k, phases, final-wait, patience",
         );
-        check("pct:3", "invalid parameter `3` of strategy `pct`: expected key=value");
-        check("pct:", "invalid parameter `` of strategy `pct`: expected key=value");
-        check("pct:d=1,", "invalid parameter `` of strategy `pct`: expected key=value");
+        check(
+            "pct:3",
+            "invalid parameter `3` of strategy `pct`: expected key=value",
+        );
+        check(
+            "pct:",
+            "invalid parameter `` of strategy `pct`: expected key=value",
+        );
+        check(
+            "pct:d=1,",
+            "invalid parameter `` of strategy `pct`: expected key=value",
+        );
         for value in ["0", "-1", "", "3.5", "10001", "99999999999999999999"] {
             check(
                 &format!("pct:d={value}"),
@@ -295,13 +338,19 @@ mod tests {
             "pct:phases=yes",
             "invalid value `yes` of parameter `phases` of strategy `pct`: expected `on` or `off`",
         );
-        check("pct:d=2,d=2", "parameter `d` of strategy `pct` is given twice");
+        check(
+            "pct:d=2,d=2",
+            "parameter `d` of strategy `pct` is given twice",
+        );
     }
 
     #[test]
     fn names_are_words() {
         for entry in StrategySpec::all() {
-            assert_eq!(StrategySpec::parse(entry.name()).unwrap().name(), entry.name());
+            assert_eq!(
+                StrategySpec::parse(entry.name()).unwrap().name(),
+                entry.name()
+            );
             assert!(!entry.help().is_empty());
             for parameter in entry.parameters() {
                 assert!(!parameter.help().is_empty());

@@ -33,13 +33,22 @@ pub struct JoinHandle<T> {
 
 impl<T> JoinHandle<T> {
     pub(crate) fn new(cell: Arc<JoinCell<T>>, task: AbortHandle) -> Self {
-        JoinHandle { cell, task, started: false, site: None }
+        JoinHandle {
+            cell,
+            task,
+            started: false,
+            site: None,
+        }
     }
 
     /// Cancels the task: at its next turn its future is dropped instead of polled.
     #[track_caller]
     pub fn abort(&self) {
         self.task.abort();
+    }
+
+    pub(super) fn abort_at(&self, site: &'static Location<'static>) {
+        self.task.abort_at(site);
     }
 
     /// Whether the task has ended.
@@ -63,47 +72,81 @@ impl<T> Future for JoinHandle<T> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let caller = Location::caller();
-        let site = *self.site.get_or_insert(caller);
+        let site = *self.site.get_or_insert_with(|| Location::caller());
         let AbortHandle { serial, key, .. } = self.task;
         if !self.started {
             self.started = true;
             let resource = task_resource(key);
-            let op = Op { kind: OpKind::Join, access: Access::Read, resource, site };
+            let op = Op {
+                kind: OpKind::Join,
+                access: Access::Read,
+                resource,
+                site,
+            };
             ready!(WORLD.with(|world| {
-                if world.serial.get() == serial { world.point(op) } else { Poll::Ready(()) }
+                if world.serial.get() == serial {
+                    world.point(op)
+                } else {
+                    Poll::Ready(())
+                }
             }));
         }
-        let budget = ready!(coop::poll_proceed(cx));
-        match self.cell.poll(cx) {
-            Poll::Ready(result) => {
-                budget.made_progress();
-                if result.as_ref().is_err_and(JoinError::is_panic) {
-                    self.task.in_world(|world| world.with(|core, _| core.panic_observed(key)));
-                }
-                Poll::Ready(result)
-            }
-            Poll::Pending => {
-                self.task.in_world(|world| {
-                    if let (true, Some(current)) = (world.recording.get(), world.current()) {
-                        let resource = task_resource(key);
-                        world.with(|core, _| {
-                            core.note_blocked(current, OpKind::Join, resource, site);
-                        });
-                    }
-                });
-                Poll::Pending
-            }
+        let result = self.poll_result(cx);
+        if result.is_pending() {
+            self.note_blocked(site);
         }
+        result
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// What polling does after the scheduling point.
+    pub(super) fn poll_result(&self, cx: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
+        let budget = ready!(coop::poll_proceed(cx));
+        let result = ready!(self.cell.poll(cx));
+        budget.made_progress();
+        if result.as_ref().is_err_and(JoinError::is_panic) {
+            let key = self.task.key;
+            self.task
+                .in_world(|world| world.with(|core, _| core.panic_observed(key)));
+        }
+        Poll::Ready(result)
+    }
+
+    /// Wakes once the task has ended; now if it has. Takes no result.
+    pub(super) fn wake_when_done(&self, cx: &Context<'_>) {
+        if self.cell.is_done() {
+            cx.waker().wake_by_ref();
+        } else {
+            let polled = self.cell.poll(cx);
+            assert!(
+                polled.is_pending(),
+                "cct bug: a task ended while its set was asked"
+            );
+        }
+    }
+
+    /// Notes that the running task waits for this one.
+    pub(super) fn note_blocked(&self, site: &'static Location<'static>) {
+        let resource = task_resource(self.task.key);
+        self.task.in_world(|world| {
+            if let (true, Some(current)) = (world.recording.get(), world.current()) {
+                world.with(|core, _| core.note_blocked(current, OpKind::Join, resource, site));
+            }
+        });
     }
 }
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         let unseen = self.cell.detach();
-        if unseen.as_ref().is_some_and(|result| result.as_ref().is_err_and(JoinError::is_panic)) {
+        if unseen
+            .as_ref()
+            .is_some_and(|result| result.as_ref().is_err_and(JoinError::is_panic))
+        {
             let key = self.task.key;
-            self.task.in_world(|world| world.with(|core, _| core.panic_ignored(key)));
+            self.task
+                .in_world(|world| world.with(|core, _| core.panic_ignored(key)));
         }
         drop(unseen);
     }
@@ -111,7 +154,9 @@ impl<T> Drop for JoinHandle<T> {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("id", &self.task.id).finish()
+        f.debug_struct("JoinHandle")
+            .field("id", &self.task.id)
+            .finish()
     }
 }
 
@@ -131,11 +176,19 @@ impl AbortHandle {
     /// One before it acts, at granularity `sync`.
     #[track_caller]
     pub fn abort(&self) {
-        let site = Location::caller();
+        self.abort_at(Location::caller());
+    }
+
+    pub(super) fn abort_at(&self, site: &'static Location<'static>) {
         let key = self.key;
         self.in_world(|world| {
             let resource = task_resource(key);
-            world.sync_point(Op { kind: OpKind::Abort, access: Access::Write, resource, site });
+            world.sync_point(Op {
+                kind: OpKind::Abort,
+                access: Access::Write,
+                resource,
+                site,
+            });
             world.with(|core, decider| core.abort(key, decider));
         });
     }

@@ -12,7 +12,7 @@ pub mod coop;
 mod error;
 mod handle;
 mod id;
-mod join_set;
+pub mod join_set;
 mod local;
 mod local_set;
 mod spawn;

@@ -101,7 +101,7 @@ both! {
                 _ = pending::<()>(), if true => if true { 5 } else { 6 },
                 _ = pending::<()>() => match 1 { 1 => 7, _ => 8 },
                 _ = pending::<()>() => Vec::<(u32, u32)>::with_capacity(1).len(),
-                _ = pending::<()>() => (|a: usize, b: usize| a + b)(1, 2),
+                _ = pending::<()>() => [1, 2].map(|number: usize| number + 1)[0],
                 _ = ready(()) => 9
             }
         });
@@ -177,9 +177,10 @@ both! {
                 subject::select! { _ = ready(()) => $handler }
             };
         }
-        assert_eq!(run(async { wrapped!(Some(n), ready(Some(2)), true && true, n_of(n, 1)) }), 3);
+        let (yes, no) = (true, false);
+        assert_eq!(run(async { wrapped!(Some(n), ready(Some(2)), yes || no, n_of(n, 1)) }), 3);
         assert_eq!(run(async { wrapped!(1 | 2, ready(3), true, 1) }), 0);
-        assert_eq!(run(async { wrapped!(_, ready(3), false || false, 1) }), 0);
+        assert_eq!(run(async { wrapped!(_, ready(3), yes && no, 1) }), 0);
         assert_eq!(run(async { wrapped!({ 4 }) }), 4);
     }
 

@@ -1,5 +1,7 @@
 //! One branch more than `select!` takes.
 
+#![allow(unused)]
+
 use cct_executor::select;
 use std::future::ready;
 

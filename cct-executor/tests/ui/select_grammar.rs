@@ -1,5 +1,7 @@
 //! Input that is not in the grammar of `select!`.
 
+#![allow(unused)]
+
 use cct_executor::select;
 use std::future::ready;
 

@@ -1,5 +1,7 @@
 //! Branches of `select!` that the compiler rejects: at their own place.
 
+#![allow(unused)]
+
 use cct_executor::select;
 use std::future::ready;
 

@@ -19,9 +19,14 @@ use std::task::{Context, Poll};
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     const MAX: usize = usize::MAX >> 3;
     assert!(buffer > 0, "mpsc bounded channel requires buffer > 0");
-    assert!(buffer <= MAX, "a semaphore may not have more than MAX_PERMITS permits ({MAX})");
+    assert!(
+        buffer <= MAX,
+        "a semaphore may not have more than MAX_PERMITS permits ({MAX})"
+    );
     let chan = Chan::new(buffer);
-    let sender = Sender { tx: Tx::first(chan.clone()) };
+    let sender = Sender {
+        tx: Tx::first(chan.clone()),
+    };
     (sender, Receiver { rx: Rx::new(chan) })
 }
 
@@ -53,7 +58,11 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
         let site = Location::caller();
-        async move { reserve::send(self.tx.chan(), value, site).await.map_err(SendError) }
+        async move {
+            reserve::send(self.tx.chan(), value, site)
+                .await
+                .map_err(SendError)
+        }
     }
 
     /// Waits until the receiver is closed or dropped.
@@ -79,8 +88,10 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let chan = self.tx.chan();
-        chan.resource.sync_point(OpKind::TrySend, Access::Write, Location::caller());
-        chan.try_push(message).map_err(|(message, closed)| refusal(closed, message))
+        chan.resource
+            .sync_point(OpKind::TrySend, Access::Write, Location::caller());
+        chan.try_push(message)
+            .map_err(|(message, closed)| refusal(closed, message))
     }
 
     /// As [`send`](Self::send), from code that may block.
@@ -118,7 +129,9 @@ impl<T> Sender<T> {
         let site = Location::caller();
         async move {
             let chan = self.tx.chan();
-            reserve::reserve(chan, 1, site).await.map_err(|_| SendError(()))?;
+            reserve::reserve(chan, 1, site)
+                .await
+                .map_err(|_| SendError(()))?;
             Ok(Permit::new(chan))
         }
     }
@@ -142,7 +155,9 @@ impl<T> Sender<T> {
         let site = Location::caller();
         async move {
             let chan = self.tx.chan();
-            reserve::reserve(chan, n, site).await.map_err(|_| SendError(()))?;
+            reserve::reserve(chan, n, site)
+                .await
+                .map_err(|_| SendError(()))?;
             Ok(PermitIterator::new(chan, n))
         }
     }
@@ -163,7 +178,9 @@ impl<T> Sender<T> {
     ) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> + use<T> {
         let site = Location::caller();
         async move {
-            reserve::reserve(self.tx.chan(), 1, site).await.map_err(|_| SendError(()))?;
+            reserve::reserve(self.tx.chan(), 1, site)
+                .await
+                .map_err(|_| SendError(()))?;
             Ok(OwnedPermit::new(self.tx))
         }
     }
@@ -216,7 +233,8 @@ impl<T> Sender<T> {
     #[track_caller]
     fn try_take(&self, count: usize) -> Result<(), bool> {
         let chan = self.tx.chan();
-        chan.resource.sync_point(OpKind::TrySend, Access::Write, Location::caller());
+        chan.resource
+            .sync_point(OpKind::TrySend, Access::Write, Location::caller());
         chan.try_take_permits(count)
     }
 
@@ -256,12 +274,18 @@ impl<T> Sender<T> {
 }
 
 fn refusal<V>(closed: bool, value: V) -> TrySendError<V> {
-    if closed { TrySendError::Closed(value) } else { TrySendError::Full(value) }
+    if closed {
+        TrySendError::Closed(value)
+    } else {
+        TrySendError::Full(value)
+    }
 }
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        Sender { tx: self.tx.clone() }
+        Sender {
+            tx: self.tx.clone(),
+        }
     }
 }
 
@@ -395,7 +419,8 @@ impl<T> Receiver<T> {
         buffer: &mut Vec<T>,
         limit: usize,
     ) -> Poll<usize> {
-        self.rx.poll_recv_many(cx, buffer, limit, Location::caller())
+        self.rx
+            .poll_recv_many(cx, buffer, limit, Location::caller())
     }
 
     /// How many senders there are.

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
-use std::task::ready;
+use std::task::{Context, ready};
 
 /// The bound of a channel that has none.
 pub(super) const UNBOUNDED: usize = usize::MAX >> 3;
@@ -79,6 +79,12 @@ impl<T> State<T> {
     #[inline]
     pub(super) fn has_senders(&self) -> bool {
         self.senders > 0
+    }
+
+    /// Whether a waiting receiver is the task of this poll.
+    #[inline]
+    pub(super) fn will_wake(&self, cx: &Context<'_>) -> bool {
+        self.receiver.as_ref().is_some_and(|current| current.will_wake(cx))
     }
 
     /// Whether the receiver has nothing to wait for.
@@ -180,7 +186,10 @@ impl<T> Chan<T> {
         let (receiver, digest) = self.state.with(|state| {
             state.add_permits(count, &mut wakes);
             let ended = state.closed && state.permits == self.bound;
-            (if ended { state.receiver.take() } else { None }, state.digest(self.bound))
+            (
+                if ended { state.receiver.take() } else { None },
+                state.digest(self.bound),
+            )
         });
         self.settle(digest, wakes);
         if let Some(receiver) = receiver {
@@ -219,7 +228,8 @@ impl<T> Chan<T> {
     #[inline]
     #[track_caller]
     pub(super) fn get<R>(&self, look: impl FnOnce(&State<T>) -> R) -> R {
-        self.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         self.state.with(|state| look(state))
     }
 
@@ -238,14 +248,16 @@ impl<T> Chan<T> {
     }
 
     pub(super) fn remove_weak(&self) {
-        self.resource.sync_point(OpKind::Drop, Access::Write, self.site);
+        self.resource
+            .sync_point(OpKind::Drop, Access::Write, self.site);
         self.state.with(|state| state.weak_senders -= 1);
     }
 
     /// A sender more, unless there is none.
     #[track_caller]
     pub(super) fn upgrade(self: &Arc<Self>) -> Option<Tx<T>> {
-        self.resource.sync_point(OpKind::Get, Access::Write, Location::caller());
+        self.resource
+            .sync_point(OpKind::Get, Access::Write, Location::caller());
         let alive = self.state.with(|state| {
             let alive = state.senders > 0;
             state.senders += usize::from(alive);
@@ -309,10 +321,15 @@ impl<T> Clone for Tx<T> {
 impl<T> Drop for Tx<T> {
     fn drop(&mut self) {
         let chan = &*self.0;
-        chan.resource.sync_point(OpKind::Drop, Access::Write, chan.site);
+        chan.resource
+            .sync_point(OpKind::Drop, Access::Write, chan.site);
         let (receiver, digest) = chan.state.with(|state| {
             state.senders -= 1;
-            let receiver = if state.senders == 0 { state.receiver.take() } else { None };
+            let receiver = if state.senders == 0 {
+                state.receiver.take()
+            } else {
+                None
+            };
             (receiver, state.digest(chan.bound))
         });
         chan.resource.set_state(digest);

@@ -27,7 +27,9 @@ impl<'a, T> Permit<'a, T> {
     /// One before sending, at granularity `sync`.
     #[track_caller]
     pub fn send(mut self, value: T) {
-        self.chan.resource.sync_point(OpKind::Send, Access::Write, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Send, Access::Write, Location::caller());
         self.used = true;
         self.chan.push(value);
     }
@@ -36,7 +38,9 @@ impl<'a, T> Permit<'a, T> {
 impl<T> Drop for Permit<'_, T> {
     fn drop(&mut self) {
         if !self.used {
-            self.chan.resource.sync_point(OpKind::Release, Access::Write, self.chan.site);
+            self.chan
+                .resource
+                .sync_point(OpKind::Release, Access::Write, self.chan.site);
             self.chan.give_back(1);
         }
     }
@@ -80,7 +84,9 @@ impl<T> FusedIterator for PermitIterator<'_, T> {}
 impl<T> Drop for PermitIterator<'_, T> {
     fn drop(&mut self) {
         if self.count > 0 {
-            self.chan.resource.sync_point(OpKind::Release, Access::Write, self.chan.site);
+            self.chan
+                .resource
+                .sync_point(OpKind::Release, Access::Write, self.chan.site);
             self.chan.give_back(self.count);
         }
     }
@@ -88,7 +94,9 @@ impl<T> Drop for PermitIterator<'_, T> {
 
 impl<T> fmt::Debug for PermitIterator<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PermitIterator").field("capacity", &self.count).finish_non_exhaustive()
+        f.debug_struct("PermitIterator")
+            .field("capacity", &self.count)
+            .finish_non_exhaustive()
     }
 }
 
@@ -101,7 +109,9 @@ pub struct OwnedPermit<T> {
 impl<T> OwnedPermit<T> {
     #[inline]
     pub(super) fn new(sender: Tx<T>) -> Self {
-        OwnedPermit { sender: Some(sender) }
+        OwnedPermit {
+            sender: Some(sender),
+        }
     }
 
     /// Sends a message and returns the sender. Never waits and never fails.
@@ -112,7 +122,8 @@ impl<T> OwnedPermit<T> {
     pub fn send(mut self, value: T) -> Sender<T> {
         let sender = self.take();
         let chan = sender.chan();
-        chan.resource.sync_point(OpKind::Send, Access::Write, Location::caller());
+        chan.resource
+            .sync_point(OpKind::Send, Access::Write, Location::caller());
         chan.push(value);
         Sender::from_tx(sender)
     }
@@ -125,7 +136,8 @@ impl<T> OwnedPermit<T> {
     pub fn release(mut self) -> Sender<T> {
         let sender = self.take();
         let chan = sender.chan();
-        chan.resource.sync_point(OpKind::Release, Access::Write, Location::caller());
+        chan.resource
+            .sync_point(OpKind::Release, Access::Write, Location::caller());
         chan.give_back(1);
         Sender::from_tx(sender)
     }
@@ -140,11 +152,15 @@ impl<T> OwnedPermit<T> {
 
     /// Whether the permit is of the sender's channel.
     pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
-        self.sender.as_ref().is_some_and(|own| own.same_channel(sender.tx()))
+        self.sender
+            .as_ref()
+            .is_some_and(|own| own.same_channel(sender.tx()))
     }
 
     fn take(&mut self) -> Tx<T> {
-        self.sender.take().expect("cct bug: an owned permit without a sender")
+        self.sender
+            .take()
+            .expect("cct bug: an owned permit without a sender")
     }
 }
 
@@ -152,7 +168,8 @@ impl<T> Drop for OwnedPermit<T> {
     fn drop(&mut self) {
         if let Some(sender) = &self.sender {
             let chan = sender.chan();
-            chan.resource.sync_point(OpKind::Release, Access::Write, chan.site);
+            chan.resource
+                .sync_point(OpKind::Release, Access::Write, chan.site);
             chan.give_back(1);
         }
     }

@@ -27,7 +27,10 @@ enum Step<R> {
 
 impl<T> Rx<T> {
     pub(super) fn new(chan: Arc<Chan<T>>) -> Self {
-        Rx { chan, waiting: false }
+        Rx {
+            chan,
+            waiting: false,
+        }
     }
 
     #[inline]
@@ -145,15 +148,16 @@ impl<T> Rx<T> {
             let (step, digest) = chan.state.with(|state| {
                 let step = if let Some(taken) = take(state, &mut wakes) {
                     Step::Ready(taken)
-                } else if state.has_ended(chan.bound) {
+                } else if !state.has_senders() {
                     Step::Ended
-                } else if state.receiver.as_ref().is_some_and(|current| current.will_wake(cx)) {
-                    Step::Blocked
-                } else if waiter.is_none() {
+                } else if !state.will_wake(cx) && waiter.is_none() {
                     Step::NeedsWaiter
                 } else {
-                    std::mem::swap(&mut state.receiver, &mut waiter);
-                    Step::Blocked
+                    // Also when the end is known by now, which tokio looks for last.
+                    if waiter.is_some() {
+                        std::mem::swap(&mut state.receiver, &mut waiter);
+                    }
+                    if state.has_ended(chan.bound) { Step::Ended } else { Step::Blocked }
                 };
                 (step, state.digest(chan.bound))
             });
@@ -179,7 +183,8 @@ impl<T> Rx<T> {
     #[track_caller]
     pub(super) fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let chan = &*self.chan;
-        chan.resource.sync_point(OpKind::TryRecv, Access::Write, Location::caller());
+        chan.resource
+            .sync_point(OpKind::TryRecv, Access::Write, Location::caller());
         let mut wakes = Wakes::none();
         let (value, digest) = chan.state.with(|state| match state.buffer.pop_front() {
             Some(value) => {
@@ -195,7 +200,9 @@ impl<T> Rx<T> {
 
     #[track_caller]
     pub(super) fn close(&mut self) {
-        self.chan.resource.sync_point(OpKind::Close, Access::Write, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Close, Access::Write, Location::caller());
         self.chan.close(false);
     }
 
@@ -212,7 +219,9 @@ impl<T> Rx<T> {
 
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
-        self.chan.resource.sync_point(OpKind::Drop, Access::Write, self.chan.site);
+        self.chan
+            .resource
+            .sync_point(OpKind::Drop, Access::Write, self.chan.site);
         // The messages' destructors may use the channel, so they run outside of the cell.
         let (messages, waiter) = self.chan.close(true);
         drop(waiter);

@@ -51,7 +51,13 @@ pub(super) async fn reserve<T>(
     count: usize,
     site: &'static Location<'static>,
 ) -> Result<(), Refused> {
-    let mut reserve = Reserve { chan, site, count, kind: OpKind::Reserve, stage: Stage::New };
+    let mut reserve = Reserve {
+        chan,
+        site,
+        count,
+        kind: OpKind::Reserve,
+        stage: Stage::New,
+    };
     poll_fn(|cx| reserve.poll(cx, &mut None)).await
 }
 
@@ -63,7 +69,13 @@ pub(super) async fn send<T>(
     site: &'static Location<'static>,
 ) -> Result<(), T> {
     let mut value = Some(value);
-    let mut reserve = Reserve { chan, site, count: 1, kind: OpKind::Send, stage: Stage::New };
+    let mut reserve = Reserve {
+        chan,
+        site,
+        count: 1,
+        kind: OpKind::Send,
+        stage: Stage::New,
+    };
     let result = poll_fn(|cx| reserve.poll(cx, &mut value)).await;
     match (result, value) {
         (Err(Refused), Some(value)) => Err(value),
@@ -92,7 +104,10 @@ impl<T> Reserve<'_, T> {
                         return Step::NeedsWaiter;
                     }
                     let missing = self.count - std::mem::take(&mut state.permits);
-                    let node = Node { missing, waiter: waiter.take() };
+                    let node = Node {
+                        missing,
+                        waiter: waiter.take(),
+                    };
                     self.stage = Stage::Waiting(state.reserving.push(node));
                     return Step::Blocked;
                 }
@@ -101,7 +116,11 @@ impl<T> Reserve<'_, T> {
             Stage::Waiting(key) => {
                 let node = state.reserving.node(key);
                 if node.missing > 0 {
-                    if node.waiter.as_ref().is_some_and(|current| current.will_wake(cx)) {
+                    if node
+                        .waiter
+                        .as_ref()
+                        .is_some_and(|current| current.will_wake(cx))
+                    {
                         return Step::Blocked;
                     }
                     if waiter.is_none() {
@@ -143,9 +162,10 @@ impl<T> Reserve<'_, T> {
         self.stage = Stage::Done;
         state.add_permits(assigned, wakes);
         let idle = state.closed && state.permits == self.chan.bound;
-        Step::Refused { receiver: if idle { state.receiver.take() } else { None } }
+        Step::Refused {
+            receiver: if idle { state.receiver.take() } else { None },
+        }
     }
-}
 
     /// Sends the value, if there is one, when the permits are here.
     #[inline]
@@ -202,14 +222,18 @@ impl<T> Reserve<'_, T> {
     #[cold]
     fn cancel(&mut self) {
         let chan = self.chan;
-        chan.resource.sync_point(OpKind::Drop, Access::Write, chan.site);
+        chan.resource
+            .sync_point(OpKind::Drop, Access::Write, chan.site);
         let (mut waiter, mut wakes) = (None, Wakes::none());
         let (step, digest) = chan.state.with(|state| {
             let step = self.refuse(state, &mut waiter, &mut wakes);
             (step, state.digest(chan.bound))
         });
         chan.settle(digest, wakes);
-        if let Step::Refused { receiver: Some(receiver) } = step {
+        if let Step::Refused {
+            receiver: Some(receiver),
+        } = step
+        {
             receiver.wake();
         }
     }

@@ -13,7 +13,9 @@ use std::task::{Context, Poll};
 #[track_caller]
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let chan = Chan::new(UNBOUNDED);
-    let sender = UnboundedSender { tx: Tx::first(chan.clone()) };
+    let sender = UnboundedSender {
+        tx: Tx::first(chan.clone()),
+    };
     (sender, UnboundedReceiver { rx: Rx::new(chan) })
 }
 
@@ -38,8 +40,10 @@ impl<T> UnboundedSender<T> {
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         let chan = self.tx.chan();
-        chan.resource.sync_point(OpKind::Send, Access::Write, Location::caller());
-        chan.try_push(message).map_err(|(message, _)| SendError(message))
+        chan.resource
+            .sync_point(OpKind::Send, Access::Write, Location::caller());
+        chan.try_push(message)
+            .map_err(|(message, _)| SendError(message))
     }
 
     /// Waits until the receiver is closed or dropped.
@@ -86,7 +90,9 @@ impl<T> UnboundedSender<T> {
 
 impl<T> Clone for UnboundedSender<T> {
     fn clone(&self) -> Self {
-        UnboundedSender { tx: self.tx.clone() }
+        UnboundedSender {
+            tx: self.tx.clone(),
+        }
     }
 }
 
@@ -208,7 +214,8 @@ impl<T> UnboundedReceiver<T> {
         buffer: &mut Vec<T>,
         limit: usize,
     ) -> Poll<usize> {
-        self.rx.poll_recv_many(cx, buffer, limit, Location::caller())
+        self.rx
+            .poll_recv_many(cx, buffer, limit, Location::caller())
     }
 
     /// How many senders there are.

@@ -27,7 +27,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         U: ?Sized,
         F: FnOnce(&mut T) -> &mut U,
     {
-        MappedMutexGuard { access: this.access.map(f), marker: PhantomData }
+        MappedMutexGuard {
+            access: this.access.map(f),
+            marker: PhantomData,
+        }
     }
 
     /// Narrows the guard to a part of the value, if there is such a part.
@@ -41,8 +44,14 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         match this.access.try_map(f) {
-            Ok(access) => Ok(MappedMutexGuard { access, marker: PhantomData }),
-            Err(access) => Err(MutexGuard { mutex: this.mutex, access }),
+            Ok(access) => Ok(MappedMutexGuard {
+                access,
+                marker: PhantomData,
+            }),
+            Err(access) => Err(MutexGuard {
+                mutex: this.mutex,
+                access,
+            }),
         }
     }
 
@@ -74,7 +83,10 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         U: ?Sized,
         F: FnOnce(&mut T) -> &mut U,
     {
-        MappedMutexGuard { access: this.access.map(f), marker: PhantomData }
+        MappedMutexGuard {
+            access: this.access.map(f),
+            marker: PhantomData,
+        }
     }
 
     /// Narrows the guard further, if there is such a part.
@@ -88,8 +100,14 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         match this.access.try_map(f) {
-            Ok(access) => Ok(MappedMutexGuard { access, marker: PhantomData }),
-            Err(access) => Err(MappedMutexGuard { access, marker: PhantomData }),
+            Ok(access) => Ok(MappedMutexGuard {
+                access,
+                marker: PhantomData,
+            }),
+            Err(access) => Err(MappedMutexGuard {
+                access,
+                marker: PhantomData,
+            }),
         }
     }
 }

@@ -24,7 +24,9 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
         U: ?Sized,
         F: FnOnce(&mut T) -> &mut U,
     {
-        OwnedMappedMutexGuard { access: this.access.map(f) }
+        OwnedMappedMutexGuard {
+            access: this.access.map(f),
+        }
     }
 
     /// Narrows the guard to a part of the value, if there is such a part.
@@ -70,7 +72,9 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
         S: ?Sized,
         F: FnOnce(&mut U) -> &mut S,
     {
-        OwnedMappedMutexGuard { access: this.access.map(f) }
+        OwnedMappedMutexGuard {
+            access: this.access.map(f),
+        }
     }
 
     /// Narrows the guard further, if there is such a part.

@@ -97,19 +97,33 @@ enum Step {
 
 impl<N: Deref<Target = Notify>> Listener<N> {
     fn new(notify: N, site: &'static Location<'static>) -> Self {
-        notify.resource.sync_point(OpKind::Notified, Access::Read, site);
+        notify
+            .resource
+            .sync_point(OpKind::Notified, Access::Read, site);
         let broadcasts = notify.state.with(|state| state.broadcasts);
-        Listener { notify, site, broadcasts, stage: Stage::New, started: false }
+        Listener {
+            notify,
+            site,
+            broadcasts,
+            stage: Stage::New,
+            started: false,
+        }
     }
 
     fn enable(&mut self) -> bool {
-        self.notify.resource.sync_point(OpKind::Notified, Access::Write, self.site);
+        self.notify
+            .resource
+            .sync_point(OpKind::Notified, Access::Write, self.site);
         self.attempt(None).is_ready()
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if !self.started {
-            ready!(self.notify.resource.point(OpKind::Notified, Access::Write, self.site));
+            ready!(
+                self.notify
+                    .resource
+                    .point(OpKind::Notified, Access::Write, self.site)
+            );
             self.started = true;
         }
         let poll = self.attempt(Some(cx));
@@ -126,7 +140,10 @@ impl<N: Deref<Target = Notify>> Listener<N> {
         loop {
             let notify = &*self.notify;
             let (stage, broadcasts) = (&mut self.stage, self.broadcasts);
-            match notify.state.with(|state| step(state, stage, broadcasts, &mut waiter, cx)) {
+            match notify
+                .state
+                .with(|state| step(state, stage, broadcasts, &mut waiter, cx))
+            {
                 Step::Done(digest) => {
                     self.stage = Stage::Done;
                     notify.resource.set_state(digest);
@@ -162,7 +179,10 @@ fn step(
             if cx.is_some() && waiter.is_none() {
                 return Step::NeedsWaiter;
             }
-            *stage = Stage::Waiting(state.queue.push(Node { waiter: waiter.take(), told: None }));
+            *stage = Stage::Waiting(state.queue.push(Node {
+                waiter: waiter.take(),
+                told: None,
+            }));
             Step::Blocked(state.digest())
         }
         Stage::Waiting(key) => {
@@ -172,7 +192,11 @@ fn step(
                 return Step::Done(state.digest());
             }
             if let Some(cx) = cx {
-                if !node.waiter.as_ref().is_some_and(|current| current.will_wake(cx)) {
+                if !node
+                    .waiter
+                    .as_ref()
+                    .is_some_and(|current| current.will_wake(cx))
+                {
                     if waiter.is_none() {
                         return Step::NeedsWaiter;
                     }
@@ -187,9 +211,13 @@ fn step(
 
 impl<N: Deref<Target = Notify>> Drop for Listener<N> {
     fn drop(&mut self) {
-        let Stage::Waiting(key) = self.stage else { return };
+        let Stage::Waiting(key) = self.stage else {
+            return;
+        };
         let notify = &*self.notify;
-        notify.resource.sync_point(OpKind::Drop, Access::Write, self.site);
+        notify
+            .resource
+            .sync_point(OpKind::Drop, Access::Write, self.site);
         let (node, next, digest) = notify.state.with(|state| {
             let node = state.queue.remove(key);
             let next = match node.told {

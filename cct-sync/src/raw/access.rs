@@ -38,7 +38,12 @@ pub(crate) struct Hold<O: Owner> {
 impl<O: Owner> Hold<O> {
     #[inline]
     pub(super) fn new(owner: O, permits: u32, call: Call) -> Self {
-        Hold { owner, site: call.site, permits, access: call.access }
+        Hold {
+            owner,
+            site: call.site,
+            permits,
+            access: call.access,
+        }
     }
 
     #[inline]
@@ -51,7 +56,9 @@ impl<O: Owner> Hold<O> {
         let surplus = self.permits - 1;
         self.permits = 1;
         let semaphore = self.owner.semaphore();
-        semaphore.resource().sync_point(OpKind::Unlock, Access::Write, self.site);
+        semaphore
+            .resource()
+            .sync_point(OpKind::Unlock, Access::Write, self.site);
         self.access = access;
         semaphore.release(surplus as usize);
     }
@@ -61,7 +68,9 @@ impl<O: Owner> Drop for Hold<O> {
     #[inline]
     fn drop(&mut self) {
         let semaphore = self.owner.semaphore();
-        semaphore.resource().sync_point(OpKind::Unlock, self.access, self.site);
+        semaphore
+            .resource()
+            .sync_point(OpKind::Unlock, self.access, self.site);
         semaphore.resource().released();
         semaphore.release(self.permits as usize);
     }
@@ -90,7 +99,10 @@ impl<O: Owner, U: ?Sized> Exclusive<O, U> {
     #[inline]
     pub(crate) fn map<V: ?Sized>(mut self, part: impl FnOnce(&mut U) -> &mut V) -> Exclusive<O, V> {
         let value: *mut V = part(&mut self);
-        Exclusive { value, hold: self.hold }
+        Exclusive {
+            value,
+            hold: self.hold,
+        }
     }
 
     /// Narrows the access to a part of the value, if there is such a part.
@@ -99,14 +111,22 @@ impl<O: Owner, U: ?Sized> Exclusive<O, U> {
         mut self,
         part: impl FnOnce(&mut U) -> Option<&mut V>,
     ) -> Result<Exclusive<O, V>, Self> {
-        let Some(value) = part(&mut self).map(std::ptr::from_mut) else { return Err(self) };
-        Ok(Exclusive { value, hold: self.hold })
+        let Some(value) = part(&mut self).map(std::ptr::from_mut) else {
+            return Err(self);
+        };
+        Ok(Exclusive {
+            value,
+            hold: self.hold,
+        })
     }
 
     /// Lets readers in. `access` is how the permit that stays will go back.
     pub(crate) fn downgrade(mut self, access: Access) -> Joint<O, U> {
         self.hold.keep_one(access);
-        Joint { value: self.value, hold: self.hold }
+        Joint {
+            value: self.value,
+            hold: self.hold,
+        }
     }
 
     /// Lets readers in and narrows the access to a part of the value.
@@ -118,7 +138,10 @@ impl<O: Owner, U: ?Sized> Exclusive<O, U> {
     ) -> Joint<O, V> {
         let value: *const V = part(&self);
         self.hold.keep_one(access);
-        Joint { value, hold: self.hold }
+        Joint {
+            value,
+            hold: self.hold,
+        }
     }
 
     /// As [`downgrade_map`](Self::downgrade_map), if there is such a part.
@@ -128,9 +151,14 @@ impl<O: Owner, U: ?Sized> Exclusive<O, U> {
         access: Access,
         part: impl FnOnce(&U) -> Option<&V>,
     ) -> Result<Joint<O, V>, Self> {
-        let Some(value) = part(&self).map(std::ptr::from_ref) else { return Err(self) };
+        let Some(value) = part(&self).map(std::ptr::from_ref) else {
+            return Err(self);
+        };
         self.hold.keep_one(access);
-        Ok(Joint { value, hold: self.hold })
+        Ok(Joint {
+            value,
+            hold: self.hold,
+        })
     }
 }
 
@@ -176,7 +204,10 @@ impl<O: Owner, U: ?Sized> Joint<O, U> {
     #[inline]
     pub(crate) fn map<V: ?Sized>(self, part: impl FnOnce(&U) -> &V) -> Joint<O, V> {
         let value: *const V = part(&self);
-        Joint { value, hold: self.hold }
+        Joint {
+            value,
+            hold: self.hold,
+        }
     }
 
     /// Narrows the access to a part of the value, if there is such a part.
@@ -185,8 +216,13 @@ impl<O: Owner, U: ?Sized> Joint<O, U> {
         self,
         part: impl FnOnce(&U) -> Option<&V>,
     ) -> Result<Joint<O, V>, Self> {
-        let Some(value) = part(&self).map(std::ptr::from_ref) else { return Err(self) };
-        Ok(Joint { value, hold: self.hold })
+        let Some(value) = part(&self).map(std::ptr::from_ref) else {
+            return Err(self);
+        };
+        Ok(Joint {
+            value,
+            hold: self.hold,
+        })
     }
 }
 

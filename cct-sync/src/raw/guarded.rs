@@ -86,8 +86,12 @@ impl<T: ?Sized> Guarded<T> {
 
     #[inline]
     fn try_take(&self, permits: u32, call: Call) -> Result<u32, TryLockError> {
-        self.semaphore.resource().sync_point(call.kind, call.access, call.site);
-        self.semaphore.try_acquire(permits as usize).map_err(|_| TryLockError(()))?;
+        self.semaphore
+            .resource()
+            .sync_point(call.kind, call.access, call.site);
+        self.semaphore
+            .try_acquire(permits as usize)
+            .map_err(|_| TryLockError(()))?;
         self.semaphore.resource().acquired(call.site);
         Ok(permits)
     }
@@ -163,7 +167,10 @@ pub(crate) fn try_exclusive<L: Lock + ?Sized>(
 ) -> Result<Exclusive<&BatchSemaphore, L::Value>, TryLockError> {
     let permits = lock.guarded().try_take(lock.guarded().all(), call)?;
     let Guarded { semaphore, value } = lock.guarded();
-    Ok(Exclusive::new(value.get(), Hold::new(semaphore, permits, call)))
+    Ok(Exclusive::new(
+        value.get(),
+        Hold::new(semaphore, permits, call),
+    ))
 }
 
 /// Takes one permit if it is free.
@@ -201,5 +208,8 @@ pub(crate) fn try_joint_owned<L: Lock + ?Sized>(
 
 #[inline]
 fn granted(result: Result<(), AcquireError>) {
-    assert!(result.is_ok(), "cct bug: the semaphore of a lock was closed");
+    assert!(
+        result.is_ok(),
+        "cct bug: the semaphore of a lock was closed"
+    );
 }

@@ -8,7 +8,10 @@
 //! 1. Exclusive access holds all permits of its lock, shared access holds one.
 //! 2. An access gives its permits back when it is dropped, and its pointer is not used after that.
 //! 3. The semaphore of a lock never has more permits than it was made with, and is never closed.
-#![expect(unsafe_code, reason = "the one room where it is allowed; see the module's documentation")]
+#![expect(
+    unsafe_code,
+    reason = "the one room where it is allowed; see the module's documentation"
+)]
 
 pub(crate) mod access;
 pub(crate) mod guarded;

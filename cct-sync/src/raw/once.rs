@@ -23,11 +23,17 @@ unsafe impl<T: Send + Sync> Sync for OnceSlot<T> {}
 
 impl<T> OnceSlot<T> {
     pub(crate) const fn empty() -> Self {
-        OnceSlot { state: AtomicU8::new(EMPTY), value: UnsafeCell::new(None) }
+        OnceSlot {
+            state: AtomicU8::new(EMPTY),
+            value: UnsafeCell::new(None),
+        }
     }
 
     pub(crate) const fn full(value: T) -> Self {
-        OnceSlot { state: AtomicU8::new(FULL), value: UnsafeCell::new(Some(value)) }
+        OnceSlot {
+            state: AtomicU8::new(FULL),
+            value: UnsafeCell::new(Some(value)),
+        }
     }
 
     #[inline]
@@ -48,7 +54,8 @@ impl<T> OnceSlot<T> {
     /// Writes the value, or returns it when somebody else has written or is writing.
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
         let claim =
-            self.state.compare_exchange(EMPTY, WRITING, Ordering::Acquire, Ordering::Relaxed);
+            self.state
+                .compare_exchange(EMPTY, WRITING, Ordering::Acquire, Ordering::Relaxed);
         if claim.is_err() {
             return Err(value);
         }

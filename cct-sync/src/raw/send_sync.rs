@@ -34,7 +34,12 @@ unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
 // SAFETY: the guard stands for `&mut U` and may be the one that drops the `T`.
 unsafe impl<T: ?Sized + Send, U: ?Sized + Send> Send for OwnedMappedMutexGuard<T, U> {}
 // SAFETY: a shared guard gives `&U`; the bounds on `T` are tokio's, stricter than needed.
-unsafe impl<T: ?Sized + Send + Sync, U: ?Sized + Send + Sync> Sync for OwnedMappedMutexGuard<T, U> {}
+unsafe impl<T, U> Sync for OwnedMappedMutexGuard<T, U>
+where
+    T: ?Sized + Send + Sync,
+    U: ?Sized + Send + Sync,
+{
+}
 
 // SAFETY: the guard stands for `&T`.
 unsafe impl<T: ?Sized + Sync> Send for RwLockReadGuard<'_, T> {}

@@ -24,7 +24,9 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     where
         F: FnOnce(&U) -> &V,
     {
-        OwnedRwLockReadGuard { access: this.access.map(f) }
+        OwnedRwLockReadGuard {
+            access: this.access.map(f),
+        }
     }
 
     /// Narrows the guard to a part of the value, if there is such a part.

@@ -28,7 +28,9 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     where
         F: FnOnce(&mut T) -> &mut U,
     {
-        OwnedRwLockMappedWriteGuard { access: this.access.map(f) }
+        OwnedRwLockMappedWriteGuard {
+            access: this.access.map(f),
+        }
     }
 
     /// Narrows the guard to a part of the value, if there is such a part.
@@ -56,7 +58,9 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
         F: FnOnce(&T) -> &U,
     {
         let reading = this.reading();
-        OwnedRwLockReadGuard { access: this.access.downgrade_map(reading, f) }
+        OwnedRwLockReadGuard {
+            access: this.access.downgrade_map(reading, f),
+        }
     }
 
     /// Lets readers in, narrowed to a part of the value, if there is such a part.
@@ -81,13 +85,17 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// The same guard as one that was narrowed, to the whole value.
     #[inline]
     pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T> {
-        OwnedRwLockMappedWriteGuard { access: this.access }
+        OwnedRwLockMappedWriteGuard {
+            access: this.access,
+        }
     }
 
     /// Lets readers in; no writer comes between.
     pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
         let reading = self.reading();
-        OwnedRwLockReadGuard { access: self.access.downgrade(reading) }
+        OwnedRwLockReadGuard {
+            access: self.access.downgrade(reading),
+        }
     }
 
     /// The lock.
@@ -115,7 +123,9 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     where
         F: FnOnce(&mut U) -> &mut V,
     {
-        OwnedRwLockMappedWriteGuard { access: this.access.map(f) }
+        OwnedRwLockMappedWriteGuard {
+            access: this.access.map(f),
+        }
     }
 
     /// Narrows the guard further, if there is such a part.

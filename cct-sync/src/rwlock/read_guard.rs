@@ -25,7 +25,10 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     where
         F: FnOnce(&T) -> &U,
     {
-        RwLockReadGuard { access: this.access.map(f), marker: PhantomData }
+        RwLockReadGuard {
+            access: this.access.map(f),
+            marker: PhantomData,
+        }
     }
 
     /// Narrows the guard to a part of the value, if there is such a part.
@@ -38,8 +41,14 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         F: FnOnce(&T) -> Option<&U>,
     {
         match this.access.try_map(f) {
-            Ok(access) => Ok(RwLockReadGuard { access, marker: PhantomData }),
-            Err(access) => Err(RwLockReadGuard { access, marker: PhantomData }),
+            Ok(access) => Ok(RwLockReadGuard {
+                access,
+                marker: PhantomData,
+            }),
+            Err(access) => Err(RwLockReadGuard {
+                access,
+                marker: PhantomData,
+            }),
         }
     }
 }

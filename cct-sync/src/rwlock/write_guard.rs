@@ -28,7 +28,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     where
         F: FnOnce(&mut T) -> &mut U,
     {
-        RwLockMappedWriteGuard { access: this.access.map(f), marker: PhantomData }
+        RwLockMappedWriteGuard {
+            access: this.access.map(f),
+            marker: PhantomData,
+        }
     }
 
     /// Narrows the guard to a part of the value, if there is such a part.
@@ -41,7 +44,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         match this.access.try_map(f) {
-            Ok(access) => Ok(RwLockMappedWriteGuard { access, marker: PhantomData }),
+            Ok(access) => Ok(RwLockMappedWriteGuard {
+                access,
+                marker: PhantomData,
+            }),
             Err(access) => Err(RwLockWriteGuard { access, ..this }),
         }
     }
@@ -53,7 +59,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         F: FnOnce(&T) -> &U,
     {
         let access = this.access.downgrade_map(reading(this.readers), f);
-        RwLockReadGuard { access, marker: PhantomData }
+        RwLockReadGuard {
+            access,
+            marker: PhantomData,
+        }
     }
 
     /// Lets readers in, narrowed to a part of the value, if there is such a part.
@@ -66,7 +75,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         F: FnOnce(&T) -> Option<&U>,
     {
         match this.access.try_downgrade_map(reading(this.readers), f) {
-            Ok(access) => Ok(RwLockReadGuard { access, marker: PhantomData }),
+            Ok(access) => Ok(RwLockReadGuard {
+                access,
+                marker: PhantomData,
+            }),
             Err(access) => Err(RwLockWriteGuard { access, ..this }),
         }
     }
@@ -74,13 +86,19 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// The same guard as one that was narrowed, to the whole value.
     #[inline]
     pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T> {
-        RwLockMappedWriteGuard { access: this.access, marker: PhantomData }
+        RwLockMappedWriteGuard {
+            access: this.access,
+            marker: PhantomData,
+        }
     }
 
     /// Lets readers in; no writer comes between.
     pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
         let access = self.access.downgrade(reading(self.readers));
-        RwLockReadGuard { access, marker: PhantomData }
+        RwLockReadGuard {
+            access,
+            marker: PhantomData,
+        }
     }
 }
 
@@ -103,7 +121,10 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     where
         F: FnOnce(&mut T) -> &mut U,
     {
-        RwLockMappedWriteGuard { access: this.access.map(f), marker: PhantomData }
+        RwLockMappedWriteGuard {
+            access: this.access.map(f),
+            marker: PhantomData,
+        }
     }
 
     /// Narrows the guard further, if there is such a part.
@@ -116,8 +137,14 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
         F: FnOnce(&mut T) -> Option<&mut U>,
     {
         match this.access.try_map(f) {
-            Ok(access) => Ok(RwLockMappedWriteGuard { access, marker: PhantomData }),
-            Err(access) => Err(RwLockMappedWriteGuard { access, marker: PhantomData }),
+            Ok(access) => Ok(RwLockMappedWriteGuard {
+                access,
+                marker: PhantomData,
+            }),
+            Err(access) => Err(RwLockMappedWriteGuard {
+                access,
+                marker: PhantomData,
+            }),
         }
     }
 }

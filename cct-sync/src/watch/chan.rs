@@ -91,7 +91,8 @@ impl<T> Chan<T> {
     #[inline]
     #[track_caller]
     pub(super) fn get<R>(&self, look: impl FnOnce(&State) -> R) -> R {
-        self.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         self.state.with(|state| look(state))
     }
 
@@ -128,7 +129,8 @@ impl<T> Chan<T> {
     }
 
     pub(super) fn remove_sender(&self) {
-        self.resource.sync_point(OpKind::Drop, Access::Write, self.site);
+        self.resource
+            .sync_point(OpKind::Drop, Access::Write, self.site);
         let mut wakes = Wakes::none();
         let digest = self.state.with(|state| {
             state.senders -= 1;
@@ -153,7 +155,8 @@ impl<T> Chan<T> {
     }
 
     pub(super) fn remove_receiver(&self) {
-        self.resource.sync_point(OpKind::Drop, Access::Write, self.site);
+        self.resource
+            .sync_point(OpKind::Drop, Access::Write, self.site);
         let mut wakes = Wakes::none();
         let digest = self.state.with(|state| {
             state.receivers -= 1;

@@ -9,8 +9,8 @@ use cct_executor::task::coop;
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::Location;
-use std::sync::Arc;
-use std::task::ready;
+use std::sync::{Arc, RwLockReadGuard};
+use std::task::{Poll, ready};
 
 /// Sees the newest value. Made by [`channel`](super::channel), by cloning, or by
 /// [`Sender::subscribe`](super::Sender::subscribe).
@@ -32,8 +32,11 @@ impl<T> Receiver<T> {
     /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
-        self.chan.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
-        self.look().0
+        self.chan
+            .resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
+        let (guard, version) = locked(&self.chan);
+        Ref::new(guard, self.seen != version)
     }
 
     /// Looks at the newest value and marks it as seen.
@@ -42,15 +45,12 @@ impl<T> Receiver<T> {
     /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
-        self.chan.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         let (guard, version) = locked(&self.chan);
         let has_changed = std::mem::replace(&mut self.seen, version) != version;
         Ref::new(guard, has_changed)
-    }
-
-    fn look(&self) -> (Ref<'_, T>, Version) {
-        let (guard, version) = locked(&self.chan);
-        (Ref::new(guard, self.seen != version), version)
     }
 
     /// Whether there is a value that was not seen.
@@ -166,12 +166,12 @@ impl<T> Receiver<T> {
                     let has_changed = std::mem::replace(seen, version) != version;
                     if (!closed || has_changed) && accepts(&guard) {
                         coop.made_progress();
-                        return std::task::Poll::Ready(Ok(Ref::new(guard, has_changed)));
+                        return Poll::Ready(Ok(Ref::new(guard, has_changed)));
                     }
                 }
                 if closed {
                     coop.made_progress();
-                    return std::task::Poll::Ready(Err(RecvError(())));
+                    return Poll::Ready(Err(RecvError(())));
                 }
                 shows = false;
                 let news = place.poll(cx, |state| state.news(seen));
@@ -192,7 +192,7 @@ impl<T> Receiver<T> {
 }
 
 /// Locks the value for reading, which keeps the version.
-fn locked<T>(chan: &Chan<T>) -> (std::sync::RwLockReadGuard<'_, T>, Version) {
+fn locked<T>(chan: &Chan<T>) -> (RwLockReadGuard<'_, T>, Version) {
     let guard = value::read(&chan.value);
     let version = chan.state.with(|state| state.version);
     (guard, version)
@@ -201,7 +201,10 @@ fn locked<T>(chan: &Chan<T>) -> (std::sync::RwLockReadGuard<'_, T>, Version) {
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.chan.add_receiver();
-        Receiver { chan: self.chan.clone(), seen: self.seen }
+        Receiver {
+            chan: self.chan.clone(),
+            seen: self.seen,
+        }
     }
 }
 

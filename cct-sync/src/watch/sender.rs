@@ -17,7 +17,10 @@ use std::task::ready;
 #[track_caller]
 pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     let chan = Chan::new(init, 1);
-    (Sender { chan: chan.clone() }, Receiver::new(chan, Version::INITIAL))
+    (
+        Sender { chan: chan.clone() },
+        Receiver::new(chan, Version::INITIAL),
+    )
 }
 
 /// Changes the value. Made by [`channel`], [`Sender::new`] or by cloning.
@@ -29,7 +32,9 @@ impl<T> Sender<T> {
     /// A sender without a receiver.
     #[track_caller]
     pub fn new(init: T) -> Self {
-        Sender { chan: Chan::new(init, 0) }
+        Sender {
+            chan: Chan::new(init, 0),
+        }
     }
 
     /// Replaces the value and wakes those who wait for a new one.
@@ -41,7 +46,9 @@ impl<T> Sender<T> {
     /// When there is no receiver; the value stays as it was.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        self.chan.resource.sync_point(OpKind::Set, Access::Write, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Set, Access::Write, Location::caller());
         if self.chan.state.with(|state| state.receivers) == 0 {
             return Err(SendError(value));
         }
@@ -76,7 +83,9 @@ impl<T> Sender<T> {
     where
         F: FnOnce(&mut T) -> bool,
     {
-        self.chan.resource.sync_point(OpKind::Set, Access::Write, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Set, Access::Write, Location::caller());
         self.chan.modify(modify)
     }
 
@@ -86,7 +95,9 @@ impl<T> Sender<T> {
     /// One before replacing, at granularity `sync`.
     #[track_caller]
     pub fn send_replace(&self, value: T) -> T {
-        self.chan.resource.sync_point(OpKind::Set, Access::Write, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Set, Access::Write, Location::caller());
         self.replace(value)
     }
 
@@ -104,7 +115,9 @@ impl<T> Sender<T> {
     /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
-        self.chan.resource.sync_point(OpKind::Get, Access::Read, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
         Ref::new(value::read(&self.chan.value), false)
     }
 
@@ -151,7 +164,9 @@ impl<T> Sender<T> {
     /// One before looking at the version, at granularity `sync`.
     #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
-        self.chan.resource.sync_point(OpKind::Get, Access::Write, Location::caller());
+        self.chan
+            .resource
+            .sync_point(OpKind::Get, Access::Write, Location::caller());
         let seen = self.chan.add_receiver();
         Receiver::new(self.chan.clone(), seen)
     }
@@ -177,7 +192,9 @@ impl<T> Sender<T> {
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.chan.add_sender();
-        Sender { chan: self.chan.clone() }
+        Sender {
+            chan: self.chan.clone(),
+        }
     }
 }
 
@@ -195,6 +212,8 @@ impl<T> Drop for Sender<T> {
 
 impl<T: fmt::Debug> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("value", &self.chan.value).finish_non_exhaustive()
+        f.debug_struct("Sender")
+            .field("value", &self.chan.value)
+            .finish_non_exhaustive()
     }
 }

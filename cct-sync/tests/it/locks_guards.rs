@@ -199,8 +199,8 @@ both! {
         let full = sync::Semaphore::new(MAX);
         let text = panics(|| full.add_permits(1));
         assert!(text.contains("would overflow MAX_PERMITS"), "{text}");
-        let other = sync::Semaphore::new(1);
-        let text = panics(|| full.try_acquire().unwrap().merge(other.try_acquire().unwrap()));
+        let (one, other) = (sync::Semaphore::new(1), sync::Semaphore::new(1));
+        let text = panics(|| one.try_acquire().unwrap().merge(other.try_acquire().unwrap()));
         assert_eq!(text, "merging permits from different semaphore instances");
         assert_eq!(other.available_permits(), 1);
         let text = panics(|| sync::RwLock::with_max_readers(0, u32::MAX));

@@ -38,12 +38,22 @@ struct Waiting<F: ?Sized> {
 
 impl<F: Future + ?Sized> Waiting<F> {
     fn new() -> Self {
-        Waiting { tasks: Vec::new(), rung: Arc::default() }
+        Waiting {
+            tasks: Vec::new(),
+            rung: Arc::default(),
+        }
     }
 
     fn add(&mut self, name: usize, future: Pin<Box<F>>) {
-        let waker = Waker::from(Arc::new(Bell { name, rung: self.rung.clone() }));
-        self.tasks.push(Task { name, future, waker });
+        let waker = Waker::from(Arc::new(Bell {
+            name,
+            rung: self.rung.clone(),
+        }));
+        self.tasks.push(Task {
+            name,
+            future,
+            waker,
+        });
     }
 
     /// Polls one of them, at random; one that is ready is dropped. Once in a while the waker is a
@@ -52,9 +62,15 @@ impl<F: Future + ?Sized> Waiting<F> {
         let index = dice.pick(&self.tasks)?;
         let task = &mut self.tasks[index];
         if dice.roll(4) == 0 {
-            task.waker = Waker::from(Arc::new(Bell { name: task.name, rung: self.rung.clone() }));
+            task.waker = Waker::from(Arc::new(Bell {
+                name: task.name,
+                rung: self.rung.clone(),
+            }));
         }
-        let poll = task.future.as_mut().poll(&mut Context::from_waker(&task.waker));
+        let poll = task
+            .future
+            .as_mut()
+            .poll(&mut Context::from_waker(&task.waker));
         write!(log, "poll {} {} ", task.name, poll.is_ready()).unwrap();
         match poll {
             Poll::Ready(output) => {

@@ -11,11 +11,16 @@ const TASKS: usize = 8;
 const ROUNDS: usize = 300;
 
 fn on_threads(test: impl Future<Output = ()>) {
-    runtime::Builder::new_multi_thread().worker_threads(3).enable_all().build().unwrap().block_on(
-        async {
-            tokio::time::timeout(Duration::from_secs(60), test).await.expect("nobody gets on");
-        },
-    );
+    runtime::Builder::new_multi_thread()
+        .worker_threads(3)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(async {
+            tokio::time::timeout(Duration::from_secs(60), test)
+                .await
+                .expect("nobody gets on");
+        });
 }
 
 both! {

@@ -30,14 +30,14 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
     // Named like the test: an identifier that the body could mean otherwise would be captured.
     let mut scenario = name.clone();
     scenario.set_span(name.span().resolved_at(Span::mixed_site()));
-    let argument = scenario_argument(&scenario, output);
+    let run_test = at_result(quote!(#crate_path::__private::run_test), output);
     quote! {
         #(#attributes)*
         #[::core::prelude::v1::test]
         #vis #fn_token #name() {
             #[allow(clippy::unused_async)]
             #asyncness #fn_token #scenario() #output #block
-            #crate_path::__private::run_test(
+            #run_test(
                 #crate_path::__private::TestCase {
                     name: ::core::concat!(::core::module_path!(), "::", #text),
                     manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
@@ -45,7 +45,7 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
                     line: ::core::line!(),
                 },
                 #crate_path::Checker::new()#(#calls)*,
-                #argument,
+                #scenario,
             )
         }
     }
@@ -66,11 +66,16 @@ fn builder_call(call: &Call, crate_path: &TokenStream) -> TokenStream {
     quote!(.#method(#argument))
 }
 
-/// At the return type, where a type that is no `ScenarioResult` shall be reported.
-fn scenario_argument(scenario: &Ident, output: &ReturnType) -> Ident {
-    let mut argument = scenario.clone();
-    if let ReturnType::Type(_, result) = output {
-        argument.set_span(result.span().resolved_at(Span::mixed_site()));
-    }
-    argument
+/// Moves code to the return type, where one that is no `ScenarioResult` shall be reported.
+fn at_result(code: TokenStream, output: &ReturnType) -> TokenStream {
+    let ReturnType::Type(_, result) = output else {
+        return code;
+    };
+    let place = result.span();
+    code.into_iter()
+        .map(|mut token| {
+            token.set_span(token.span().located_at(place));
+            token
+        })
+        .collect()
 }

@@ -45,13 +45,17 @@ impl Parse for Argument {
         }
         let name = input.call(Ident::parse_any)?;
         check_name(&name)?;
+        let missing = || {
+            let message = format!("option `{name}` requires a value: `{name} = ...`");
+            syn::Error::new(name.span(), message)
+        };
         if !input.peek(Token![=]) {
-            return Err(syn::Error::new(
-                name.span(),
-                format!("option `{name}` requires a value: `{name} = ...`"),
-            ));
+            return Err(missing());
         }
         input.parse::<Token![=]>()?;
+        if input.is_empty() || input.peek(Token![,]) {
+            return Err(missing());
+        }
         let value = Value {
             option: name.to_string(),
             expression: input.parse()?,

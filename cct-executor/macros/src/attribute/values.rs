@@ -98,7 +98,7 @@ impl Value {
         let duration = self.string().as_deref().and_then(parse_duration);
         duration
             .filter(|duration| *duration > 0)
-            .ok_or_else(|| self.invalid(&format!("{DURATION}, greater than 0")))
+            .ok_or_else(|| self.invalid(DURATION))
     }
 
     /// A duration in milliseconds, or "none".
@@ -109,7 +109,7 @@ impl Value {
                 .and_then(parse_duration)
                 .filter(|duration| *duration > 0)
                 .map(Some)
-                .ok_or_else(|| self.invalid(&format!("{DURATION}, greater than 0, or \"none\""))),
+                .ok_or_else(|| self.invalid(&format!("{DURATION}, or \"none\""))),
         }
     }
 
@@ -146,7 +146,7 @@ impl Value {
 }
 
 const DURATION: &str =
-    "a duration: an integer and a unit (`ms`, `s`, `m` or `h`) in quotes, like \"10s\"";
+    "a duration like \"10s\": an integer greater than 0 and a unit (`ms`, `s`, `m` or `h`)";
 
 /// Milliseconds.
 fn parse_duration(text: &str) -> Option<u64> {

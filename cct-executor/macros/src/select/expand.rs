@@ -12,6 +12,7 @@ use super::parse::{Branch, Select};
 use super::pattern::looking_only;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 pub(super) fn expand(select: &Select) -> TokenStream {
     if select.branches.is_empty() {
@@ -98,18 +99,30 @@ fn poll_until_ready(select: &Select, variants: &[Ident]) -> TokenStream {
         .enumerate()
         .map(|(index, ((branch, future), variant))| poll_branch(index, branch, future, variant));
     let reversed = futures.iter().rev();
+    let conversions = select
+        .branches
+        .iter()
+        .zip(&futures)
+        .map(|(branch, future)| {
+            // A type that is no future is reported at its expression.
+            let mut future = future.clone();
+            future.set_span(local.located_at(branch.future.span()));
+            quote_spanned!(local=> ::core::future::IntoFuture::into_future(#future))
+        });
     quote_spanned! {local=>
         {
             // One statement, so that temporaries live as long as in tokio's tuple of futures.
             let (#(#futures,)*) = (#(#expressions,)*);
-            let (#(#futures,)*) = (#(::core::future::IntoFuture::into_future(#futures),)*);
+            let (#(#futures,)*) = (#(#conversions,)*);
             #(let mut #reversed = ::core::pin::pin!(#reversed);)*
             let selected = ::core::future::poll_fn(|cx| {
                 ::core::task::ready!(#crate_path::__private::select_budget(cx));
                 let mut pending = false;
-                let start: u32 = #start;
-                for turn in 0..#count {
-                    match (start + turn) % #count {
+                let mut branch: u32 = #start;
+                for _ in 0..#count {
+                    let current = branch;
+                    branch = if current + 1 == #count { 0 } else { current + 1 };
+                    match current {
                         #(#arms)*
                         _ => ::core::unreachable!("cct bug: no such branch"),
                     }

@@ -74,12 +74,15 @@ impl Parse for Select {
 }
 
 fn parse_else(input: ParseStream<'_>) -> syn::Result<Expr> {
-    input.parse::<Token![else]>()?;
+    let otherwise = input.parse::<Token![else]>()?;
     if !input.peek(Token![=>]) {
-        return Err(input.error("expected `=>` after `else`"));
+        return Err(syn::Error::new_spanned(
+            otherwise,
+            "expected `=> <handler>` after `else`",
+        ));
     }
-    input.parse::<Token![=>]>()?;
-    let handler = parse_handler(input)?;
+    let arrow = input.parse::<Token![=>]>()?;
+    let handler = parse_handler(input, arrow)?;
     if !input.is_empty() {
         return Err(input.error("`else` must be the last branch of select!"));
     }
@@ -94,18 +97,20 @@ impl Parse for Branch {
         let pattern = Pat::parse_multi_with_leading_vert(input)?;
         expect_equals(input, &pattern)?;
         let future: Expr = input.parse()?;
-        let condition = parse_condition(input)?;
+        let condition = parse_condition(input, &future)?;
         if !input.peek(Token![=>]) {
-            return Err(input.error(match condition {
-                Some(_) => "expected `=> <handler>` after the condition of the branch",
-                None => {
-                    "expected `=> <handler>`, or `, if <condition> => <handler>`, after the \
-                         future of the branch"
-                }
-            }));
+            let (last, place) = match &condition {
+                Some(condition) => (condition, "condition"),
+                None => (&future, "future"),
+            };
+            return Err(error_after(
+                last,
+                input,
+                &format!("expected `=> <handler>` after the {place} of the branch"),
+            ));
         }
-        input.parse::<Token![=>]>()?;
-        let handler = parse_handler(input)?;
+        let arrow = input.parse::<Token![=>]>()?;
+        let handler = parse_handler(input, arrow)?;
         Ok(Branch {
             pattern,
             future,
@@ -127,11 +132,14 @@ fn expect_equals(input: ParseStream<'_>, pattern: &Pat) -> syn::Result<()> {
             "`biased;` goes before the first branch of select!",
         )
     } else {
-        input.error("expected `= <future>` after the pattern of the branch")
+        syn::Error::new_spanned(
+            pattern,
+            "expected `= <future>` after the pattern of the branch",
+        )
     })
 }
 
-fn parse_condition(input: ParseStream<'_>) -> syn::Result<Option<Expr>> {
+fn parse_condition(input: ParseStream<'_>, future: &Expr) -> syn::Result<Option<Expr>> {
     if input.peek(Token![if]) {
         return Err(input.error("expected `,` before the condition: `, if <condition> =>`"));
     }
@@ -140,17 +148,31 @@ fn parse_condition(input: ParseStream<'_>) -> syn::Result<Option<Expr>> {
     }
     input.parse::<Token![,]>()?;
     if !input.peek(Token![if]) {
-        return Err(input.error(
-            "expected `if <condition>` here; the handler comes before the comma: `=> <handler>,`",
+        return Err(error_after(
+            future,
+            input,
+            "expected `=> <handler>` or `, if <condition> => <handler>` after the future of the branch",
         ));
     }
     input.parse::<Token![if]>()?;
     input.parse().map(Some)
 }
 
-fn parse_handler(input: ParseStream<'_>) -> syn::Result<Expr> {
+/// At the next token, or at what was read last if there is none.
+fn error_after(last: &Expr, input: ParseStream<'_>, message: &str) -> syn::Error {
     if input.is_empty() {
-        return Err(input.error("expected a handler after `=>`"));
+        syn::Error::new_spanned(last, message)
+    } else {
+        input.error(message)
+    }
+}
+
+fn parse_handler(input: ParseStream<'_>, arrow: Token![=>]) -> syn::Result<Expr> {
+    if input.is_empty() {
+        return Err(syn::Error::new_spanned(
+            arrow,
+            "expected a handler after `=>`",
+        ));
     }
     if input.peek(syn::token::Brace) {
         let block: Block = input.parse()?;

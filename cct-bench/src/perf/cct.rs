@@ -1,0 +1,83 @@
+//! The workloads on cct.
+
+use super::Params;
+use cct_executor::{Checker, Granularity};
+
+#[path = "workloads.rs"]
+pub(super) mod workloads;
+
+/// Runs that many iterations on one worker.
+pub(super) fn iterate(
+    workload: &str,
+    params: Params,
+    strategy: &'static str,
+    granularity: Granularity,
+    iterations: u64,
+) {
+    // Round-robin ends after its one schedule; several runs measure it.
+    let (runs, each) = if strategy == "round-robin" { (iterations, 1) } else { (1, iterations) };
+    let name: &'static str = workload.to_owned().leak();
+    for _ in 0..runs {
+        let report = checker(strategy, granularity).iterations(each).run(move || async move {
+            workloads::run(name, params).await;
+        });
+        report.assert_passed();
+    }
+}
+
+pub(super) fn checker(strategy: &str, granularity: Granularity) -> Checker {
+    Checker::new()
+        .use_environment(false)
+        .strategy_text(strategy)
+        .granularity(granularity)
+        .workers(1)
+        .time_budget(None)
+        .max_steps(10_000_000)
+        .determinism_check(false)
+}
+
+pub(super) mod rt {
+    //! What the workloads need.
+
+    use std::time::Duration;
+
+    pub(crate) use std::sync::Arc as Shared;
+
+    pub(crate) type Mutex = cct_sync::Mutex<u64>;
+    pub(crate) type Tx = cct_sync::mpsc::Sender<u64>;
+    pub(crate) type Rx = cct_sync::mpsc::Receiver<u64>;
+    pub(crate) type UnboundedTx = cct_sync::mpsc::UnboundedSender<u64>;
+    pub(crate) type UnboundedRx = cct_sync::mpsc::UnboundedReceiver<u64>;
+
+    pub(crate) use cct_executor::spawn;
+    pub(crate) use cct_executor::task::yield_now;
+    pub(crate) use cct_sync::mpsc::{channel, unbounded_channel as unbounded};
+
+    pub(crate) async fn join<T>(task: cct_executor::task::JoinHandle<T>) -> T {
+        task.await.unwrap()
+    }
+
+    pub(crate) fn sleep_ms(ms: u64) -> impl Future<Output = ()> {
+        cct_executor::time::sleep(Duration::from_millis(ms))
+    }
+
+    pub(crate) fn lock(mutex: &Mutex) -> impl Future<Output = cct_sync::MutexGuard<'_, u64>> {
+        mutex.lock()
+    }
+
+    pub(crate) async fn send(tx: &Tx, value: u64) {
+        tx.send(value).await.unwrap();
+    }
+
+    pub(crate) async fn recv(rx: &mut Rx) -> Option<u64> {
+        rx.recv().await
+    }
+
+    pub(crate) fn usend(tx: &UnboundedTx, value: u64) {
+        tx.send(value).unwrap();
+    }
+
+    pub(crate) async fn urecv(rx: &mut UnboundedRx) -> Option<u64> {
+        rx.recv().await
+    }
+}

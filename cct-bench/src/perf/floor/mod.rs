@@ -1,0 +1,22 @@
+//! The floor: the least an executor can do between two polls.
+//!
+//! One thread, an index for a waker, a pair of ready queues, no choice, no record.
+#![expect(unsafe_code, reason = "a raw waker without reference counts, and cells without checks")]
+
+mod exec;
+mod rt;
+
+#[path = "../workloads.rs"]
+mod workloads;
+
+use super::Params;
+
+/// Runs that many iterations.
+pub(super) fn iterate(workload: &str, params: Params, iterations: u64) {
+    let name: &'static str = workload.to_owned().leak();
+    for _ in 0..iterations {
+        exec::run(async move {
+            workloads::run(name, params).await;
+        });
+    }
+}

@@ -1,0 +1,111 @@
+//! Processor time of one iteration, by executor.
+
+use super::{Workload, cct, floor, on_tokio};
+use cct_executor::Granularity;
+use cpu_time::ProcessTime;
+use serde::Serialize;
+use std::time::Duration;
+
+/// How long one measurement of one executor takes, about.
+const BUDGET: Duration = Duration::from_millis(120);
+
+/// One executor's figures.
+#[derive(Serialize, Clone)]
+pub(crate) struct Row {
+    pub(crate) executor: String,
+    pub(crate) us_per_iteration: f64,
+    /// Median over the repetitions of the ratio to the floor.
+    pub(crate) times_floor: f64,
+    pub(crate) target: Option<f64>,
+}
+
+struct Runner<'a> {
+    name: String,
+    target: Option<f64>,
+    /// Runs that many iterations.
+    run: Box<dyn Fn(u64) + 'a>,
+    iterations: u64,
+    seconds: Vec<f64>,
+}
+
+fn time(f: impl FnOnce()) -> f64 {
+    let begin = ProcessTime::now();
+    f();
+    begin.elapsed().as_secs_f64()
+}
+
+/// Measures one workload on all executors.
+pub(crate) fn workload(workload: &Workload, reps: usize) -> Vec<Row> {
+    let (name, params) = (workload.name, workload.params);
+    let kind = name.to_ascii_lowercase();
+    let mut runners = vec![
+        runner("floor", None, {
+            let kind = kind.clone();
+            move |k| floor::iterate(&kind, params, k)
+        }),
+        runner("tokio current_thread", None, {
+            let kind = kind.clone();
+            move |k| on_tokio::iterate(&kind, params, k)
+        }),
+    ];
+    let await_target = matches!(name, "W2" | "W3" | "W4").then_some(5.0);
+    let subjects = [
+        ("random", Granularity::Op, Some(workload.random)),
+        ("pct:d=3", Granularity::Op, Some(workload.pct)),
+        ("round-robin", Granularity::Op, None),
+        ("random", Granularity::Await, await_target),
+    ];
+    for (strategy, granularity, target) in subjects {
+        let suffix = if granularity == Granularity::Await { " (await)" } else { "" };
+        let kind = kind.clone();
+        runners.push(runner(&format!("cct {strategy}{suffix}"), target, move |k| {
+            cct::iterate(&kind, params, strategy, granularity, k);
+        }));
+    }
+    for runner in &mut runners {
+        runner.calibrate();
+    }
+    for _ in 0..reps {
+        for runner in &mut runners {
+            let seconds = time(|| (runner.run)(runner.iterations));
+            runner.seconds.push(seconds / runner.iterations as f64);
+        }
+    }
+    let floor = runners[0].seconds.clone();
+    runners.iter_mut().map(|runner| runner.row(&floor)).collect()
+}
+
+fn runner<'a>(name: &str, target: Option<f64>, run: impl Fn(u64) + 'a) -> Runner<'a> {
+    Runner { name: name.to_owned(), target, run: Box::new(run), iterations: 1, seconds: vec![] }
+}
+
+impl Runner<'_> {
+    /// Warms up, and finds how many iterations fill the budget.
+    fn calibrate(&mut self) {
+        loop {
+            let seconds = time(|| (self.run)(self.iterations));
+            if seconds >= BUDGET.as_secs_f64() / 8.0 {
+                let scale = BUDGET.as_secs_f64() / seconds;
+                self.iterations = ((self.iterations as f64 * scale) as u64).max(1);
+                return;
+            }
+            self.iterations *= 4;
+        }
+    }
+
+    fn row(&mut self, floor: &[f64]) -> Row {
+        let mut ratios: Vec<f64> = self.seconds.iter().zip(floor).map(|(a, b)| a / b).collect();
+        Row {
+            executor: self.name.clone(),
+            us_per_iteration: median(&mut self.seconds) * 1e6,
+            times_floor: median(&mut ratios),
+            target: self.target,
+        }
+    }
+}
+
+/// The middle one, or the lower of the two.
+pub(crate) fn median(figures: &mut [f64]) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures[(figures.len() - 1) / 2]
+}

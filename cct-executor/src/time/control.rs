@@ -1,0 +1,88 @@
+//! Stopping the clock and moving it by hand.
+
+use crate::execution::waker::Waiter;
+use crate::execution::world::{Phase, WORLD, World};
+use std::future::poll_fn;
+use std::panic::Location;
+use std::task::Poll;
+use std::time::Duration;
+
+/// The world whose clock is meant.
+#[track_caller]
+fn with_clock<R>(f: impl FnOnce(&World) -> R) -> R {
+    WORLD.with(|world| {
+        assert!(
+            world.phase.get() != Phase::Idle,
+            "there is no world here: time cannot be frozen or moved outside a scenario"
+        );
+        f(world)
+    })
+}
+
+#[track_caller]
+fn assert_frozen(world: &World) {
+    assert!(world.frozen.get(), "time is not frozen");
+}
+
+/// Freezes the clock, so that [`advance`] may move it. Timers still fire when nothing else can
+/// run, as with tokio's paused clock.
+///
+/// # Panics
+/// When it is frozen already, and outside a world.
+#[track_caller]
+pub fn pause() {
+    with_clock(|world| assert!(!world.frozen.replace(true), "time is already frozen"));
+}
+
+/// Ends what [`pause`] began.
+///
+/// # Panics
+/// When the clock is not frozen, and outside a world.
+#[track_caller]
+pub fn resume() {
+    with_clock(|world| {
+        assert_frozen(world);
+        world.frozen.set(false);
+    });
+}
+
+/// Moves the frozen clock, fires what has become due, and yields once.
+///
+/// # Scheduling points
+/// One: the poll returns `Pending` once after the clock was moved.
+///
+/// # Cancel safety
+/// The clock moves in the first poll; dropping the future afterwards does not move it back.
+///
+/// # Panics
+/// When polled while the clock is not frozen, and outside a world.
+#[track_caller]
+pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + Unpin {
+    let site = Location::caller();
+    let mut moved = false;
+    poll_fn(move |cx| {
+        if std::mem::replace(&mut moved, true) {
+            return Poll::Ready(());
+        }
+        with_clock(|world| {
+            assert_frozen(world);
+            move_clock(world, duration);
+            world.yield_now(cx, site);
+        });
+        Poll::Pending
+    })
+}
+
+fn move_clock(world: &World, duration: Duration) {
+    if !world.is_running() {
+        return;
+    }
+    let due = world.with(|core, decider| {
+        let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        if core.advance_to(core.now_ns.saturating_add(ns)) {
+            core.fire_due(decider);
+        }
+        std::mem::take(&mut core.timers.due)
+    });
+    due.into_iter().for_each(Waiter::wake);
+}

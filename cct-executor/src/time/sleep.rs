@@ -1,0 +1,292 @@
+//! Waiting for a deadline.
+//!
+//! 1. A `Sleep` is in its world's timer heap only while its state is `Waiting`.
+//! 2. Its timer is registered in the first poll, not when it is made.
+
+use super::Instant;
+use crate::execution::core::Core;
+use crate::execution::timers::TimerId;
+use crate::execution::waker::Waiter;
+use crate::execution::world::{Phase, WORLD, World};
+use crate::task::coop;
+use crate::words::{Access, Op, OpKind};
+use pin_project_lite::pin_project;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// Thirty years: tokio's bound for durations too long to add to the present.
+const LONGEST: Duration = Duration::from_secs(86_400 * 365 * 30);
+
+/// A duration that can be added to any present moment.
+pub(super) fn bounded(duration: Duration) -> Duration {
+    duration.min(LONGEST)
+}
+
+/// Waits until the duration has passed, rounded up to whole milliseconds. Zero is over at once.
+///
+/// # Scheduling points
+/// One, in the first poll.
+///
+/// # Cancel safety
+/// Safe: the timer is dropped with the future.
+///
+/// # Panics
+/// Outside a world.
+#[track_caller]
+pub fn sleep(duration: Duration) -> Sleep {
+    let serial = current_world();
+    Sleep::at(
+        Instant::now() + bounded(duration),
+        serial,
+        Location::caller(),
+    )
+}
+
+/// Waits until the deadline, rounded up to whole milliseconds. A past one is over at once.
+///
+/// # Scheduling points
+/// One, in the first poll.
+///
+/// # Cancel safety
+/// Safe: the timer is dropped with the future.
+///
+/// # Panics
+/// Outside a world.
+#[track_caller]
+pub fn sleep_until(deadline: Instant) -> Sleep {
+    Sleep::at(deadline, current_world(), Location::caller())
+}
+
+/// The serial of the world that this thread runs.
+#[track_caller]
+pub(super) fn current_world() -> u64 {
+    WORLD.with(|world| {
+        assert!(
+            world.phase.get() != Phase::Idle,
+            "there is no world here: timers must be made inside a scenario, as in a test with \
+             #[cct_executor::test] or a closure given to Checker::run"
+        );
+        world.serial.get()
+    })
+}
+
+pin_project! {
+    /// The future of [`sleep`] and [`sleep_until`].
+    ///
+    /// # Scheduling points
+    /// One in the first poll, and in the first poll after each [`reset`](Self::reset).
+    ///
+    /// # Panics
+    /// When polled after its world has ended.
+    #[project(!Unpin)]
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    pub struct Sleep {
+        deadline: Instant,
+        timer: Timer,
+    }
+}
+
+/// Its own type so that dropping needs no pinned drop.
+struct Timer {
+    serial: u64,
+    site: &'static Location<'static>,
+    state: State,
+    /// The scheduling point has been passed.
+    started: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Not registered.
+    Idle,
+    /// In the world's table of timers; it may have fired.
+    Waiting(TimerId),
+    /// It has fired, or was due when it was to be registered.
+    Elapsed,
+}
+
+impl Sleep {
+    pub(super) fn at(deadline: Instant, serial: u64, site: &'static Location<'static>) -> Sleep {
+        let timer = Timer {
+            serial,
+            site,
+            state: State::Idle,
+            started: false,
+        };
+        Sleep { deadline, timer }
+    }
+
+    /// The moment it waits for.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Whether the timer has fired. A `Sleep` that was never polled nor reset has no timer yet.
+    pub fn is_elapsed(&self) -> bool {
+        self.timer.is_elapsed()
+    }
+
+    /// Waits for another deadline from now on. Whoever waits is woken then, without a poll in
+    /// between; at once when the deadline is past.
+    pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
+        let this = self.project();
+        *this.deadline = deadline;
+        this.timer.reset(deadline);
+    }
+
+    /// Another deadline, registered only when polled next.
+    pub(super) fn reset_unregistered(self: Pin<&mut Self>, deadline: Instant) {
+        let this = self.project();
+        *this.deadline = deadline;
+        this.timer.forget();
+        this.timer.started = false;
+    }
+
+    /// Whom reports name as waiting.
+    pub(super) fn set_site(self: Pin<&mut Self>, site: &'static Location<'static>) {
+        self.project().timer.site = site;
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.project();
+        let deadline = *this.deadline;
+        WORLD.with(|world| this.timer.poll(world, deadline, cx))
+    }
+}
+
+impl Timer {
+    fn poll(&mut self, world: &World, deadline: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        assert!(
+            world.phase.get() != Phase::Idle && world.serial.get() == self.serial,
+            "this timer belongs to another world: it can be polled only on the thread of the \
+             iteration that made it, and not after its end"
+        );
+        let op = Op {
+            kind: OpKind::Sleep,
+            access: Access::Read,
+            resource: 0,
+            site: self.site,
+        };
+        if !self.started || !world.is_running() {
+            self.started = true;
+            ready!(world.point(op));
+        }
+        let budget = ready!(coop::poll_proceed(cx));
+        let mut unused = Some(Waiter::from_context(cx));
+        let (elapsed, replaced) =
+            world.with(|core, _| self.poll_registered(core, world, deadline, cx, &mut unused));
+        drop((unused, replaced));
+        if !elapsed {
+            return Poll::Pending;
+        }
+        budget.made_progress();
+        Poll::Ready(())
+    }
+
+    /// Whether it is over, and a waiter to be dropped outside the core.
+    fn poll_registered(
+        &mut self,
+        core: &mut Core,
+        world: &World,
+        deadline: Instant,
+        cx: &Context<'_>,
+        waiter: &mut Option<Waiter>,
+    ) -> (bool, Option<Waiter>) {
+        if self.state == State::Idle {
+            self.register(core, world, deadline);
+        }
+        let State::Waiting(timer) = self.state else {
+            return (true, None);
+        };
+        let (elapsed, replaced) = core.poll_timer(timer, |old| match old {
+            Some(old) if old.will_wake(cx) => None,
+            _ => waiter.take(),
+        });
+        if elapsed {
+            self.state = State::Elapsed;
+            // A fired timer has no waiter.
+            core.drop_timer(timer);
+        } else if let (true, Some(key)) = (world.recording.get(), world.current()) {
+            core.note_blocked(key, OpKind::Sleep, 0, self.site);
+        }
+        (elapsed, replaced)
+    }
+
+    fn register(&mut self, core: &mut Core, world: &World, deadline: Instant) {
+        let owner = world.running.get().key;
+        self.state = match core.add_timer(deadline.since_zero_ns(), owner, self.site) {
+            Some(timer) => State::Waiting(timer),
+            None => State::Elapsed,
+        };
+    }
+
+    fn is_elapsed(&self) -> bool {
+        match self.state {
+            State::Idle => false,
+            State::Elapsed => true,
+            State::Waiting(timer) => self
+                .in_world(|world| world.with(|core, _| core.poll_timer(timer, |_| None).0))
+                .unwrap_or(false),
+        }
+    }
+
+    fn reset(&mut self, deadline: Instant) {
+        let waiter = self.forget();
+        self.started = false;
+        let due = WORLD.try_with(|world| {
+            if !world.is_running() || world.serial.get() != self.serial {
+                return waiter;
+            }
+            world.with(|core, _| {
+                self.register(core, world, deadline);
+                match self.state {
+                    // Whoever waits need not poll again to be woken at the new deadline.
+                    State::Waiting(timer) => core.poll_timer(timer, |_| waiter).1,
+                    _ => waiter,
+                }
+            })
+        });
+        if let Ok(Some(waiter)) = due {
+            waiter.wake();
+        }
+    }
+
+    /// Leaves the table of timers. Returns who was waiting.
+    fn forget(&mut self) -> Option<Waiter> {
+        let State::Waiting(timer) = std::mem::replace(&mut self.state, State::Idle) else {
+            return None;
+        };
+        self.in_world(|world| world.with(|core, _| core.drop_timer(timer)))?
+    }
+
+    /// Runs `f` if the timer's world still runs on this thread.
+    fn in_world<R>(&self, f: impl FnOnce(&World) -> R) -> Option<R> {
+        WORLD
+            .try_with(|world| {
+                let here = world.is_running() && world.serial.get() == self.serial;
+                here.then(|| f(world))
+            })
+            .ok()?
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        drop(self.forget());
+    }
+}
+
+impl std::fmt::Debug for Timer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Timer")
+            .field("elapsed", &self.is_elapsed())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! Waiting for a future, but not for ever.
+
+use super::Instant;
+use super::error::Elapsed;
+use super::sleep::{Sleep, current_world};
+use crate::task::coop;
+use pin_project_lite::pin_project;
+use std::panic::Location;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// Waits for a future until the duration has passed. The future is polled first, so one that is
+/// ready at once succeeds with any duration.
+///
+/// # Scheduling points
+/// Those of the future, and one when the timer is first waited for.
+///
+/// # Cancel safety
+/// That of the future.
+///
+/// # Panics
+/// Outside a world.
+#[track_caller]
+pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
+    let serial = current_world();
+    let site = Location::caller();
+    let deadline = Instant::now().checked_add(duration);
+    Timeout {
+        value: future.into_future(),
+        delay: deadline.map(|deadline| Sleep::at(deadline, serial, site)),
+    }
+}
+
+/// Waits for a future until the deadline. The future is polled first, so one that is ready at
+/// once succeeds with any deadline.
+///
+/// # Scheduling points
+/// Those of the future, and one when the timer is first waited for.
+///
+/// # Cancel safety
+/// That of the future.
+///
+/// # Panics
+/// Outside a world.
+#[track_caller]
+pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
+    let delay = Sleep::at(deadline, current_world(), Location::caller());
+    Timeout {
+        value: future.into_future(),
+        delay: Some(delay),
+    }
+}
+
+pin_project! {
+    /// The future of [`timeout`] and [`timeout_at`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    pub struct Timeout<T> {
+        #[pin]
+        value: T,
+        // Absent when the deadline is beyond all instants.
+        #[pin]
+        delay: Option<Sleep>,
+    }
+}
+
+impl<T> Timeout<T> {
+    /// The future waited for.
+    pub fn get_ref(&self) -> &T {
+        &self.value
+    }
+
+    /// The future waited for.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+
+    /// The future, without its deadline.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+}
+
+impl<T: Future> Future for Timeout<T> {
+    type Output = Result<T::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let had_budget = coop::has_budget_remaining();
+        if let Poll::Ready(value) = this.value.poll(cx) {
+            return Poll::Ready(Ok(value));
+        }
+        let Some(delay) = this.delay.as_pin_mut() else {
+            return Poll::Pending;
+        };
+        let elapsed = if had_budget && !coop::has_budget_remaining() {
+            // A future that uses up the budget in every poll must not starve its deadline.
+            pin!(coop::unconstrained(delay)).poll(cx)
+        } else {
+            delay.poll(cx)
+        };
+        elapsed.map(|()| Err(Elapsed::new()))
+    }
+}
