@@ -6,6 +6,7 @@ use crate::execution::world::{Phase, WORLD};
 use crate::task::{JoinHandle, spawn, spawn_blocking};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::MutexGuard;
 
 /// A handle to a world, as code that spawns from afar keeps one.
 ///
@@ -21,8 +22,8 @@ pub struct Handle {
 #[must_use = "Creating and dropping a guard does nothing"]
 pub struct EnterGuard<'a> {
     _handle: PhantomData<&'a Handle>,
-    /// Not `Send`, as in tokio.
-    _not_send: PhantomData<*const ()>,
+    /// Not `Send` but `Sync`, as in tokio.
+    _not_send: PhantomData<MutexGuard<'static, ()>>,
 }
 
 /// The kind of a runtime.

@@ -4,7 +4,7 @@
 use cct_executor::strategy::StrategySpec;
 use cct_executor::task::yield_now;
 use cct_executor::{Checker, Granularity, Report, Seed, nondet, spawn};
-use odds::{assert_at_least, assert_exactly};
+use odds::{assert_at_least, assert_distribution, assert_exactly};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -215,6 +215,33 @@ fn failures_replay_identically() {
             "{strategy}"
         );
     }
+}
+
+#[test]
+fn random_is_uniform() {
+    let orders = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    let counts = Arc::new([const { AtomicU64::new(0) }; 6]);
+    let seen = counts.clone();
+    let report = checker("random", 20_000).run(move || {
+        let (log, counts) = (Log::default(), counts.clone());
+        async move {
+            run_all((0..3).map(|id| log.task(id, 1)).collect()).await;
+            let index = orders
+                .iter()
+                .position(|order| log.order() == order)
+                .unwrap();
+            counts[index].fetch_add(1, Relaxed);
+        }
+    });
+    report.assert_passed();
+    assert_distribution(&seen.each_ref().map(|count| count.load(Relaxed)), &[1; 6]);
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub(crate) struct BatchSemaphore {
     resource: Resource,
     /// Permits at the beginning.
     initial: usize,
+    /// Whether the fingerprint sees how many permits are free. For locks it sees who holds them.
+    counted: bool,
     state: Shared<State>,
 }
 
@@ -55,6 +57,8 @@ struct State {
     permits: usize,
     closed: bool,
     queue: WaitList<Node>,
+    /// What the fingerprint has seen last.
+    shown: u64,
 }
 
 struct Node {
@@ -107,15 +111,23 @@ impl State {
         self.permits += count;
     }
 
-    /// What the fingerprint sees. 0 for a semaphore as it was made, so that one that was used and
-    /// given back looks like one that never was.
+    /// What the fingerprint is to see, if that has changed.
     #[inline]
-    fn digest(&mut self, initial: usize) -> u64 {
+    fn news(&mut self, of: &BatchSemaphore) -> Option<u64> {
+        // 0 for a semaphore as it was made, so that one that was used and given back looks like
+        // one that never was.
         let low = match self.queue.first() {
             Some(key) => u64::from(self.queue.node(key).missing),
-            None => initial.wrapping_sub(self.permits) as u64,
+            None if of.counted => of.initial.wrapping_sub(self.permits) as u64,
+            // A writer looks other than a reader.
+            None => u64::from(self.permits == 0 && of.initial > 1),
         };
-        low ^ (u64::from(self.queue.queued()) << 32) ^ (u64::from(self.closed) << 63)
+        let now = low ^ (u64::from(self.queue.queued()) << 32) ^ (u64::from(self.closed) << 63);
+        if now == self.shown {
+            return None;
+        }
+        self.shown = now;
+        Some(now)
     }
 }
 
@@ -128,6 +140,7 @@ impl BatchSemaphore {
         BatchSemaphore {
             resource: Resource::new(kind),
             initial: permits,
+            counted: matches!(kind, ResourceKind::Semaphore),
             state: Shared::new(State::new(permits, false)),
         }
     }
@@ -141,6 +154,7 @@ impl BatchSemaphore {
         BatchSemaphore {
             resource: Resource::const_new(kind),
             initial: permits,
+            counted: matches!(kind, ResourceKind::Semaphore),
             state: Shared::const_new(State::new(permits, false)),
         }
     }
@@ -150,6 +164,7 @@ impl BatchSemaphore {
         BatchSemaphore {
             resource: Resource::const_new(kind),
             initial: 0,
+            counted: false,
             state: Shared::const_new(State::new(0, true)),
         }
     }
@@ -177,12 +192,8 @@ impl BatchSemaphore {
     #[inline]
     pub(crate) fn try_acquire(&self, count: usize) -> Result<(), TryAcquireError> {
         check(count);
-        let (result, digest) = self
-            .state
-            .with(|state| (state.take(count), state.digest(self.initial)));
-        if result.is_ok() {
-            self.resource.set_state(digest);
-        }
+        let (result, news) = self.state.with(|state| (state.take(count), state.news(self)));
+        self.show(news);
         result
     }
 
@@ -194,41 +205,48 @@ impl BatchSemaphore {
             return;
         }
         let mut wakes = Wakes::none();
-        let digest = self.state.with(|state| {
+        let news = self.state.with(|state| {
             state.add(count, &mut wakes);
-            state.digest(self.initial)
+            state.news(self)
         });
-        self.settle(digest, wakes);
+        self.settle(news, wakes);
     }
 
     /// Takes free permits away for good; returns how many there were to take.
     pub(crate) fn forget_permits(&self, count: usize) -> usize {
-        let (forgotten, digest) = self.state.with(|state| {
+        let (forgotten, news) = self.state.with(|state| {
             let forgotten = count.min(state.permits);
             state.permits -= forgotten;
-            (forgotten, state.digest(self.initial))
+            (forgotten, state.news(self))
         });
-        self.resource.set_state(digest);
+        self.show(news);
         forgotten
     }
 
     pub(crate) fn close(&self) {
         let mut wakes = Wakes::none();
-        let digest = self.state.with(|state| {
+        let news = self.state.with(|state| {
             state.closed = true;
             while let Some(key) = state.queue.first() {
                 let waiter = state.queue.node(key).waiter.take();
                 state.queue.unlink(key);
                 state.queue.owe(&mut wakes, waiter);
             }
-            state.digest(self.initial)
+            state.news(self)
         });
-        self.settle(digest, wakes);
+        self.settle(news, wakes);
     }
 
     #[inline]
-    fn settle(&self, digest: u64, wakes: Wakes) {
-        self.resource.set_state(digest);
+    fn show(&self, news: Option<u64>) {
+        if let Some(state) = news {
+            self.resource.set_state(state);
+        }
+    }
+
+    #[inline]
+    fn settle(&self, news: Option<u64>, wakes: Wakes) {
+        self.show(news);
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.queue.keep(spare));
         }
@@ -302,8 +320,8 @@ enum Stage {
 
 enum Step {
     Granted,
-    Closed(u64),
-    Blocked(u64),
+    Closed(Option<u64>),
+    Blocked(Option<u64>),
     NeedsWaiter,
 }
 
@@ -359,13 +377,13 @@ impl Acquire<'_> {
                     self.stage = Stage::Held;
                     return Poll::Ready(Ok(()));
                 }
-                Step::Closed(digest) => {
+                Step::Closed(news) => {
                     self.stage = Stage::Done;
-                    semaphore.resource.set_state(digest);
+                    semaphore.show(news);
                     return Poll::Ready(Err(AcquireError(())));
                 }
-                Step::Blocked(digest) => {
-                    semaphore.resource.set_state(digest);
+                Step::Blocked(news) => {
+                    semaphore.show(news);
                     semaphore.resource.blocked(self.call.kind, self.call.site);
                     return Poll::Pending;
                 }
@@ -375,11 +393,11 @@ impl Acquire<'_> {
     }
 
     fn step(&mut self, state: &mut State, waiter: &mut Option<Waiter>, cx: &Context<'_>) -> Step {
-        let initial = self.semaphore.initial;
+        let semaphore = self.semaphore;
         match self.stage {
             Stage::New | Stage::Started => match state.take(self.count as usize) {
                 Ok(()) => Step::Granted,
-                Err(TryAcquireError::Closed) => Step::Closed(state.digest(initial)),
+                Err(TryAcquireError::Closed) => Step::Closed(state.news(semaphore)),
                 Err(TryAcquireError::NoPermits) => {
                     if waiter.is_none() {
                         return Step::NeedsWaiter;
@@ -392,7 +410,7 @@ impl Acquire<'_> {
                         waiter: waiter.take(),
                     };
                     self.stage = Stage::Waiting(state.queue.push(node));
-                    Step::Blocked(state.digest(initial))
+                    Step::Blocked(state.news(semaphore))
                 }
             },
             Stage::Waiting(key) => {
@@ -401,7 +419,7 @@ impl Acquire<'_> {
                     *waiter = state.queue.remove(key).waiter;
                     if state.closed {
                         state.permits += (self.count - missing) as usize;
-                        return Step::Closed(state.digest(initial));
+                        return Step::Closed(state.news(semaphore));
                     }
                     return Step::Granted;
                 }
@@ -415,11 +433,11 @@ impl Acquire<'_> {
                     }
                     std::mem::swap(current, waiter);
                 }
-                Step::Blocked(state.digest(initial))
+                Step::Blocked(state.news(semaphore))
             }
             Stage::Held if state.closed => {
                 state.permits += self.count as usize;
-                Step::Closed(state.digest(initial))
+                Step::Closed(state.news(semaphore))
             }
             Stage::Held => Step::Granted,
             Stage::Done => panic!("an acquisition was polled after it had completed"),
@@ -433,7 +451,7 @@ impl Acquire<'_> {
             .resource
             .sync_point(OpKind::Drop, Access::Write, self.call.site);
         let mut wakes = Wakes::none();
-        let (waiter, digest) = semaphore.state.with(|state| {
+        let (waiter, news) = semaphore.state.with(|state| {
             let (assigned, waiter) = match self.stage {
                 Stage::Waiting(key) => {
                     let node = state.queue.remove(key);
@@ -444,10 +462,10 @@ impl Acquire<'_> {
             if assigned > 0 {
                 state.add(assigned as usize, &mut wakes);
             }
-            (waiter, state.digest(semaphore.initial))
+            (waiter, state.news(semaphore))
         });
         self.stage = Stage::Done;
-        semaphore.settle(digest, wakes);
+        semaphore.settle(news, wakes);
         drop(waiter);
     }
 }

@@ -58,7 +58,7 @@ impl Core {
     /// The cancellation was picked: wakes the task, whose next poll drops the future.
     pub(crate) fn fire_cancel(&mut self, action: u32, decider: &mut dyn Decider) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.step(self.steps, self.now_ns, &self.actions[action as usize], false);
+            recorder.step(self.steps, self.now_ns, &self.actions[action as usize]);
         }
         let entry = &mut self.cancels[self.actions[action as usize].subject as usize];
         entry.fired = true;

@@ -32,7 +32,10 @@ pub(crate) fn resource_task(resource: u32) -> Option<u32> {
 enum At {
     GoOn,
     Pending,
-    Ask,
+    /// The running poll is suspended; this comes next.
+    Switch(u32),
+    /// Wakers of foreign make are due first.
+    Wake,
 }
 
 impl Core {
@@ -44,12 +47,17 @@ impl Core {
         }
     }
 
-    /// The running task is about to perform `op`. Returns whether a decision is due; then the
-    /// task is in the enabled set.
+    /// The running task is about to perform `op`.
     #[inline]
-    fn at_point(&mut self, key: u32, op: Op, untouched: bool, granularity: Granularity) -> At {
-        let action = &self.actions[key as usize];
-        let pending = action.op;
+    fn at_point(
+        &mut self,
+        (key, untouched): (u32, bool),
+        op: Op,
+        granularity: Granularity,
+        worker: u32,
+        decider: &mut dyn Decider,
+    ) -> At {
+        let pending = self.actions[key as usize].op;
         if untouched && pending.kind == op.kind && pending.resource == op.resource {
             // The decision to let the task do just this has this moment been taken.
             return At::GoOn;
@@ -57,7 +65,7 @@ impl Core {
         let tag = self.resource_tag(op.resource);
         self.announce(key, op, tag);
         if granularity == Granularity::Await {
-            self.note_op(key, false);
+            self.performs(key, decider);
             return At::GoOn;
         }
         if self.config.spurious_polls && rand::RngExt::random_ratio(&mut self.noise, 1, 16) {
@@ -67,24 +75,45 @@ impl Core {
             self.take_group_turn(key);
         }
         self.timers_changed();
-        if self.end.is_none() && self.enabled.is_empty() {
-            if self.count_step() {
-                self.note_op(key, false);
-                return At::GoOn;
-            }
-            return At::Ask;
+        if self.end.is_none() && self.enabled.is_empty() && self.count_step() {
+            self.performs(key, decider);
+            return At::GoOn;
         }
         let action = &mut self.actions[key as usize];
         action.position = self.enabled.len() as u32;
         self.enabled.push(key);
-        At::Ask
+        self.decide_at_point(key, worker, decider)
+    }
+
+    /// Decides while the running task is in the enabled set.
+    #[inline]
+    fn decide_at_point(&mut self, key: u32, worker: u32, decider: &mut dyn Decider) -> At {
+        match self.next(key, decider) {
+            Next::Run(next) if next == key => {
+                self.performs(key, decider);
+                At::GoOn
+            }
+            Next::Run(next) => {
+                self.suspend(key, worker);
+                At::Switch(next)
+            }
+            Next::End => {
+                self.suspend(key, worker);
+                At::Switch(NONE)
+            }
+            Next::Wake => At::Wake,
+        }
     }
 
     /// Tells strategies and recorder that the running task performs its pending operation.
     #[inline]
-    fn note_op(&mut self, key: u32, switched: bool) {
+    fn performs(&mut self, key: u32, decider: &mut dyn Decider) {
+        if self.interests.steps {
+            let op = self.actions[key as usize].op;
+            decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
+        }
         if let Some(recorder) = &mut self.recorder {
-            recorder.step(self.steps, self.now_ns, &self.actions[key as usize], switched);
+            recorder.step(self.steps, self.now_ns, &self.actions[key as usize]);
         }
     }
 
@@ -101,11 +130,7 @@ impl Core {
         action.state = action.state & !state::FROZEN | state::RUNNING;
         self.task(key).worker = NONE;
         self.last = key;
-        if self.interests.steps {
-            let op = self.actions[key as usize].op;
-            decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
-        }
-        self.note_op(key, true);
+        self.performs(key, decider);
     }
 }
 
@@ -131,33 +156,34 @@ impl World {
         } else {
             self.granularity.get()
         };
-        match self.with(|core, _| core.at_point(key, op, untouched, granularity)) {
-            At::GoOn => return Poll::Ready(()),
+        let worker = self.worker.get();
+        let at = self.with(|core, decider| {
+            core.at_point((key, untouched), op, granularity, worker, decider)
+        });
+        match at {
+            At::GoOn => Poll::Ready(()),
+            At::Switch(next) => self.freeze(key, next),
             At::Pending => {
                 self.wake(key);
-                return Poll::Pending;
+                Poll::Pending
             }
-            At::Ask => {}
-        }
-        match self.decide(key) {
-            Next::Run(next) if next == key => {
-                self.went_on(key);
-                Poll::Ready(())
-            }
-            next => self.switch(key, next),
+            At::Wake => self.wake_and_decide(key),
         }
     }
 
-    /// The decision let the running task go on.
-    #[inline]
-    fn went_on(&self, key: u32) {
-        self.with(|core, decider| {
-            if core.interests.steps {
-                let op = core.actions[key as usize].op;
-                decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
+    /// Wakes foreign wakers that are due, and takes the decision that had to wait for them.
+    #[cold]
+    fn wake_and_decide(&self, key: u32) -> Poll<()> {
+        let worker = self.worker.get();
+        loop {
+            self.wake_due();
+            let at = self.with(|core, decider| core.decide_at_point(key, worker, decider));
+            match at {
+                At::Wake => {}
+                At::Switch(next) => return self.freeze(key, next),
+                At::GoOn | At::Pending => return Poll::Ready(()),
             }
-            core.note_op(key, false);
-        });
+        }
     }
 
     /// The scheduling point of a synchronous operation.
@@ -176,19 +202,25 @@ impl World {
                 self.with(|core, _| {
                     if let Some(recorder) = &mut core.recorder {
                         let action = Action { op, ..core.actions[key as usize].clone() };
-                        recorder.step(core.steps, core.now_ns, &action, false);
+                        recorder.step(core.steps, core.now_ns, &action);
                     }
                 });
             }
         }
     }
 
-    /// Suspends the running poll in favour of another task. `Pending` if the world closed
-    /// meanwhile.
+    /// Suspends the running poll in favour of another task.
     fn switch(&self, key: u32, next: Next) -> Poll<()> {
-        let saved = self.running.get();
         self.with(|core, _| core.suspend(key, self.worker.get()));
-        self.next_key.set(if let Next::Run(next) = next { next } else { NONE });
+        self.freeze(key, if let Next::Run(next) = next { next } else { NONE })
+    }
+
+    /// Leaves this stack until the suspended task is picked. `Pending` if the world closed
+    /// meanwhile.
+    #[inline]
+    fn freeze(&self, key: u32, next: u32) -> Poll<()> {
+        let saved = self.running.get();
+        self.next_key.set(next);
         stack::freeze();
         self.running.set(saved);
         if self.phase.get() == Phase::Closing {
@@ -227,7 +259,7 @@ impl World {
     /// Unwinds when the world closes.
     pub(crate) fn park(&self, site: &'static Location<'static>) {
         let key = self.running.get().key;
-        let notified = self.with(|core, decider| {
+        self.with(|core, decider| {
             let op = Op { kind: OpKind::Block, access: Access::Read, resource: 0, site };
             let action = core.action(key);
             let notified = action.state & state::NOTIFIED != 0;
@@ -242,9 +274,7 @@ impl World {
                     decider.observe(&StepEvent::Blocked(ActionKey(key)));
                 }
             }
-            notified
         });
-        let _ = notified;
         match self.decide(NONE) {
             Next::Run(next) if next == key => self.with(|core, _| {
                 core.last = key;
@@ -279,7 +309,7 @@ impl World {
             }
         });
         if !own {
-            self.deferred.borrow_mut().push(cx.waker().clone());
+            self.push_deferred(cx);
         }
     }
 
@@ -291,8 +321,14 @@ impl World {
         } else if running.waker == cx.waker().data() {
             self.with(|core, _| core.action(running.key).state |= state::NOTIFIED);
         } else {
-            self.deferred.borrow_mut().push(cx.waker().clone());
+            self.push_deferred(cx);
         }
+    }
+
+    #[cold]
+    fn push_deferred(&self, cx: &Context<'_>) {
+        self.deferred.borrow_mut().push(cx.waker().clone());
+        self.has_deferred.set(true);
     }
 
     /// Runs `f` with a changed description of the running poll.

@@ -55,7 +55,7 @@ impl Recorder {
         self.blocked.remove(&key);
     }
 
-    pub(crate) fn step(&mut self, step: u64, time_ns: u64, action: &Action, _switched: bool) {
+    pub(crate) fn step(&mut self, step: u64, time_ns: u64, action: &Action) {
         let choices = self.pending.take().map_or(1, |decision| decision.arity);
         let key = action.key.0;
         let preempts = action.kind == ActionKind::Run

@@ -3,6 +3,7 @@
 use super::close::Closing;
 use super::core::{Core, NONE, state};
 use super::decide::Next;
+use super::decider::Decider;
 use super::panics;
 use super::tasks::Runnable;
 use super::world::{Phase, Running, WORLD, World};
@@ -14,6 +15,15 @@ use std::task::{Context, Poll};
 /// tokio's budget of operations in one poll.
 const BUDGET: u8 = 128;
 
+/// What the step loop does next.
+enum Turn {
+    Poll { key: u32, runnable: Runnable, aborted: bool },
+    /// Wakers of foreign make are due.
+    Wake,
+    /// Another stack has to run this task; [`NONE`] at the end.
+    Leave(u32),
+}
+
 /// The body of every worker.
 pub(crate) fn step_loop(first: u32) {
     WORLD.with(|world| world.step_loop(first));
@@ -23,33 +33,30 @@ impl World {
     /// Polls one task after another until one is picked whose poll is suspended on another
     /// stack, or until the iteration is over.
     fn step_loop(&self, first: u32) {
-        let budget =
-            self.with(|core, _| if core.config.coop_budget { BUDGET } else { Running::UNLIMITED });
-        let mut key = first;
+        let (budget, mut turn) = self.with(|core, decider| {
+            let budget = if core.config.coop_budget { BUDGET } else { Running::UNLIMITED };
+            (budget, core.begin_turn(first, decider))
+        });
         loop {
-            self.poll_task(key, budget);
-            if self.phase.get() != Phase::Running {
-                return;
-            }
-            match self.decide(NONE) {
-                Next::Run(next) => {
-                    if self.with(|core, _| core.actions[next as usize].state & state::FROZEN != 0) {
-                        self.next_key.set(next);
-                        return;
-                    }
-                    key = next;
+            turn = match turn {
+                Turn::Poll { key, runnable, aborted } => self.poll_task(key, runnable, aborted, budget),
+                Turn::Wake => {
+                    self.running.set(Running::NOBODY);
+                    self.wake_due();
+                    self.with(Core::next_turn)
                 }
-                _ => {
-                    self.next_key.set(NONE);
+                Turn::Leave(next) => {
+                    self.running.set(Running::NOBODY);
+                    self.next_key.set(next);
                     return;
                 }
             }
         }
     }
 
+    /// Polls a task, and decides what comes next.
     #[inline]
-    fn poll_task(&self, key: u32, budget: u8) {
-        let (mut runnable, aborted) = self.with(|core, decider| core.begin_poll(key, decider));
+    fn poll_task(&self, key: u32, mut runnable: Runnable, aborted: bool, budget: u8) -> Turn {
         self.running.set(Running {
             key,
             waker: runnable.waker.data(),
@@ -65,19 +72,27 @@ impl World {
             let mut cx = Context::from_waker(&runnable.waker);
             runnable.body.as_mut().poll(&mut cx)
         }));
+        let closing = self.phase.get() != Phase::Running;
         match result {
-            Ok(Poll::Pending) if self.phase.get() == Phase::Running => {
-                self.running.set(Running::NOBODY);
-                self.with(|core, decider| core.end_poll(key, runnable, decider));
+            Ok(Poll::Pending) if closing => self.with(|core, _| core.put_back(key, runnable)),
+            Ok(Poll::Pending) if !self.has_deferred.get() => {
+                return self.with(|core, decider| {
+                    core.end_poll(key, runnable, decider);
+                    core.next_turn(decider)
+                });
             }
             Ok(Poll::Pending) => {
-                self.running.set(Running::NOBODY);
-                self.with(|core, _| core.put_back(key, runnable));
+                self.with(|core, decider| core.end_poll(key, runnable, decider));
             }
             Ok(Poll::Ready(())) => self.finish(key, runnable),
             Err(payload) => self.poll_panicked(key, runnable, payload),
         }
+        self.running.set(Running::NOBODY);
+        if closing {
+            return Turn::Leave(NONE);
+        }
         self.wake_deferred();
+        self.with(Core::next_turn)
     }
 
     /// A task is over: drops what is left of it outside the core.
@@ -116,7 +131,7 @@ impl World {
     }
 
     fn wake_deferred(&self) {
-        if !self.deferred.borrow().is_empty() {
+        if self.has_deferred.replace(false) {
             let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
             deferred.into_iter().for_each(std::task::Waker::wake);
         }
@@ -134,6 +149,26 @@ impl World {
 }
 
 impl Core {
+    /// A task was picked that is not suspended.
+    #[inline]
+    fn begin_turn(&mut self, key: u32, decider: &mut dyn Decider) -> Turn {
+        let (runnable, aborted) = self.begin_poll(key, decider);
+        Turn::Poll { key, runnable, aborted }
+    }
+
+    /// Decides, and begins with what was picked.
+    #[inline]
+    fn next_turn(&mut self, decider: &mut dyn Decider) -> Turn {
+        match self.next(NONE, decider) {
+            Next::Run(key) if self.actions[key as usize].state & state::FROZEN != 0 => {
+                Turn::Leave(key)
+            }
+            Next::Run(key) => self.begin_turn(key, decider),
+            Next::Wake => Turn::Wake,
+            Next::End => Turn::Leave(NONE),
+        }
+    }
+
     /// The scenario is over: so is the iteration, whatever other tasks are alive.
     fn conclude(&mut self) {
         if let Some((_, kind)) = self.unobserved.first() {

@@ -159,8 +159,12 @@ impl Core {
     #[inline]
     pub(crate) fn announce(&mut self, key: u32, op: Op, resource_tag: u64) {
         let action = &mut self.actions[key as usize];
-        let tag = self.tasks[action.subject as usize].tag;
+        let same = action.op.kind == op.kind && action.op.resource == op.resource;
         action.op = op;
+        if same {
+            return;
+        }
+        let tag = self.tasks[action.subject as usize].tag;
         let digest = mix(tag ^ op_digest(op.kind, resource_tag));
         self.fingerprint = self.fingerprint.wrapping_sub(action.digest).wrapping_add(digest);
         action.digest = digest;
@@ -181,7 +185,7 @@ impl Core {
         if let Some(recorder) = &mut self.recorder {
             let action = &self.actions[key as usize];
             recorder.begin_poll(key);
-            recorder.step(self.steps, self.now_ns, action, false);
+            recorder.step(self.steps, self.now_ns, action);
         }
         let runnable = self.tasks[subject as usize].runnable.take();
         (runnable.expect("cct bug: a task without a body was picked"), aborted)

@@ -275,7 +275,7 @@ impl Core {
     pub(crate) fn fire_early(&mut self, action: u32, decider: &mut dyn Decider) {
         let timer = self.actions[action as usize].subject;
         if let Some(recorder) = &mut self.recorder {
-            recorder.step(self.steps, self.now_ns, &self.actions[action as usize], false);
+            recorder.step(self.steps, self.now_ns, &self.actions[action as usize]);
         }
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
         if self.advance_to(deadline_ns) {

@@ -82,6 +82,7 @@ pub(crate) struct World {
     pub(crate) home: OnceCell<&'static Home>,
     pub(crate) engine: RefCell<Engine>,
     pub(crate) deferred: RefCell<Vec<Waker>>,
+    pub(crate) has_deferred: Cell<bool>,
     pub(crate) workers: RefCell<Workers>,
 }
 
@@ -117,6 +118,7 @@ impl World {
             home: OnceCell::new(),
             engine: RefCell::new(Engine { core: Core::new(), decider: Box::new(Nobody) }),
             deferred: RefCell::new(Vec::new()),
+            has_deferred: Cell::new(false),
             workers: RefCell::new(Workers { workers: Vec::new(), idle: Vec::new() }),
         }
     }
@@ -150,23 +152,20 @@ impl World {
     }
 
     /// Decides what runs next. `current` may simply go on; see [`Core::next`].
-    #[inline]
     pub(crate) fn decide(&self, current: u32) -> Next {
         loop {
-            let (next, due) = self.with(|core, decider| {
-                let next = core.next(current, decider);
-                let due = if next == Next::Wake {
-                    std::mem::take(&mut core.timers.due)
-                } else {
-                    Vec::new()
-                };
-                (next, due)
-            });
-            if next != Next::Wake {
-                return next;
+            match self.with(|core, decider| core.next(current, decider)) {
+                Next::Wake => self.wake_due(),
+                next => return next,
             }
-            due.into_iter().for_each(super::waker::Waiter::wake);
         }
+    }
+
+    /// Wakes the foreign wakers of timers and cancellations that have fired.
+    #[cold]
+    pub(crate) fn wake_due(&self) {
+        let due = self.with(|core, _| std::mem::take(&mut core.timers.due));
+        due.into_iter().for_each(super::waker::Waiter::wake);
     }
 }
 

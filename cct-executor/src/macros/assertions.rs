@@ -5,6 +5,9 @@
 /// Unlike `assert!` it does not unwind: the iteration fails at this place even where a panic would
 /// be caught, as in a spawned task whose handle is dropped. A message may follow, as in `assert!`.
 ///
+/// # Panics
+/// Outside of a test world, if the condition is false.
+///
 /// # Examples
 /// ```
 /// let (balance, limit) = (3, -5);

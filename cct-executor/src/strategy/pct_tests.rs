@@ -2,6 +2,9 @@ use super::*;
 use crate::strategy::model::{Do, Run, Toy};
 use crate::strategy::odds::{assert_at_least, assert_exactly};
 
+/// A program, and how to tell its bug.
+type Case = (Vec<Vec<Do>>, fn(&Run) -> bool);
+
 /// Runs a program so many times; returns how often the predicate held, and the most decisions of
 /// an iteration.
 fn hits(tasks: Vec<Vec<Do>>, mut pct: Pct, n: u64, bug: impl Fn(&Run) -> bool) -> (u64, u64) {
@@ -18,19 +21,19 @@ fn hits(tasks: Vec<Vec<Do>>, mut pct: Pct, n: u64, bug: impl Fn(&Run) -> bool) -
 /// Depth 1: the bug shows if the first step of task 0 comes after all steps of the others.
 #[test]
 fn depth_1_has_odds_of_one_in_n() {
-    for n in [2, 3, 8, 20] {
+    for n in [2, 3, 8, 16] {
         for step in [Do::Step, Do::Yield] {
-            let (found, _) = hits(vec![vec![step; 5]; n], Pct::depth(1), 20_000, |run| {
+            let (found, _) = hits(vec![vec![step; 5]; n], Pct::depth(1), 4000, |run| {
                 run.when(0, 0) == Some(5 * (n - 1))
             });
             // Exactly one in n: the priorities decide, and there are no changes.
-            assert_exactly(found, 20_000, 1.0 / n as f64);
+            assert_exactly(found, 4000, 1.0 / n as f64);
         }
     }
 }
 
 /// Depth 2: task 0 is held back before its fourth step until task 1 has run its only one.
-fn depth_2(others: usize) -> (Vec<Vec<Do>>, fn(&Run) -> bool) {
+fn depth_2(others: usize) -> Case {
     let mut tasks = vec![vec![Do::Step; 8], vec![Do::Step; 1]];
     tasks.resize(2 + others, vec![Do::Step; 4]);
     let bug = |run: &Run| {
@@ -48,9 +51,9 @@ fn depth_2_meets_the_bound() {
             tasks.len() as f64,
             tasks.iter().map(Vec::len).sum::<usize>() as u32,
         );
-        let (found, decisions) = hits(tasks.clone(), Pct::depth(2).k(k), 40_000, bug);
+        let (found, decisions) = hits(tasks.clone(), Pct::depth(2).k(k), 20_000, bug);
         assert!(decisions < u64::from(k));
-        assert_at_least(found, 40_000, 1.0 / (n * f64::from(k)));
+        assert_at_least(found, 20_000, 1.0 / (n * f64::from(k)));
         assert_eq!(
             hits(tasks, Pct::depth(1), 2000, bug).0,
             0,
@@ -64,13 +67,13 @@ fn depth_2_meets_the_bound() {
 #[test]
 fn depth_2_has_the_computed_odds() {
     let (tasks, bug) = depth_2(0);
-    let (found, _) = hits(tasks, Pct::depth(2).k(9), 60_000, bug);
-    assert_exactly(found, 60_000, 1.0 / (2.0 * 9.0));
+    let (found, _) = hits(tasks, Pct::depth(2).k(9), 10_000, bug);
+    assert_exactly(found, 10_000, 1.0 / (2.0 * 9.0));
 }
 
 /// Depth 3: task 1's first step falls between steps 2 and 3 of task 0, and its second step comes
 /// after step 4 of task 0 (counting from 0: 1, 2 and 3).
-fn depth_3() -> (Vec<Vec<Do>>, fn(&Run) -> bool) {
+fn depth_3() -> Case {
     let tasks = vec![vec![Do::Step; 6], vec![Do::Step; 2]];
     let bug = |run: &Run| {
         let first = run.when(1, 0);
@@ -82,9 +85,9 @@ fn depth_3() -> (Vec<Vec<Do>>, fn(&Run) -> bool) {
 #[test]
 fn depth_3_meets_the_bound() {
     let (tasks, bug) = depth_3();
-    let (found, decisions) = hits(tasks.clone(), Pct::depth(3).k(8), 60_000, bug);
+    let (found, decisions) = hits(tasks.clone(), Pct::depth(3).k(8), 20_000, bug);
     assert!(decisions < 8);
-    assert_at_least(found, 60_000, 1.0 / (2.0 * 8.0 * 8.0));
+    assert_at_least(found, 20_000, 1.0 / (2.0 * 8.0 * 8.0));
     assert_eq!(
         hits(tasks, Pct::depth(2).k(8), 5000, bug).0,
         0,
@@ -156,22 +159,27 @@ fn two_changes_can_fall_on_one_decision() {
     assert_exactly(on_two_tasks, 20_000, 0.5);
 }
 
+/// A sequential part before and after the concurrent one: the odds are those of the concurrent part,
+/// and would be twenty times smaller if all steps were counted.
 #[test]
 fn sequential_parts_take_no_positions() {
-    // A long sequential part before and after the concurrent one: the bound is that of the short
-    // program, and would be 40 times smaller if all steps were counted.
-    let (mut tasks, _) = depth_2(0);
-    tasks[0].splice(0..0, [vec![Do::Step; 300], vec![Do::Spawn(1)]].concat());
-    tasks[0].extend(vec![Do::Step; 300]);
+    let concurrent = vec![
+        Do::Spawn(1),
+        Do::Step,
+        Do::Step,
+        Do::Step,
+        Do::Step,
+        Do::Join(1),
+    ];
+    let alone = vec![Do::Step; 40];
+    let tasks = vec![[alone.clone(), concurrent, alone].concat(), vec![Do::Step]];
     let bug = |run: &Run| {
         let between = run.when(1, 0);
-        run.when(0, 303) < between && between < run.when(0, 304)
+        run.when(0, 42) < between && between < run.when(0, 43)
     };
-    // Task 1 must be lower, and the change must come at the right one of all decisions that task 0
-    // takes while task 1 is enabled.
-    let (found, decisions) = hits(tasks.clone(), Pct::depth(2).k(308), 60_000, bug);
-    assert_eq!(decisions, 308);
-    assert_at_least(found, 60_000, 1.0 / (2.0 * 308.0));
+    let (found, decisions) = hits(tasks, Pct::depth(2).k(4), 10_000, bug);
+    assert_eq!(decisions, 4);
+    assert_exactly(found, 10_000, 1.0 / (2.0 * 4.0));
 }
 
 /// A bug of depth 2 in the last of twelve fork-join phases: with phases its odds are those of one
@@ -193,12 +201,12 @@ fn phases_find_bugs_of_late_phases() {
         let between = run.when(12, 0);
         run.when(0, 56) < between && between < run.when(0, 57)
     };
-    let (found, _) = hits(tasks.clone(), Pct::depth(2).phases(true), 20_000, bug);
+    let (found, _) = hits(tasks.clone(), Pct::depth(2).phases(true), 5000, bug);
     // Three decisions: before each plain step of the main task.
-    assert_at_least(found, 20_000, 1.0 / (2.0 * 3.0));
-    let (found, decisions) = hits(tasks, Pct::depth(2), 20_000, bug);
+    assert_at_least(found, 5000, 1.0 / (2.0 * 3.0));
+    let (found, decisions) = hits(tasks, Pct::depth(2), 5000, bug);
     assert_eq!(decisions, 12 * 3);
-    assert_exactly(found, 20_000, 1.0 / (2.0 * 36.0));
+    assert_exactly(found, 5000, 1.0 / (2.0 * 36.0));
 }
 
 /// The main task's last step comes after everything else whenever it could, although nothing
@@ -219,19 +227,19 @@ fn spinning_tasks_lose_their_priority() {
     let spin = vec![Do::SpinUntil(0), Do::Step];
     let tasks = vec![spin.clone(), vec![Do::Yield, Do::Raise(0)], spin];
     let mut toy = Toy::new(tasks.clone());
-    toy.limit = 20_000;
+    toy.limit = 6000;
     let mut pct = Pct::depth(3);
-    for index in 0..300 {
+    for index in 0..150 {
         assert!(
             !toy.run(&mut pct, Seed(9), index).cut,
             "iteration {index} never ended"
         );
     }
     let mut pct = Pct::depth(1).patience(0);
-    let cut = (0..300)
+    let cut = (0..150)
         .filter(|&index| toy.run(&mut pct, Seed(9), index).cut)
         .count() as u64;
-    assert_exactly(cut, 300, 2.0 / 3.0);
+    assert_exactly(cut, 150, 2.0 / 3.0);
 }
 
 /// Depth 1 with many yields: patience must not cost the bound for tasks that merely yield.

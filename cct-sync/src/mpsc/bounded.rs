@@ -1,15 +1,17 @@
 //! Channels with a bound.
 
 use super::chan::{Chan, Tx};
-use super::error::{SendError, TryRecvError, TrySendError};
+use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::receive::Rx;
 use super::reserve;
 use super::weak::WeakSender;
 use cct_executor::shim::{Access, OpKind, block_on};
+use cct_executor::time;
 use std::fmt;
 use std::panic::Location;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// Makes a channel in which up to `buffer` messages may wait.
 ///
@@ -92,6 +94,40 @@ impl<T> Sender<T> {
             .sync_point(OpKind::TrySend, Access::Write, Location::caller());
         chan.try_push(message)
             .map_err(|(message, closed)| refusal(closed, message))
+    }
+
+    /// As [`send`](Self::send), but waits only until `timeout` has passed since the first poll.
+    ///
+    /// # Scheduling points
+    /// One before looking for room, and one when the timer is first waited for.
+    ///
+    /// # Cancel safety
+    /// As for [`send`](Self::send).
+    ///
+    /// # Panics
+    /// Outside a world, which has no timers, when first polled.
+    ///
+    /// # Errors
+    /// When there was no room in time, or the receiver was closed or dropped; gives the message
+    /// back.
+    #[track_caller]
+    pub fn send_timeout(
+        &self,
+        value: T,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> + use<'_, T> {
+        let site = Location::caller();
+        async move {
+            let chan = self.tx.chan();
+            match time::timeout(timeout, reserve::reserve(chan, 1, site)).await {
+                Ok(Ok(())) => {
+                    chan.push(value);
+                    Ok(())
+                }
+                Ok(Err(_)) => Err(SendTimeoutError::Closed(value)),
+                Err(_) => Err(SendTimeoutError::Timeout(value)),
+            }
+        }
     }
 
     /// As [`send`](Self::send), from code that may block.

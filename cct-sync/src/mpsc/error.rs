@@ -41,10 +41,12 @@ impl<T> TrySendError<T> {
 
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+        // With quotes, as tokio's.
+        let name = match self {
             TrySendError::Full(_) => "Full(..)",
             TrySendError::Closed(_) => "Closed(..)",
-        })
+        };
+        name.fmt(f)
     }
 }
 
@@ -64,6 +66,46 @@ impl<T> From<SendError<T>> for TrySendError<T> {
         TrySendError::Closed(error.0)
     }
 }
+
+/// Why a message could not be sent in time; gives it back.
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub enum SendTimeoutError<T> {
+    /// There was no room in time.
+    Timeout(T),
+    /// The receiver is closed.
+    Closed(T),
+}
+
+impl<T> SendTimeoutError<T> {
+    /// The message.
+    pub fn into_inner(self) -> T {
+        match self {
+            SendTimeoutError::Timeout(value) | SendTimeoutError::Closed(value) => value,
+        }
+    }
+}
+
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // With quotes, as tokio's.
+        let name = match self {
+            SendTimeoutError::Timeout(_) => "Timeout(..)",
+            SendTimeoutError::Closed(_) => "Closed(..)",
+        };
+        name.fmt(f)
+    }
+}
+
+impl<T> fmt::Display for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SendTimeoutError::Timeout(_) => "timed out waiting on send operation",
+            SendTimeoutError::Closed(_) => "channel closed",
+        })
+    }
+}
+
+impl<T> Error for SendTimeoutError<T> {}
 
 /// Why no message could be received at once.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-const SEEDS: u64 = 2000;
+const SEEDS: u64 = 1000;
 const STEPS: usize = 60;
 
 /// The name under which a receiver that is polled by hand is woken.

@@ -41,10 +41,20 @@ pub(crate) async fn advance_in_steps_reaches_the_deadline(log: Log) {
 pub(crate) async fn a_deadline_within_the_current_millisecond(log: Log) {
     let start = Instant::now();
     time::advance(Duration::from_micros(300)).await;
+    let mut sleep = task::spawn(Box::pin(time::sleep(Duration::from_micros(300))));
+    note!(log, "{:?} {:?}", sleep.poll(), sleep.deadline() - start);
+    time::advance(Duration::from_micros(600)).await;
+    note!(log, "{:?} {:?}", sleep.poll(), start.elapsed());
+    time::advance(Duration::from_micros(100)).await;
+    note!(log, "{:?} {:?}", sleep.poll(), start.elapsed());
+}
+
+pub(crate) async fn sleeps_between_milliseconds_are_never_short(_: Log) {
+    let start = Instant::now();
+    time::advance(Duration::from_micros(300)).await;
     time::sleep(Duration::from_micros(300)).await;
-    note!(log, "{:?}", start.elapsed());
-    time::sleep(millis(1)).await;
-    note!(log, "{:?}", start.elapsed());
+    let elapsed = start.elapsed();
+    assert!(elapsed >= Duration::from_micros(600) && elapsed < millis(2), "{elapsed:?}");
 }
 
 pub(crate) async fn advance_and_sleep_add_up(log: Log) {

@@ -210,16 +210,6 @@ pub(crate) async fn a_panic_while_aborting_is_the_result(log: Log) {
     note!(log, "panic {} {}", error.is_panic(), show(&error));
 }
 
-pub(crate) async fn a_panic_in_an_unread_output_is_swallowed(log: Log) {
-    let (tx, rx) = oneshot::channel();
-    drop(spawn(async move {
-        tx.send(()).unwrap();
-        Grenade
-    }));
-    note!(log, "{:?}", rx.await);
-    note!(log, "{:?}", spawn(async { 1 }).await.unwrap());
-}
-
 pub(crate) async fn aborting_oneself_takes_effect_at_the_next_await(log: Log) {
     for wait in [false, true] {
         let (tx, rx) = oneshot::channel::<tasks::AbortHandle>();

@@ -21,7 +21,8 @@ macro_rules! runtime_contracts {
             clock {
                 clock: advance_moves_the_clock_exactly advance_fires_what_is_due
                     advance_in_steps_reaches_the_deadline a_deadline_within_the_current_millisecond
-                    advance_and_sleep_add_up pausing_twice_panics a_resumed_clock_still_sleeps
+                    sleeps_between_milliseconds_are_never_short advance_and_sleep_add_up
+                    pausing_twice_panics a_resumed_clock_still_sleeps
                     the_unread_past_is_not_repeated time_waits_for_blocking_tasks;
             }
             combinators {
@@ -106,7 +107,7 @@ macro_rules! runtime_contracts {
                     a_dropped_handle_detaches abort_handles_do_not_keep_the_output
                     joining_is_woken_once_done a_task_knows_its_id the_root_has_no_id
                     ids_are_unique_and_errors_carry_them the_id_is_current_while_a_task_is_dropped
-                    a_panic_while_aborting_is_the_result a_panic_in_an_unread_output_is_swallowed
+                    a_panic_while_aborting_is_the_result
                     aborting_oneself_takes_effect_at_the_next_await errors_turn_into_io_errors
                     a_destructor_may_spawn;
             }

@@ -3,7 +3,7 @@
 
 use super::options::{Call, Code, Options};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{AttrStyle, Attribute, ItemFn, ReturnType};
@@ -30,23 +30,24 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
     // Named like the test: an identifier that the body could mean otherwise would be captured.
     let mut scenario = name.clone();
     scenario.set_span(name.span().resolved_at(Span::mixed_site()));
-    let run_test = at_result(quote!(#crate_path::__private::run_test), output);
+    let arguments = quote! {
+        #crate_path::__private::TestCase {
+            name: ::core::concat!(::core::module_path!(), "::", #text),
+            manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
+            file: ::core::file!(),
+            line: ::core::line!(),
+        },
+        #crate_path::Checker::new()#(#calls)*,
+        #scenario,
+    };
+    let run_test = call_at_result(quote!(#crate_path::__private::run_test), &arguments, output);
     quote! {
         #(#attributes)*
         #[::core::prelude::v1::test]
         #vis #fn_token #name() {
             #[allow(clippy::unused_async)]
             #asyncness #fn_token #scenario() #output #block
-            #run_test(
-                #crate_path::__private::TestCase {
-                    name: ::core::concat!(::core::module_path!(), "::", #text),
-                    manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
-                    file: ::core::file!(),
-                    line: ::core::line!(),
-                },
-                #crate_path::Checker::new()#(#calls)*,
-                #scenario,
-            )
+            #run_test
         }
     }
 }
@@ -66,16 +67,22 @@ fn builder_call(call: &Call, crate_path: &TokenStream) -> TokenStream {
     quote!(.#method(#argument))
 }
 
-/// Moves code to the return type, where one that is no `ScenarioResult` shall be reported.
-fn at_result(code: TokenStream, output: &ReturnType) -> TokenStream {
+/// A call placed at the return type, where one that is no `ScenarioResult` shall be reported.
+fn call_at_result(
+    function: TokenStream,
+    arguments: &TokenStream,
+    output: &ReturnType,
+) -> TokenStream {
     let ReturnType::Type(_, result) = output else {
-        return code;
+        return quote!(#function(#arguments));
     };
-    let place = result.span();
-    code.into_iter()
+    let place = Span::call_site().located_at(result.span());
+    let function: TokenStream = function
+        .into_iter()
         .map(|mut token| {
             token.set_span(token.span().located_at(place));
             token
         })
-        .collect()
+        .collect();
+    quote_spanned!(place=> #function(#arguments))
 }

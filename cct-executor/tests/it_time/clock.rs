@@ -1,0 +1,81 @@
+use crate::{checker, panic_text, poll_once};
+use cct_executor::{Checker, time};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+both! {
+    async fn advancing_fires_what_is_due_and_no_more() {
+        use subject::time::{Instant, advance, sleep};
+        let start = Instant::now();
+        let mut near = Box::pin(sleep(MS * 5));
+        let mut far = Box::pin(sleep(MS * 50));
+        assert!(poll_once(&mut near).await.is_pending());
+        assert!(poll_once(&mut far).await.is_pending());
+        advance(MS * 5).await;
+        assert_eq!(start.elapsed(), MS * 5);
+        assert!(poll_once(&mut near).await.is_ready());
+        assert!(poll_once(&mut far).await.is_pending());
+        advance(MS * 100).await;
+        assert_eq!(start.elapsed(), MS * 105);
+        assert!(poll_once(&mut far).await.is_ready());
+    }
+
+    async fn part_of_a_millisecond_fires_nothing() {
+        use subject::time::{advance, sleep};
+        let mut timer = Box::pin(sleep(MS));
+        assert!(poll_once(&mut timer).await.is_pending());
+        advance(MS / 2).await;
+        assert!(poll_once(&mut timer).await.is_pending());
+        advance(MS / 2).await;
+        assert!(poll_once(&mut timer).await.is_ready());
+    }
+
+    async fn the_clock_is_frozen_once() {
+        use subject::time::{pause, resume};
+        assert_eq!(panic_text(pause), "time is already frozen");
+        resume();
+        assert_eq!(panic_text(resume), "time is not frozen");
+        let moved = subject::spawn(subject::time::advance(MS)).await;
+        assert!(moved.is_err_and(|error| error.to_string().contains("time is not frozen")));
+        pause();
+        let start = subject::time::Instant::now();
+        subject::time::advance(MS).await;
+        assert_eq!(start.elapsed(), MS);
+    }
+}
+
+#[test]
+fn every_iteration_begins_at_zero() {
+    checker("zero")
+        .run(|| async {
+            assert_eq!(format!("{:?}", time::Instant::now()), "Instant(0ns)");
+            time::sleep(Duration::from_secs(90)).await;
+            assert_eq!(format!("{:?}", time::Instant::now()), "Instant(90s)");
+            let std = time::Instant::now().into_std();
+            assert_eq!(time::Instant::from_std(std), time::Instant::now());
+        })
+        .assert_passed();
+}
+
+#[test]
+fn the_clock_is_not_frozen_unless_asked() {
+    Checker::new()
+        .use_environment(false)
+        .iterations(3)
+        .run(|| async {
+            assert_eq!(panic_text(time::resume), "time is not frozen");
+            time::pause();
+            time::resume();
+        })
+        .assert_passed();
+}
+
+#[test]
+fn outside_a_world_the_clock_cannot_be_frozen() {
+    let text = panic_text(time::pause);
+    assert!(
+        text.starts_with("there is no world here: time cannot be frozen"),
+        "{text}"
+    );
+}

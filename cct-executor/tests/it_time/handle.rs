@@ -1,0 +1,76 @@
+use crate::{checker, panic_text};
+use cct_executor::runtime::{Handle, RuntimeFlavor};
+use std::sync::{Arc, Mutex};
+
+both! {
+    async fn a_handle_spawns() {
+        use subject::runtime::Handle;
+        let handle = Handle::current();
+        assert_eq!(handle.spawn(async { 1 }).await.unwrap(), 1);
+        assert_eq!(handle.spawn_blocking(|| 2).await.unwrap(), 2);
+        let theirs = handle.clone();
+        let three = subject::task::spawn_blocking(move || {
+            let _entered = theirs.enter();
+            let inner = theirs.spawn(async {
+                subject::task::yield_now().await;
+                3
+            });
+            Handle::current().block_on(inner).unwrap()
+        });
+        assert_eq!(three.await.unwrap(), 3);
+        assert_eq!(handle.id(), Handle::try_current().unwrap().id());
+    }
+
+    async fn a_task_must_not_block() {
+        use subject::runtime::Handle;
+        let text = panic_text(|| Handle::current().block_on(async {}));
+        assert!(text.contains("within a runtime"), "{text}");
+    }
+}
+
+#[test]
+fn outside_a_world_there_is_no_handle() {
+    let error = Handle::try_current().unwrap_err();
+    assert!(error.is_missing_context() && !error.is_thread_local_destroyed());
+    assert!(panic_text(Handle::current).starts_with("there is no world here: a handle"));
+}
+
+#[test]
+fn a_handle_dies_with_its_world() {
+    let left: Arc<Mutex<Option<Handle>>> = Arc::default();
+    let slot = left.clone();
+    checker("leaves its handle")
+        .run(move || {
+            let slot = slot.clone();
+            async move {
+                let handle = Handle::current();
+                assert_eq!(handle.runtime_flavor(), RuntimeFlavor::MultiThread);
+                assert_eq!(format!("{handle:?} {}", handle.id()), "Handle { .. } 1");
+                *slot.lock().unwrap() = Some(handle);
+            }
+        })
+        .assert_passed();
+    let handle = left.lock().unwrap().take().expect("a handle");
+    for text in [
+        panic_text(|| handle.spawn(async {})),
+        panic_text(|| handle.spawn_blocking(|| ())),
+        panic_text(|| handle.block_on(async {})),
+        panic_text(|| handle.enter()),
+    ] {
+        assert!(
+            text.starts_with("this handle belongs to another world"),
+            "{text}"
+        );
+    }
+    let handle = Mutex::new(Some(handle));
+    checker("has the handle of another")
+        .iterations(1)
+        .determinism_check(false)
+        .run(move || {
+            let handle = handle.lock().unwrap().take().expect("one iteration");
+            async move {
+                panic_text(|| handle.spawn(async {}));
+            }
+        })
+        .assert_passed();
+}
