@@ -73,8 +73,8 @@ impl Resource {
     /// The scheduling point of an asynchronous operation, passed before it acts.
     ///
     /// The strategy may let other tasks run first: the poll is then suspended where it stands, and
-    /// goes on when the task is picked. `Pending` means that the operation must return `Pending`
-    /// without acting: the world is closing, or spurious polls were asked for.
+    /// goes on when the task is picked. `Pending` means that the world is closing and the
+    /// operation must return `Pending` without acting.
     #[inline]
     pub fn point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) -> Poll<()> {
         let resource = self.index();

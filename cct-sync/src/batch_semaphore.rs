@@ -11,14 +11,15 @@
 //!
 //! Does not: know what the permits protect.
 
-use crate::semaphore::{AcquireError, TryAcquireError};
-use crate::waiters::{Key, WaitList, Wakes};
+mod acquire;
+
+pub(crate) use acquire::Acquire;
+
+use crate::semaphore::TryAcquireError;
+use crate::waiters::{WaitList, Wakes};
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
-use cct_executor::task::coop;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 
 /// How an operation presents itself at its scheduling point.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,7 @@ impl State {
             permits,
             closed,
             queue: WaitList::new(),
+            shown: 0,
         }
     }
 
@@ -192,7 +194,9 @@ impl BatchSemaphore {
     #[inline]
     pub(crate) fn try_acquire(&self, count: usize) -> Result<(), TryAcquireError> {
         check(count);
-        let (result, news) = self.state.with(|state| (state.take(count), state.news(self)));
+        let (result, news) = self
+            .state
+            .with(|state| (state.take(count), state.news(self)));
         self.show(news);
         result
     }
@@ -256,24 +260,14 @@ impl BatchSemaphore {
     #[inline]
     pub(crate) fn acquire(&self, count: u32, call: Call) -> Acquire<'_> {
         check(count as usize);
-        Acquire {
-            semaphore: self,
-            call,
-            count,
-            stage: Stage::New,
-        }
+        Acquire::new(self, count, call)
     }
 
     /// Waits for permits, for callers that have passed their scheduling point already.
     #[inline]
     pub(crate) fn acquire_past_point(&self, count: u32, call: Call) -> Acquire<'_> {
         check(count as usize);
-        Acquire {
-            semaphore: self,
-            call,
-            count,
-            stage: Stage::Started,
-        }
+        Acquire::past_point(self, count, call)
     }
 }
 
@@ -292,189 +286,5 @@ impl fmt::Debug for BatchSemaphore {
         f.debug_struct("Semaphore")
             .field("permits", &self.available_permits())
             .finish()
-    }
-}
-
-/// The future of [`BatchSemaphore::acquire`].
-#[must_use = "futures do nothing unless awaited"]
-pub(crate) struct Acquire<'a> {
-    semaphore: &'a BatchSemaphore,
-    call: Call,
-    count: u32,
-    stage: Stage,
-}
-
-#[derive(Clone, Copy)]
-enum Stage {
-    /// The scheduling point is ahead.
-    New,
-    /// Nothing was taken yet.
-    Started,
-    /// The node says how much is missing.
-    Waiting(Key),
-    /// All permits are here, but the task's budget did not allow to complete.
-    Held,
-    /// Completed; the permits belong to the caller.
-    Done,
-}
-
-enum Step {
-    Granted,
-    Closed(Option<u64>),
-    Blocked(Option<u64>),
-    NeedsWaiter,
-}
-
-impl Future for Acquire<'_> {
-    type Output = Result<(), AcquireError>;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let semaphore = this.semaphore;
-        if let Stage::New = this.stage {
-            ready!(
-                semaphore
-                    .resource
-                    .point(this.call.kind, this.call.access, this.call.site)
-            );
-            this.stage = Stage::Started;
-        }
-        let free = match this.stage {
-            Stage::Started => semaphore.try_acquire(this.count as usize).is_ok(),
-            _ => false,
-        };
-        if free {
-            this.stage = Stage::Held;
-        } else if let Err(error) = ready!(this.poll_queue(cx)) {
-            return Poll::Ready(Err(error));
-        }
-        ready!(coop::poll_proceed(cx)).made_progress();
-        this.stage = Stage::Done;
-        if this.count > 0 {
-            semaphore.resource.acquired(this.call.site);
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl Acquire<'_> {
-    /// Everything but the case that the permits are free at once.
-    #[cold]
-    fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), AcquireError>> {
-        let semaphore = self.semaphore;
-        // Made, and dropped when it replaced another, outside of the cell.
-        let mut waiter = match self.stage {
-            Stage::Started => Some(Waiter::from_context(cx)),
-            _ => None,
-        };
-        loop {
-            match semaphore
-                .state
-                .with(|state| self.step(state, &mut waiter, cx))
-            {
-                Step::Granted => {
-                    self.stage = Stage::Held;
-                    return Poll::Ready(Ok(()));
-                }
-                Step::Closed(news) => {
-                    self.stage = Stage::Done;
-                    semaphore.show(news);
-                    return Poll::Ready(Err(AcquireError(())));
-                }
-                Step::Blocked(news) => {
-                    semaphore.show(news);
-                    semaphore.resource.blocked(self.call.kind, self.call.site);
-                    return Poll::Pending;
-                }
-                Step::NeedsWaiter => waiter = Some(Waiter::from_context(cx)),
-            }
-        }
-    }
-
-    fn step(&mut self, state: &mut State, waiter: &mut Option<Waiter>, cx: &Context<'_>) -> Step {
-        let semaphore = self.semaphore;
-        match self.stage {
-            Stage::New | Stage::Started => match state.take(self.count as usize) {
-                Ok(()) => Step::Granted,
-                Err(TryAcquireError::Closed) => Step::Closed(state.news(semaphore)),
-                Err(TryAcquireError::NoPermits) => {
-                    if waiter.is_none() {
-                        return Step::NeedsWaiter;
-                    }
-                    // Less than `count`, so it fits.
-                    let missing = self.count - state.permits as u32;
-                    state.permits = 0;
-                    let node = Node {
-                        missing,
-                        waiter: waiter.take(),
-                    };
-                    self.stage = Stage::Waiting(state.queue.push(node));
-                    Step::Blocked(state.news(semaphore))
-                }
-            },
-            Stage::Waiting(key) => {
-                let missing = state.queue.node(key).missing;
-                if state.closed || missing == 0 {
-                    *waiter = state.queue.remove(key).waiter;
-                    if state.closed {
-                        state.permits += (self.count - missing) as usize;
-                        return Step::Closed(state.news(semaphore));
-                    }
-                    return Step::Granted;
-                }
-                let current = &mut state.queue.node(key).waiter;
-                if !current
-                    .as_ref()
-                    .is_some_and(|current| current.will_wake(cx))
-                {
-                    if waiter.is_none() {
-                        return Step::NeedsWaiter;
-                    }
-                    std::mem::swap(current, waiter);
-                }
-                Step::Blocked(state.news(semaphore))
-            }
-            Stage::Held if state.closed => {
-                state.permits += self.count as usize;
-                Step::Closed(state.news(semaphore))
-            }
-            Stage::Held => Step::Granted,
-            Stage::Done => panic!("an acquisition was polled after it had completed"),
-        }
-    }
-
-    #[cold]
-    fn cancel(&mut self) {
-        let semaphore = self.semaphore;
-        semaphore
-            .resource
-            .sync_point(OpKind::Drop, Access::Write, self.call.site);
-        let mut wakes = Wakes::none();
-        let (waiter, news) = semaphore.state.with(|state| {
-            let (assigned, waiter) = match self.stage {
-                Stage::Waiting(key) => {
-                    let node = state.queue.remove(key);
-                    (self.count - node.missing, node.waiter)
-                }
-                _ => (self.count, None),
-            };
-            if assigned > 0 {
-                state.add(assigned as usize, &mut wakes);
-            }
-            (waiter, state.news(semaphore))
-        });
-        self.stage = Stage::Done;
-        semaphore.settle(news, wakes);
-        drop(waiter);
-    }
-}
-
-impl Drop for Acquire<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Stage::Waiting(_) | Stage::Held = self.stage {
-            self.cancel();
-        }
     }
 }

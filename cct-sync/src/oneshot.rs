@@ -416,9 +416,7 @@ impl<T> Future for Receiver<T> {
                     .as_ref()
                     .is_some_and(|current| current.will_wake(cx))
                 {
-                    if waiter.is_none() {
-                        return None;
-                    }
+                    waiter.as_ref()?;
                     std::mem::swap(&mut state.receiver, &mut waiter);
                 }
                 Some(Err(()))

@@ -41,6 +41,7 @@ fn check<F>(
         .iterations(iterations)
         .max_time(Duration::from_secs(100 * 365 * 24 * 3600))
         .fail_on_limit(true)
+        .time_budget(None)
         .use_environment(false)
         .run(move || {
             let expected = expected.clone();
@@ -58,6 +59,10 @@ fn check<F>(
             }
         });
     report.assert_passed();
+    assert_eq!(report.iterations, iterations, "every iteration counts");
+    if strategy == "random" && matches!(company, Company::Busy) {
+        assert!(report.coverage.schedules > 1, "company must leave something to choose");
+    }
 }
 
 fn busy_neighbours() -> Vec<task::JoinHandle<()>> {

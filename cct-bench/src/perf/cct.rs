@@ -11,18 +11,15 @@ pub(super) fn iterate(
     workload: &str,
     params: Params,
     strategy: &'static str,
-    granularity: Granularity,
+    (granularity, budget): (Granularity, bool),
     iterations: u64,
 ) {
-    // Round-robin ends after its one schedule; several runs measure it.
-    let (runs, each) = if strategy == "round-robin" { (iterations, 1) } else { (1, iterations) };
     let name: &'static str = workload.to_owned().leak();
-    for _ in 0..runs {
-        let report = checker(strategy, granularity).iterations(each).run(move || async move {
-            workloads::run(name, params).await;
-        });
-        report.assert_passed();
-    }
+    let checker = checker(strategy, granularity).coop_budget(budget).iterations(iterations);
+    let report = checker.run(move || async move {
+        workloads::run(name, params).await;
+    });
+    report.assert_passed();
 }
 
 pub(super) fn checker(strategy: &str, granularity: Granularity) -> Checker {

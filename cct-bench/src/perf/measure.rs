@@ -50,16 +50,20 @@ pub(crate) fn workload(workload: &Workload, reps: usize) -> Vec<Row> {
     ];
     let await_target = matches!(name, "W2" | "W3" | "W4").then_some(5.0);
     let subjects = [
-        ("random", Granularity::Op, Some(workload.random)),
-        ("pct:d=3", Granularity::Op, Some(workload.pct)),
-        ("round-robin", Granularity::Op, None),
-        ("random", Granularity::Await, await_target),
+        ("random", Granularity::Op, false, Some(workload.random)),
+        ("pct:d=3", Granularity::Op, false, Some(workload.pct)),
+        ("random", Granularity::Await, false, await_target),
+        ("random", Granularity::Op, true, None),
     ];
-    for (strategy, granularity, target) in subjects {
-        let suffix = if granularity == Granularity::Await { " (await)" } else { "" };
+    for (strategy, granularity, budget, target) in subjects {
+        let suffix = match (granularity, budget) {
+            (Granularity::Await, _) => " (await)",
+            (_, true) => " (with tokio's budget)",
+            _ => "",
+        };
         let kind = kind.clone();
         runners.push(runner(&format!("cct {strategy}{suffix}"), target, move |k| {
-            cct::iterate(&kind, params, strategy, granularity, k);
+            cct::iterate(&kind, params, strategy, (granularity, budget), k);
         }));
     }
     for runner in &mut runners {

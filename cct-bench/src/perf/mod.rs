@@ -4,6 +4,9 @@
 //! current-thread runtime with a paused clock, and cct with each strategy. In every repetition all
 //! of them run one after the other, and ratios are taken within the repetition, so that a drift of
 //! the machine's speed cancels out. Tables show medians over the repetitions.
+//!
+//! The floor has no cooperative budget, so the rows with a target run without it; under the budget,
+//! which is on by default, a lock can be held over the end of a poll, as on tokio, and others queue.
 
 mod cct;
 mod floor;

@@ -55,16 +55,16 @@ impl World {
     fn drop_tasks(&self) {
         let count = self.with(|core, _| core.tasks.len());
         for subject in 0..count {
-            let (runnable, locals) = self.with(|core, _| {
+            let (body, locals) = self.with(|core, _| {
                 let task = &mut core.tasks[subject];
-                let taken = (task.runnable.take(), std::mem::take(&mut task.locals));
+                let taken = (task.body.take(), std::mem::take(&mut task.locals));
                 let key = task.key;
                 core.action(key).state |= state::DONE;
                 taken
             });
-            if let Some(mut runnable) = runnable {
-                quietly(|| runnable.body.as_mut().cancel());
-                quietly(|| drop(runnable));
+            if let Some(mut body) = body {
+                quietly(|| body.as_mut().cancel());
+                quietly(|| drop(body));
             }
             if !locals.is_empty() {
                 quietly(|| drop(locals));

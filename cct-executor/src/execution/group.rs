@@ -4,7 +4,7 @@
 //! 2. Members of a group that nobody drives (a `LocalSet` that is not awaited) are not enabled.
 
 use super::core::{Core, NONE, state};
-use super::tasks::Runnable;
+use super::tasks::Body;
 use crate::words::Action;
 
 /// The tasks of one `LocalSet`, and whoever drives it.
@@ -107,11 +107,11 @@ impl Core {
     }
 
     /// Takes one member that is not being polled, to be dropped outside.
-    pub(crate) fn take_group_member(&mut self, group: u32) -> Option<(u32, Runnable)> {
+    pub(crate) fn take_group_member(&mut self, group: u32) -> Option<(u32, Body)> {
         let members = self.groups[group as usize].members.clone();
         members.into_iter().find_map(|key| {
             self.remove(key);
-            Some((key, self.task(key).runnable.take()?))
+            Some((key, self.task(key).body.take()?))
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! 1. The operation is published before the decision is taken, and taken before it acts.
 //! 2. A poll that another task overtakes is suspended where it stands; `Pending` is returned only
-//!    while the world closes, or where spurious polls were asked for.
+//!    while the world closes.
 //! 3. No suspension while the thread unwinds from a panic.
 
 use super::close::Closing;
@@ -31,7 +31,6 @@ pub(crate) fn resource_task(resource: u32) -> Option<u32> {
 /// What to do at a point.
 enum At {
     GoOn,
-    Pending,
     /// The running poll is suspended; this comes next.
     Switch(u32),
     /// Wakers of foreign make are due first.
@@ -68,14 +67,12 @@ impl Core {
             self.performs(key, decider);
             return At::GoOn;
         }
-        if self.config.spurious_polls && rand::RngExt::random_ratio(&mut self.noise, 1, 16) {
-            return At::Pending;
-        }
         if self.actions[key as usize].state & state::GROUPED != 0 {
             self.take_group_turn(key);
         }
         self.timers_changed();
-        if self.end.is_none() && self.enabled.is_empty() && self.count_step() {
+        let alone = self.enabled.is_empty() && self.timers.due.is_empty() && self.end.is_none();
+        if alone && self.count_step() {
             self.performs(key, decider);
             return At::GoOn;
         }
@@ -163,10 +160,6 @@ impl World {
         match at {
             At::GoOn => Poll::Ready(()),
             At::Switch(next) => self.freeze(key, next),
-            At::Pending => {
-                self.wake(key);
-                Poll::Pending
-            }
             At::Wake => self.wake_and_decide(key),
         }
     }
@@ -181,7 +174,7 @@ impl World {
             match at {
                 At::Wake => {}
                 At::Switch(next) => return self.freeze(key, next),
-                At::GoOn | At::Pending => return Poll::Ready(()),
+                At::GoOn => return Poll::Ready(()),
             }
         }
     }
@@ -193,7 +186,6 @@ impl World {
             if self.phase.get() == Phase::Closing {
                 self.count_inert();
             } else {
-                // Spurious `Pending` has no meaning here: the operation acts all the same.
                 let _ = self.point(op);
             }
         } else if self.recording.get() && self.is_running() {

@@ -5,7 +5,7 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
 use super::step::step_loop;
-use super::tasks::{Runnable, Spawn, TaskBody};
+use super::tasks::{Body, Spawn};
 use super::waker::TaskWaker;
 use super::world::{Engine, Nobody, Phase, Running, WORLD, World};
 use crate::raw::shared::{Entered, Home};
@@ -16,7 +16,6 @@ use crate::words::{
     FailureKind, Fingerprint, IterationEnd, Outcome, Trace, WorldConfig,
 };
 use std::panic::Location;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
@@ -32,7 +31,7 @@ const FOREIGN_PATIENCE: Duration = Duration::from_millis(100);
 static SERIALS: AtomicU64 = AtomicU64::new(1);
 
 /// The scenario's own task, and the place that stands for where it was spawned.
-pub(crate) type Main = (Pin<Box<dyn TaskBody>>, &'static Location<'static>);
+pub(crate) type Main = (Body, &'static Location<'static>);
 
 /// What one iteration leaves behind.
 pub(crate) struct Finished {
@@ -87,7 +86,7 @@ impl World {
         &self,
         config: &WorldConfig,
         decider: Box<dyn Decider>,
-        main: Pin<Box<dyn TaskBody>>,
+        main: Body,
         explain: bool,
         site: &'static Location<'static>,
     ) -> Finished {
@@ -107,6 +106,7 @@ impl World {
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
+        self.spurious.set(config.spurious_polls);
         self.frozen.set(config.start_paused);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
@@ -125,7 +125,7 @@ impl World {
 
     fn start(
         &self,
-        main: Pin<Box<dyn TaskBody>>,
+        main: Body,
         home: &'static Home,
         serial: u64,
         site: &'static Location<'static>,
@@ -134,8 +134,7 @@ impl World {
             let key = core.next_key();
             let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
             let spawn = Spawn { site, name: None, group: NONE, blocking: false };
-            let runnable = Runnable { body: main, waker };
-            let spawned = core.spawn(NONE, spawn, runnable, decider);
+            let spawned = core.spawn(NONE, spawn, main, waker, decider);
             assert!(spawned.is_ok(), "max_tasks must be at least 1");
         });
     }

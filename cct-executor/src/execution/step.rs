@@ -5,23 +5,40 @@ use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
-use super::tasks::Runnable;
+use super::tasks::Body;
 use super::world::{Phase, Running, WORLD, World};
 use crate::words::{Action, ActionKind, FailureKind, Outcome};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 /// tokio's budget of operations in one poll.
 const BUDGET: u8 = 128;
 
 /// What the step loop does next.
-enum Turn {
-    Poll { key: u32, runnable: Runnable, aborted: bool },
+pub(crate) struct Turn {
+    pub(crate) what: What,
+    /// The task. For [`What::Leave`], [`NONE`] at the end.
+    pub(crate) key: u32,
+    pub(crate) waker: *const (),
+    pub(crate) aborted: bool,
+    pub(crate) body: Option<Body>,
+}
+
+/// The kinds of [`Turn`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Poll,
     /// Wakers of foreign make are due.
     Wake,
-    /// Another stack has to run this task; [`NONE`] at the end.
-    Leave(u32),
+    /// Another stack has to run the task.
+    Leave,
+}
+
+impl Turn {
+    fn without_body(what: What, key: u32) -> Turn {
+        Turn { what, key, waker: std::ptr::null(), aborted: false, body: None }
+    }
 }
 
 /// The body of every worker.
@@ -35,19 +52,19 @@ impl World {
     fn step_loop(&self, first: u32) {
         let (budget, mut turn) = self.with(|core, decider| {
             let budget = if core.config.coop_budget { BUDGET } else { Running::UNLIMITED };
-            (budget, core.begin_turn(first, decider))
+            (budget, core.begin_poll(first, decider))
         });
         loop {
-            turn = match turn {
-                Turn::Poll { key, runnable, aborted } => self.poll_task(key, runnable, aborted, budget),
-                Turn::Wake => {
+            turn = match turn.what {
+                What::Poll => self.poll_task(turn, budget),
+                What::Wake => {
                     self.running.set(Running::NOBODY);
                     self.wake_due();
                     self.with(Core::next_turn)
                 }
-                Turn::Leave(next) => {
+                What::Leave => {
                     self.running.set(Running::NOBODY);
-                    self.next_key.set(next);
+                    self.next_key.set(turn.key);
                     return;
                 }
             }
@@ -55,51 +72,44 @@ impl World {
     }
 
     /// Polls a task, and decides what comes next.
-    #[inline]
-    fn poll_task(&self, key: u32, mut runnable: Runnable, aborted: bool, budget: u8) -> Turn {
-        self.running.set(Running {
-            key,
-            waker: runnable.waker.data(),
-            budget,
-            may_block: false,
-            untouched: true,
-        });
+    #[inline(always)]
+    fn poll_task(&self, turn: Turn, budget: u8) -> Turn {
+        let Turn { key, waker, aborted, body, .. } = turn;
+        let mut body = body.expect("cct bug: a task without a body was picked");
+        self.running.set(Running { key, waker, budget, may_block: false, untouched: true });
         let result = catch_unwind(AssertUnwindSafe(|| {
             if aborted {
-                runnable.body.as_mut().cancel();
+                body.as_mut().cancel();
                 return Poll::Ready(());
             }
-            let mut cx = Context::from_waker(&runnable.waker);
-            runnable.body.as_mut().poll(&mut cx)
+            body.as_mut().poll()
         }));
         let closing = self.phase.get() != Phase::Running;
         match result {
-            Ok(Poll::Pending) if closing => self.with(|core, _| core.put_back(key, runnable)),
+            Ok(Poll::Pending) if closing => self.with(|core, _| core.put_back(key, body)),
             Ok(Poll::Pending) if !self.has_deferred.get() => {
                 return self.with(|core, decider| {
-                    core.end_poll(key, runnable, decider);
+                    core.end_poll(key, body, decider);
                     core.next_turn(decider)
                 });
             }
-            Ok(Poll::Pending) => {
-                self.with(|core, decider| core.end_poll(key, runnable, decider));
-            }
-            Ok(Poll::Ready(())) => self.finish(key, runnable),
-            Err(payload) => self.poll_panicked(key, runnable, payload),
+            Ok(Poll::Pending) => self.with(|core, decider| core.end_poll(key, body, decider)),
+            Ok(Poll::Ready(())) => self.finish(key, body),
+            Err(payload) => self.poll_panicked(key, body, payload),
         }
         self.running.set(Running::NOBODY);
         if closing {
-            return Turn::Leave(NONE);
+            return Turn::without_body(What::Leave, NONE);
         }
         self.wake_deferred();
         self.with(Core::next_turn)
     }
 
     /// A task is over: drops what is left of it outside the core.
-    fn finish(&self, key: u32, runnable: Runnable) {
+    fn finish(&self, key: u32, body: Body) {
         let locals = self.with(|core, decider| core.exit(key, decider));
         let dropped = catch_unwind(AssertUnwindSafe(|| {
-            drop(runnable);
+            drop(body);
             drop(locals);
         }));
         self.running.set(Running::NOBODY);
@@ -111,23 +121,23 @@ impl World {
 
     /// A poll, or a destructor inside it, panicked.
     #[cold]
-    fn poll_panicked(&self, key: u32, mut runnable: Runnable, payload: Box<dyn Any + Send>) {
+    fn poll_panicked(&self, key: u32, mut body: Body, payload: Box<dyn Any + Send>) {
         if payload.is::<Closing>() || self.phase.get() != Phase::Running {
             let _ = catch_unwind(AssertUnwindSafe(|| {
                 drop(payload);
-                runnable.body.as_mut().cancel();
+                body.as_mut().cancel();
             }));
             panics::forget();
-            return self.finish(key, runnable);
+            return self.finish(key, body);
         }
         let kind = panics::take_failure(Some(&*payload));
         // The future is dropped here; should that panic too, the first panic is what counts.
         let heard =
-            catch_unwind(AssertUnwindSafe(|| runnable.body.as_mut().panicked(payload)));
+            catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
         panics::forget();
         let heard = heard.unwrap_or(false);
         self.with(|core, _| core.panicked(key, kind, heard));
-        self.finish(key, runnable);
+        self.finish(key, body);
     }
 
     fn wake_deferred(&self) {
@@ -149,23 +159,16 @@ impl World {
 }
 
 impl Core {
-    /// A task was picked that is not suspended.
-    #[inline]
-    fn begin_turn(&mut self, key: u32, decider: &mut dyn Decider) -> Turn {
-        let (runnable, aborted) = self.begin_poll(key, decider);
-        Turn::Poll { key, runnable, aborted }
-    }
-
     /// Decides, and begins with what was picked.
-    #[inline]
+    #[inline(always)]
     fn next_turn(&mut self, decider: &mut dyn Decider) -> Turn {
         match self.next(NONE, decider) {
             Next::Run(key) if self.actions[key as usize].state & state::FROZEN != 0 => {
-                Turn::Leave(key)
+                Turn::without_body(What::Leave, key)
             }
-            Next::Run(key) => self.begin_turn(key, decider),
-            Next::Wake => Turn::Wake,
-            Next::End => Turn::Leave(NONE),
+            Next::Run(key) => self.begin_poll(key, decider),
+            Next::Wake => Turn::without_body(What::Wake, NONE),
+            Next::End => Turn::without_body(What::Leave, NONE),
         }
     }
 
@@ -184,10 +187,10 @@ impl Core {
     }
 
     /// While closing: keeps a body that is still to be dropped.
-    fn put_back(&mut self, key: u32, runnable: Runnable) {
+    fn put_back(&mut self, key: u32, body: Body) {
         let action = self.action(key);
         action.state &= !(state::RUNNING | state::FROZEN);
-        self.task(key).runnable = Some(runnable);
+        self.task(key).body = Some(body);
         self.task(key).worker = NONE;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
+use super::step::{Turn, What};
 use crate::words::fingerprint::{mix, mix2};
 use crate::words::{
     Access, Action, ActionId, ActionKey, ActionKind, FailureKind, Limit, NodeId, Op, OpKind,
@@ -11,12 +12,15 @@ use std::any::Any;
 use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
-/// A task's future together with where its result goes.
+/// A task's future together with its waker and where its result goes.
 pub(crate) trait TaskBody {
+    /// The waker that it polls with from now on.
+    fn set_waker(self: Pin<&mut Self>, waker: Waker);
+
     /// Polls. When it is done it has dropped the future, stored the output and woken the joiner.
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()>;
+    fn poll(self: Pin<&mut Self>) -> Poll<()>;
 
     /// Drops the future instead of polling it, and tells the joiner.
     fn cancel(self: Pin<&mut Self>);
@@ -26,11 +30,8 @@ pub(crate) trait TaskBody {
     fn panicked(self: Pin<&mut Self>, payload: Box<dyn Any + Send>) -> bool;
 }
 
-/// A task while it is not being polled.
-pub(crate) struct Runnable {
-    pub(crate) body: Pin<Box<dyn TaskBody>>,
-    pub(crate) waker: Waker,
-}
+/// A task while it is not being polled. Two words, so that it travels in registers.
+pub(crate) type Body = Pin<Box<dyn TaskBody>>;
 
 /// A value of a `task_local!`, by the address of its key.
 pub(crate) struct Local {
@@ -41,7 +42,9 @@ pub(crate) struct Local {
 /// What is known of a task besides its action.
 pub(crate) struct Task {
     /// Absent while the task is polled and after its end.
-    pub(crate) runnable: Option<Runnable>,
+    pub(crate) body: Option<Body>,
+    /// Data pointer of its waker; only compared.
+    pub(crate) waker: *const (),
     pub(crate) key: u32,
     /// The worker whose stack holds its suspended poll.
     pub(crate) worker: u32,
@@ -110,12 +113,13 @@ impl Core {
         &mut self,
         parent: u32,
         spawn: Spawn,
-        runnable: Runnable,
+        mut body: Body,
+        waker: Waker,
         decider: &mut dyn Decider,
-    ) -> Result<u32, Runnable> {
+    ) -> Result<u32, Body> {
         if self.tasks.len() as u32 >= self.config.limits.tasks {
             self.cut(Limit::Tasks);
-            return Err(runnable);
+            return Err(body);
         }
         let tag = self.sites.tag(spawn.site);
         let id = self.new_id(parent, tag);
@@ -124,8 +128,11 @@ impl Core {
             Op { kind: OpKind::Start, access: Access::Write, resource: 0, site: spawn.site };
         let key = self.add_action(ActionKind::Run, subject, id, op);
         let group = spawn.group;
+        let waker_data = waker.data();
+        body.as_mut().set_waker(waker);
         self.tasks.push(Task {
-            runnable: Some(runnable),
+            body: Some(body),
+            waker: waker_data,
             key,
             worker: NONE,
             parent,
@@ -170,9 +177,9 @@ impl Core {
         action.digest = digest;
     }
 
-    /// A task was picked: what is needed to poll it, and whether to drop it instead.
-    #[inline]
-    pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> (Runnable, bool) {
+    /// A task was picked: what is needed to poll it.
+    #[inline(always)]
+    pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> Turn {
         let action = &mut self.actions[key as usize];
         let aborted = action.state & state::ABORTED != 0;
         action.state = action.state & !(state::NOTIFIED | state::YIELDED) | state::RUNNING;
@@ -187,18 +194,18 @@ impl Core {
             recorder.begin_poll(key);
             recorder.step(self.steps, self.now_ns, action);
         }
-        let runnable = self.tasks[subject as usize].runnable.take();
-        (runnable.expect("cct bug: a task without a body was picked"), aborted)
+        let task = &mut self.tasks[subject as usize];
+        Turn { what: What::Poll, key, waker: task.waker, aborted, body: task.body.take() }
     }
 
     /// A poll returned `Pending`.
-    #[inline]
-    pub(crate) fn end_poll(&mut self, key: u32, runnable: Runnable, decider: &mut dyn Decider) {
+    #[inline(always)]
+    pub(crate) fn end_poll(&mut self, key: u32, body: Body, decider: &mut dyn Decider) {
         let action = &mut self.actions[key as usize];
         action.state &= !state::RUNNING;
         let notified = action.state & state::NOTIFIED != 0;
         let grouped = action.state & state::GROUPED != 0;
-        self.tasks[action.subject as usize].runnable = Some(runnable);
+        self.tasks[action.subject as usize].body = Some(body);
         if grouped {
             self.leave_group_turn(key);
         }
@@ -268,7 +275,7 @@ impl Core {
             return;
         }
         let task = self.task(key);
-        if task.blocking && task.runnable.is_none() {
+        if task.blocking && task.body.is_none() {
             return; // a blocking closure that has begun runs to its end
         }
         self.action(key).state |= state::ABORTED;

@@ -19,6 +19,9 @@ pub(crate) type TimerId = u32;
 /// Nanoseconds in a tick of tokio's timer.
 const TICK_NS: u64 = 1_000_000;
 
+/// A deadline this far away (29 years) stands for "never".
+const NEVER_NS: u64 = 29 * 365 * 24 * 3600 * 1_000_000_000;
+
 struct Timer {
     deadline_ns: u64,
     /// Place in the heap, or [`NONE`] once it has fired.
@@ -288,6 +291,11 @@ impl Core {
     pub(crate) fn advance_to_next_timer(&mut self, decider: &mut dyn Decider) -> bool {
         let Some(first) = self.timers.heap.first() else { return false };
         let deadline_ns = first.deadline_ns;
+        let limit = self.config.limits.time;
+        if deadline_ns >= NEVER_NS && u128::from(deadline_ns) > limit.as_nanos() {
+            // `sleep(Duration::MAX)` and its like wait for ever: no reason to call it a limit.
+            return false;
+        }
         if !self.advance_to(deadline_ns) {
             return false;
         }

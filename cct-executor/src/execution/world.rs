@@ -73,6 +73,8 @@ pub(crate) struct World {
     pub(crate) recording: Cell<bool>,
     /// Whether `time::advance` may move the clock.
     pub(crate) frozen: Cell<bool>,
+    /// Whether spurious polls were asked for.
+    pub(crate) spurious: Cell<bool>,
     /// The worker whose stack executes.
     pub(crate) worker: Cell<u32>,
     /// What the base loop is to run next, or [`NONE`] at the end.
@@ -112,6 +114,7 @@ impl World {
             granularity: Cell::new(Granularity::Op),
             recording: Cell::new(false),
             frozen: Cell::new(false),
+            spurious: Cell::new(false),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),
@@ -141,6 +144,14 @@ impl World {
     pub(crate) fn current(&self) -> Option<u32> {
         let key = self.running.get().key;
         (key != NONE).then_some(key)
+    }
+
+    /// Whether an operation returns `Pending` although it could go on.
+    #[inline]
+    pub(crate) fn spurious_pending(&self) -> bool {
+        self.spurious.get()
+            && self.is_running()
+            && self.with(|core, _| rand::RngExt::random_ratio(&mut core.noise, 1, 16))
     }
 
     /// Wakes a task of this world.

@@ -354,7 +354,10 @@ impl Campaign {
         }
         for driver in drivers.into_iter().flatten() {
             done.all_schedules = done.all_schedules.or(driver.strategy.explored_all());
-            done.described = described(&*driver.strategy);
+            // The first lane speaks for all, whatever the number of workers.
+            if worker == 0 && done.described.is_empty() {
+                done.described = described(&*driver.strategy);
+            }
         }
         if watched {
             done.harvest = run::take_harvest();

@@ -11,7 +11,7 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// Where a task's result waits for its join handle.
 pub(crate) struct JoinCell<T> {
@@ -94,18 +94,26 @@ pin_project! {
         future: Option<F>,
         cell: Arc<JoinCell<F::Output>>,
         id: Id,
+        waker: Option<Waker>,
     }
 }
 
 impl<F: Future> FutureBody<F> {
     pub(crate) fn new(future: F, cell: Arc<JoinCell<F::Output>>, id: Id) -> Self {
-        FutureBody { future: Some(future), cell, id }
+        FutureBody { future: Some(future), cell, id, waker: None }
     }
 }
 
 impl<F: Future> TaskBody for FutureBody<F> {
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn set_waker(self: Pin<&mut Self>, waker: Waker) {
+        *self.project().waker = Some(waker);
+    }
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>) -> Poll<()> {
         let mut this = self.project();
+        let waker = this.waker.as_ref().expect("cct bug: a task without a waker");
+        let cx = &mut Context::from_waker(waker);
         let future = this.future.as_mut().as_pin_mut().expect("cct bug: poll after the end");
         let output = ready!(future.poll(cx));
         this.future.set(None);
@@ -140,7 +148,10 @@ impl<F, T> BlockingBody<F, T> {
 }
 
 impl<F: FnOnce() -> T + Unpin, T> TaskBody for BlockingBody<F, T> {
-    fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
+    /// The closure waits with wakers of its own.
+    fn set_waker(self: Pin<&mut Self>, _: Waker) {}
+
+    fn poll(mut self: Pin<&mut Self>) -> Poll<()> {
         let closure = self.closure.take().expect("cct bug: a closure runs twice");
         let output = super::blocking::allow_blocking(closure);
         self.cell.complete(Ok(output));
@@ -180,18 +191,26 @@ pin_project! {
     pub(crate) struct MainBody<F> {
         #[pin]
         future: Option<F>,
+        waker: Option<Waker>,
     }
 }
 
 impl<F> MainBody<F> {
     pub(crate) fn new(future: F) -> Self {
-        MainBody { future: Some(future) }
+        MainBody { future: Some(future), waker: None }
     }
 }
 
 impl<F: Future<Output: ScenarioResult>> TaskBody for MainBody<F> {
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn set_waker(self: Pin<&mut Self>, waker: Waker) {
+        *self.project().waker = Some(waker);
+    }
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>) -> Poll<()> {
         let mut this = self.project();
+        let waker = this.waker.as_ref().expect("cct bug: a task without a waker");
+        let cx = &mut Context::from_waker(waker);
         let future = this.future.as_mut().as_pin_mut().expect("cct bug: poll after the end");
         let result = ready!(future.poll(cx)).into_result();
         this.future.set(None);

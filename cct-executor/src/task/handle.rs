@@ -72,7 +72,9 @@ impl<T> Future for JoinHandle<T> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let site = *self.site.get_or_insert_with(|| Location::caller());
+        // Not in a closure, which would be its own caller.
+        let caller = Location::caller();
+        let site = *self.site.get_or_insert(caller);
         let AbortHandle { serial, key, .. } = self.task;
         if !self.started {
             self.started = true;

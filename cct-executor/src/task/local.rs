@@ -65,10 +65,6 @@ impl ScopeError {
 impl<T: 'static> LocalKey<T> {
     /// For `task_local!`.
     #[doc(hidden)]
-    #[expect(
-        clippy::new_without_default,
-        reason = "keys are made by the macro only"
-    )]
     pub const fn __new() -> Self {
         LocalKey {
             _address: AtomicU8::new(0),

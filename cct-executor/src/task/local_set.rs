@@ -171,10 +171,10 @@ impl Drop for LocalSet {
 /// Drops the futures of a set that is dropped itself.
 fn drop_members(world: &World, group: u32) {
     world.with(|core, _| core.drive_group(group, NONE));
-    while let Some((key, mut runnable)) = world.with(|core, _| core.take_group_member(group)) {
-        let _ = catch_unwind(AssertUnwindSafe(|| runnable.body.as_mut().cancel()));
+    while let Some((key, mut body)) = world.with(|core, _| core.take_group_member(group)) {
+        let _ = catch_unwind(AssertUnwindSafe(|| body.as_mut().cancel()));
         let locals = world.with(|core, decider| core.exit(key, decider));
-        drop(runnable);
+        drop(body);
         drop(locals);
     }
 }

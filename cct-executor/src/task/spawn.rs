@@ -5,13 +5,12 @@ use super::handle::{AbortHandle, JoinHandle};
 use super::id::Id;
 use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
-use crate::execution::tasks::{Runnable, Spawn, TaskBody};
+use crate::execution::tasks::{Body, Spawn};
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, WORLD};
 use crate::raw::shared::Home;
 use crate::words::{Access, Op, OpKind};
 use std::panic::Location;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
@@ -57,7 +56,7 @@ where
 {
     let cell = JoinCell::new();
     let theirs = cell.clone();
-    let make = move |id| Box::pin(FutureBody::new(future, theirs, id)) as Pin<Box<dyn TaskBody>>;
+    let make = move |id| Box::pin(FutureBody::new(future, theirs, id)) as Body;
     spawn_body(cell, make, options, false)
 }
 
@@ -65,7 +64,7 @@ where
 #[track_caller]
 pub(super) fn spawn_body<T>(
     cell: Arc<JoinCell<T>>,
-    make: impl FnOnce(Id) -> Pin<Box<dyn TaskBody>>,
+    make: impl FnOnce(Id) -> Body,
     options: Options,
     blocking: bool,
 ) -> JoinHandle<T> {
@@ -84,22 +83,20 @@ pub(super) fn spawn_body<T>(
             return JoinHandle::new(cell, AbortHandle { serial: 0, key: NONE, id });
         }
         let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64 + 1)));
-        let runnable = Runnable {
-            body: make(id),
-            waker: Waker::from(Arc::new(TaskWaker { home, serial, key })),
-        };
+        let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
+        let body = make(id);
         let Options { site, name, group } = options;
         let spawned = world.with(|core, decider| {
             let parent = world.running.get().key;
-            core.spawn(parent, Spawn { site, name, group, blocking }, runnable, decider)
+            core.spawn(parent, Spawn { site, name, group, blocking }, body, waker, decider)
         });
         match spawned {
             Ok(_) => {
                 let resource = task_resource(key);
                 world.sync_point(Op { kind: OpKind::Spawn, access: Access::Write, resource, site });
             }
-            Err(runnable) => {
-                drop(runnable);
+            Err(body) => {
+                drop(body);
                 world.stop_here();
             }
         }

@@ -132,7 +132,7 @@ impl<'a> EnabledActions<'a> {
     }
 
     /// The actions that have become enabled since the last decision that was asked of the
-    /// strategy, each once. Some may be disabled again. The running task that may simply go on is
+    /// strategy, each once. Some may be disabled again. Data choices in between do not clear the list. The running task that may simply go on is
     /// not repeated here if it was enabled at the last decision.
     pub fn fresh(&self) -> impl Iterator<Item = ActionKey> + '_ {
         self.fresh.iter().map(|&key| ActionKey(key))

@@ -142,9 +142,9 @@ fn threads_outside_worlds_have_values_too() {
     assert!(NUMBER.try_get().is_err());
     NUMBER.sync_scope(1, || {
         assert_eq!(NUMBER.get(), 1);
-        std::thread::spawn(|| assert!(NUMBER.try_get().is_err()))
-            .join()
-            .unwrap();
+        std::thread::scope(|threads| {
+            threads.spawn(|| assert!(NUMBER.try_get().is_err()));
+        });
         crate::on_tokio(NUMBER.scope(2, async {
             tokio::task::yield_now().await;
             assert_eq!(NUMBER.get(), 2);

@@ -89,8 +89,9 @@ both! {
         let hour = Duration::from_secs(3600);
         for new in [Duration::ZERO, MS * 7, hour * 2] {
             let start = Instant::now();
-            let timer = Arc::new(Mutex::new(Box::pin(sleep(hour))));
-            assert!(poll_once(&mut *timer.lock().unwrap()).await.is_pending());
+            let mut timer = Box::pin(sleep(hour));
+            assert!(poll_once(&mut timer).await.is_pending());
+            let timer = Arc::new(Mutex::new(timer));
             let theirs = timer.clone();
             let waiter = subject::spawn(poll_fn(move |cx| match theirs.try_lock() {
                 Ok(mut timer) => timer.as_mut().poll(cx),

@@ -1,16 +1,15 @@
 //! Channels with a bound.
 
 use super::chan::{Chan, Tx};
-use super::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
+use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
-use super::receive::Rx;
+use super::receiver::Receiver;
 use super::reserve;
 use super::weak::WeakSender;
 use cct_executor::shim::{Access, OpKind, block_on};
 use cct_executor::time;
 use std::fmt;
 use std::panic::Location;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Makes a channel in which up to `buffer` messages may wait.
@@ -29,7 +28,7 @@ pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     let sender = Sender {
         tx: Tx::first(chan.clone()),
     };
-    (sender, Receiver { rx: Rx::new(chan) })
+    (sender, Receiver::new(chan))
 }
 
 /// Sends into a bounded channel. Made by [`channel`].
@@ -328,152 +327,5 @@ impl<T> Clone for Sender<T> {
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").finish_non_exhaustive()
-    }
-}
-
-/// Receives from a bounded channel. Made by [`channel`].
-pub struct Receiver<T> {
-    rx: Rx<T>,
-}
-
-impl<T> Receiver<T> {
-    /// Waits for a message; `None` when there is none and none will come.
-    ///
-    /// # Scheduling points
-    /// One before looking.
-    ///
-    /// # Cancel safety
-    /// Safe: no message is lost.
-    #[track_caller]
-    pub fn recv(&mut self) -> impl Future<Output = Option<T>> + use<'_, T> {
-        self.rx.recv(Location::caller())
-    }
-
-    /// Waits for messages, then puts as many as there are, up to `limit`, into `buffer`. Returns
-    /// how many; 0 when none will come, or `limit` is 0.
-    ///
-    /// # Scheduling points
-    /// One before looking.
-    ///
-    /// # Cancel safety
-    /// Safe: no message is lost.
-    #[track_caller]
-    pub fn recv_many<'a>(
-        &'a mut self,
-        buffer: &'a mut Vec<T>,
-        limit: usize,
-    ) -> impl Future<Output = usize> + use<'a, T> {
-        self.rx.recv_many(buffer, limit, Location::caller())
-    }
-
-    /// Receives a message if there is one.
-    ///
-    /// # Scheduling points
-    /// One before looking, at granularity `sync`.
-    ///
-    /// # Errors
-    /// When there is none now, or none will come.
-    #[track_caller]
-    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        self.rx.try_recv()
-    }
-
-    /// As [`recv`](Self::recv), from code that may block.
-    ///
-    /// # Panics
-    /// In an asynchronous task.
-    #[track_caller]
-    pub fn blocking_recv(&mut self) -> Option<T> {
-        block_on(self.recv())
-    }
-
-    /// As [`recv_many`](Self::recv_many), from code that may block.
-    ///
-    /// # Panics
-    /// In an asynchronous task.
-    #[track_caller]
-    pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        block_on(self.recv_many(buffer, limit))
-    }
-
-    /// Refuses further messages and reservations; what was sent, or will be sent with a permit that
-    /// was granted before, can still be received.
-    ///
-    /// # Scheduling points
-    /// One before closing, at granularity `sync`.
-    #[track_caller]
-    pub fn close(&mut self) {
-        self.rx.close();
-    }
-
-    /// Whether no more messages can be sent: closed, or without senders.
-    #[track_caller]
-    pub fn is_closed(&self) -> bool {
-        self.rx.is_closed()
-    }
-
-    /// Whether no message waits.
-    #[track_caller]
-    pub fn is_empty(&self) -> bool {
-        self.rx.len() == 0
-    }
-
-    /// How many messages wait.
-    #[track_caller]
-    pub fn len(&self) -> usize {
-        self.rx.len()
-    }
-
-    /// How many messages could be sent at once: the bound without messages and reservations.
-    #[track_caller]
-    pub fn capacity(&self) -> usize {
-        self.rx.chan().get(|state| state.permits)
-    }
-
-    /// The bound given to [`channel`].
-    pub fn max_capacity(&self) -> usize {
-        self.rx.chan().bound
-    }
-
-    /// As [`recv`](Self::recv), for hand-written polls. Only the waker of the last call is woken.
-    ///
-    /// # Scheduling points
-    /// One before looking, unless the last call returned `Pending`.
-    #[track_caller]
-    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.rx.poll_recv(cx, Location::caller())
-    }
-
-    /// As [`recv_many`](Self::recv_many), for hand-written polls.
-    ///
-    /// # Scheduling points
-    /// One before looking, unless the last call returned `Pending`.
-    #[track_caller]
-    pub fn poll_recv_many(
-        &mut self,
-        cx: &mut Context<'_>,
-        buffer: &mut Vec<T>,
-        limit: usize,
-    ) -> Poll<usize> {
-        self.rx
-            .poll_recv_many(cx, buffer, limit, Location::caller())
-    }
-
-    /// How many senders there are.
-    #[track_caller]
-    pub fn sender_strong_count(&self) -> usize {
-        self.rx.chan().strong_count()
-    }
-
-    /// How many weak senders there are.
-    #[track_caller]
-    pub fn sender_weak_count(&self) -> usize {
-        self.rx.chan().weak_count()
-    }
-}
-
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").finish_non_exhaustive()
     }
 }

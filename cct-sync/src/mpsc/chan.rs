@@ -84,7 +84,9 @@ impl<T> State<T> {
     /// Whether a waiting receiver is the task of this poll.
     #[inline]
     pub(super) fn will_wake(&self, cx: &Context<'_>) -> bool {
-        self.receiver.as_ref().is_some_and(|current| current.will_wake(cx))
+        self.receiver
+            .as_ref()
+            .is_some_and(|current| current.will_wake(cx))
     }
 
     /// Whether the receiver has nothing to wait for.

@@ -16,13 +16,15 @@ mod bounded;
 mod chan;
 mod permit;
 mod receive;
+mod receiver;
 mod reserve;
 mod unbounded;
 mod weak;
 
 pub mod error;
 
-pub use bounded::{Receiver, Sender, channel};
+pub use bounded::{Sender, channel};
 pub use permit::{OwnedPermit, Permit, PermitIterator};
-pub use unbounded::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+pub use receiver::{Receiver, UnboundedReceiver};
+pub use unbounded::{UnboundedSender, unbounded_channel};
 pub use weak::{WeakSender, WeakUnboundedSender};

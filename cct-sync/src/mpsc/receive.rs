@@ -157,7 +157,11 @@ impl<T> Rx<T> {
                     if waiter.is_some() {
                         std::mem::swap(&mut state.receiver, &mut waiter);
                     }
-                    if state.has_ended(chan.bound) { Step::Ended } else { Step::Blocked }
+                    if state.has_ended(chan.bound) {
+                        Step::Ended
+                    } else {
+                        Step::Blocked
+                    }
                 };
                 (step, state.digest(chan.bound))
             });

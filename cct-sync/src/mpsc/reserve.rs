@@ -39,8 +39,14 @@ enum Stage {
 }
 
 enum Step {
-    Granted { receiver: Option<Waiter> },
-    Refused { receiver: Option<Waiter> },
+    Granted {
+        receiver: Option<Waiter>,
+    },
+    Refused {
+        receiver: Option<Waiter>,
+    },
+    /// Granted, but without budget to go on.
+    Held,
     Blocked,
     NeedsWaiter,
 }
@@ -89,10 +95,10 @@ impl<T> Reserve<'_, T> {
     fn step(
         &mut self,
         state: &mut State<T>,
-        value: Option<&mut Option<T>>,
+        value: &mut Option<T>,
         waiter: &mut Option<Waiter>,
         wakes: &mut Wakes,
-        cx: &Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Step {
         if state.closed {
             return self.refuse(state, waiter, wakes);
@@ -135,7 +141,14 @@ impl<T> Reserve<'_, T> {
             Stage::Done => panic!("a reservation was polled after it had completed"),
         }
         self.stage = Stage::Held;
-        let receiver = value.and_then(Option::take).and_then(|value| {
+        // Budget is spent after the permits were taken, as in tokio. This wakes nobody: it is
+        // unlimited outside a world, and inside the waker is put off until the poll returns.
+        let Poll::Ready(coop) = coop::poll_proceed(cx) else {
+            return Step::Held;
+        };
+        coop.made_progress();
+        self.stage = Stage::Done;
+        let receiver = value.take().and_then(|value| {
             state.buffer.push_back(value);
             state.receiver.take()
         });
@@ -179,43 +192,32 @@ impl<T> Reserve<'_, T> {
             self.stage = Stage::Done;
             return Poll::Ready(Err(Refused));
         }
-        // Budget is spent after the permits were taken, as in tokio. Where it is known to suffice,
-        // the value goes with the same access to the state.
-        let affordable = coop::has_budget_remaining();
         let mut wakes = Wakes::none();
         // Made, and dropped when it replaced another, outside of the cell.
         let mut waiter = None;
         loop {
             let (step, digest) = chan.state.with(|state| {
-                let value = affordable.then_some(&mut *value);
                 let step = self.step(state, value, &mut waiter, &mut wakes, cx);
                 (step, state.digest(chan.bound))
             });
-            let receiver = match step {
+            let (receiver, poll) = match step {
                 Step::NeedsWaiter => {
                     waiter = Some(Waiter::from_context(cx));
                     continue;
                 }
+                Step::Granted { receiver } => (receiver, Poll::Ready(Ok(()))),
+                Step::Refused { receiver } => (receiver, Poll::Ready(Err(Refused))),
+                Step::Held => (None, Poll::Pending),
                 Step::Blocked => {
-                    chan.resource.set_state(digest);
                     chan.resource.blocked(self.kind, self.site);
-                    return Poll::Pending;
+                    (None, Poll::Pending)
                 }
-                Step::Granted { receiver } | Step::Refused { receiver } => receiver,
             };
             chan.settle(digest, wakes);
             if let Some(receiver) = receiver {
                 receiver.wake();
             }
-            if let Stage::Done = self.stage {
-                return Poll::Ready(Err(Refused));
-            }
-            ready!(coop::poll_proceed(cx)).made_progress();
-            self.stage = Stage::Done;
-            if let Some(value) = value.take() {
-                chan.push(value);
-            }
-            return Poll::Ready(Ok(()));
+            return poll;
         }
     }
 

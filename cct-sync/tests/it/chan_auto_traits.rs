@@ -1,7 +1,6 @@
 //! Which channel types and futures are `Send`, `Sync`, `Unpin` and unwind safe: as tokio's.
 
 use crate::probe::*;
-use std::marker::PhantomData;
 use std::time::Duration;
 
 types![

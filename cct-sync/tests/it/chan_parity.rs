@@ -15,7 +15,14 @@ const RECEIVER: u32 = 0;
 
 /// Waits until somebody opens the gate.
 async fn pass(gate: Rc<Cell<bool>>) {
-    poll_fn(|_| if gate.get() { Poll::Ready(()) } else { Poll::Pending }).await;
+    poll_fn(|_| {
+        if gate.get() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
 }
 
 parity! {

@@ -28,7 +28,10 @@ pub(crate) struct Message {
 impl Clone for Message {
     fn clone(&self) -> Self {
         write!(self.diary.borrow_mut(), "clone {} ", self.number).unwrap();
-        Message { number: self.number, diary: self.diary.clone() }
+        Message {
+            number: self.number,
+            diary: self.diary.clone(),
+        }
     }
 }
 
@@ -76,12 +79,18 @@ impl<R> Stage<R> {
     }
 
     pub(crate) fn message(&mut self) -> Message {
-        Message { number: self.name(), diary: self.diary.clone() }
+        Message {
+            number: self.name(),
+            diary: self.diary.clone(),
+        }
     }
 
     /// A waker that is written down as `name` when it is woken.
     pub(crate) fn waker(&self, name: u32) -> Waker {
-        Waker::from(Arc::new(Bell { name, rung: self.rung.clone() }))
+        Waker::from(Arc::new(Bell {
+            name,
+            rung: self.rung.clone(),
+        }))
     }
 
     pub(crate) fn note(&self, line: fmt::Arguments<'_>) {
@@ -92,7 +101,11 @@ impl<R> Stage<R> {
     pub(crate) fn spawn(&mut self, future: impl Future<Output = R> + 'static) {
         let name = self.name();
         let waker = self.waker(name);
-        self.tasks.push(Task { name, future: Box::pin(future), waker });
+        self.tasks.push(Task {
+            name,
+            future: Box::pin(future),
+            waker,
+        });
     }
 
     /// Polls a future once, on behalf of `name`, and drops it.
@@ -108,9 +121,14 @@ impl<R> Stage<R> {
         }
         let task = &mut self.tasks[index];
         let name = task.name;
-        let poll = task.future.as_mut().poll(&mut Context::from_waker(&task.waker));
+        let poll = task
+            .future
+            .as_mut()
+            .poll(&mut Context::from_waker(&task.waker));
         self.note(format_args!("poll {name} {}", poll.is_ready()));
-        let Poll::Ready(result) = poll else { return None };
+        let Poll::Ready(result) = poll else {
+            return None;
+        };
         drop(self.tasks.remove(index));
         Some(result)
     }

@@ -348,6 +348,45 @@ fn blocking_calls_panic_in_asynchronous_tasks() {
     );
 }
 
+/// Guards, queued futures and granted ones, all dropped while the world closes.
+#[test]
+fn a_failing_world_closes() {
+    for granularity in [Granularity::Await, Granularity::Op, Granularity::Sync] {
+        let report = explore(granularity, || async {
+            let mutex = Arc::new(Mutex::new(0));
+            let lock = Arc::new(RwLock::new(0));
+            let semaphore = Arc::new(Semaphore::new(2));
+            let notify = Arc::new(Notify::new());
+            let barrier = Arc::new(Barrier::new(9));
+            let cell = Arc::new(OnceCell::new());
+            let mut tasks = JoinSet::new();
+            for task in 0..4 {
+                let (mutex, lock, cell) = (mutex.clone(), lock.clone(), cell.clone());
+                let (semaphore, notify) = (semaphore.clone(), notify.clone());
+                let barrier = barrier.clone();
+                tasks.spawn(async move {
+                    let permit = semaphore.acquire_many(task % 3).await.unwrap();
+                    let mut guard = mutex.lock().await;
+                    *guard += 1;
+                    notify.notify_one();
+                    let read = lock.read().await;
+                    assert!(*guard < 3, "the third to come");
+                    drop(guard);
+                    cell.get_or_init(|| yield_now()).await;
+                    drop(read);
+                    drop(permit);
+                    *lock.write().await += 1;
+                    futures::join!(barrier.wait(), notify.notified());
+                });
+            }
+            while let Some(result) = tasks.join_next().await {
+                result.unwrap();
+            }
+        });
+        assert_eq!(report.failure().expect("a panic").kind.class(), "panic");
+    }
+}
+
 /// How often `operation` completes within one poll.
 async fn completions(operation: impl AsyncFn()) -> usize {
     let count = Cell::new(0);

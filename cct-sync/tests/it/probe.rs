@@ -71,11 +71,11 @@ macro_rules! types {
         fn types() {
             let theirs = {
                 use tokio::sync;
-                [$((stringify!($ty), traits!(Probe::<$ty>(PhantomData)))),*]
+                [$((stringify!($ty), traits!(Probe::<$ty>(std::marker::PhantomData)))),*]
             };
             let ours = {
                 use cct_sync as sync;
-                [$((stringify!($ty), traits!(Probe::<$ty>(PhantomData)))),*]
+                [$((stringify!($ty), traits!(Probe::<$ty>(std::marker::PhantomData)))),*]
             };
             for ((name, theirs), (_, ours)) in theirs.into_iter().zip(ours) {
                 assert_eq!(theirs.0, ours.0, "Send, Sync, Unpin of {name}");

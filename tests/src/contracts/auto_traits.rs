@@ -1,76 +1,185 @@
-//! What may cross threads, and what may move after it was polled: settled when this compiles.
+//! What may cross threads, what may move after it was polled, what a panic may pass through.
 
 use super::rt::{spawn, sync, task as tasks, time};
-use cct_tests::Log;
+use cct_tests::{Log, note};
+use std::cell::Cell;
+use std::marker::{PhantomData, PhantomPinned};
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn shared<T: Send + Sync>() {}
-fn sent<T: Send>() {}
-fn movable<T: Unpin>() {}
-fn unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
+/// Answers for `T`: an inherent constant is preferred, and exists only where the bound holds.
+struct Is<T>(PhantomData<T>);
+
+trait IsNot {
+    const SEND: bool = false;
+    const SYNC: bool = false;
+    const UNPIN: bool = false;
+    const UNWIND_SAFE: bool = false;
+}
+
+impl<T> IsNot for Is<T> {}
+
+impl<T: Send> Is<T> {
+    const SEND: bool = true;
+}
+
+impl<T: Sync> Is<T> {
+    const SYNC: bool = true;
+}
+
+impl<T: Unpin> Is<T> {
+    const UNPIN: bool = true;
+}
+
+impl<T: UnwindSafe + RefUnwindSafe> Is<T> {
+    const UNWIND_SAFE: bool = true;
+}
+
+macro_rules! note_threads {
+    ($log:expr, $($type:ty),* $(,)?) => {
+        $(note!($log, "{} Send {} Sync {}", stringify!($type), Is::<$type>::SEND, Is::<$type>::SYNC);)*
+    };
+}
+
+macro_rules! note_movable {
+    ($log:expr, $($type:ty),* $(,)?) => {
+        $(note!($log, "{} Unpin {}", stringify!($type), Is::<$type>::UNPIN);)*
+    };
+}
+
+macro_rules! note_unwind_safe {
+    ($log:expr, $($type:ty),* $(,)?) => {
+        $(note!($log, "{} unwind safe {}", stringify!($type), Is::<$type>::UNWIND_SAFE);)*
+    };
+}
+
+pub(crate) async fn channels_between_threads(log: Log) {
+    note_threads!(
+        log,
+        sync::mpsc::Sender<u8>,
+        sync::mpsc::Sender<Cell<u8>>,
+        sync::mpsc::Sender<Rc<u8>>,
+        sync::mpsc::Receiver<u8>,
+        sync::mpsc::Receiver<Cell<u8>>,
+        sync::mpsc::Receiver<Rc<u8>>,
+        sync::mpsc::WeakSender<u8>,
+        sync::mpsc::Permit<'static, u8>,
+        sync::mpsc::OwnedPermit<u8>,
+        sync::mpsc::UnboundedSender<Cell<u8>>,
+        sync::mpsc::UnboundedReceiver<Cell<u8>>,
+        sync::mpsc::UnboundedSender<Rc<u8>>,
+    );
+    note_threads!(
+        log,
+        sync::oneshot::Sender<Cell<u8>>,
+        sync::oneshot::Receiver<Cell<u8>>,
+        sync::oneshot::Receiver<Rc<u8>>,
+        sync::watch::Sender<u8>,
+        sync::watch::Sender<Cell<u8>>,
+        sync::watch::Receiver<Cell<u8>>,
+        sync::watch::Receiver<Rc<u8>>,
+        sync::watch::Ref<'static, u8>,
+        sync::broadcast::Sender<Cell<u8>>,
+        sync::broadcast::Receiver<Cell<u8>>,
+        sync::broadcast::Receiver<Rc<u8>>,
+    );
+}
+
+pub(crate) async fn locks_between_threads(log: Log) {
+    note_threads!(
+        log,
+        sync::Mutex<Cell<u8>>,
+        sync::Mutex<Rc<u8>>,
+        sync::MutexGuard<'static, u8>,
+        sync::MutexGuard<'static, Cell<u8>>,
+        sync::MutexGuard<'static, Rc<u8>>,
+        sync::OwnedMutexGuard<Cell<u8>>,
+        sync::MappedMutexGuard<'static, Cell<u8>>,
+        sync::OwnedMappedMutexGuard<u8, Cell<u8>>,
+    );
+    note_threads!(
+        log,
+        sync::RwLock<u8>,
+        sync::RwLock<Cell<u8>>,
+        sync::RwLock<Rc<u8>>,
+        sync::RwLockReadGuard<'static, u8>,
+        sync::RwLockReadGuard<'static, Cell<u8>>,
+        sync::RwLockWriteGuard<'static, Cell<u8>>,
+        sync::RwLockMappedWriteGuard<'static, u8>,
+        sync::OwnedRwLockReadGuard<u8>,
+        sync::OwnedRwLockReadGuard<Cell<u8>>,
+        sync::OwnedRwLockWriteGuard<Cell<u8>>,
+        sync::OwnedRwLockMappedWriteGuard<u8>,
+    );
+    note_threads!(
+        log,
+        sync::Semaphore,
+        sync::SemaphorePermit<'static>,
+        sync::OwnedSemaphorePermit,
+        sync::Notify,
+        sync::Barrier,
+        sync::OnceCell<u8>,
+        sync::OnceCell<Cell<u8>>,
+        sync::OnceCell<Rc<u8>>,
+        sync::SetOnce<Cell<u8>>,
+        sync::SetOnce<Rc<u8>>,
+    );
+}
+
+pub(crate) async fn tasks_and_time_between_threads(log: Log) {
+    note_threads!(
+        log,
+        tasks::JoinHandle<u8>,
+        tasks::JoinHandle<Cell<u8>>,
+        tasks::JoinHandle<Rc<u8>>,
+        tasks::AbortHandle,
+        tasks::JoinError,
+        tasks::JoinSet<u8>,
+        tasks::JoinSet<Rc<u8>>,
+        tasks::LocalSet,
+        tasks::Id,
+        time::Instant,
+        time::Interval,
+        time::Sleep,
+        time::Timeout<Rc<u8>>,
+        time::error::Elapsed,
+    );
+}
+
+pub(crate) async fn what_may_move(log: Log) {
+    note_movable!(
+        log,
+        sync::mpsc::Receiver<PhantomPinned>,
+        sync::oneshot::Receiver<PhantomPinned>,
+        sync::watch::Receiver<PhantomPinned>,
+        sync::MutexGuard<'static, PhantomPinned>,
+        sync::futures::Notified<'static>,
+        tasks::JoinHandle<PhantomPinned>,
+        tasks::JoinSet<PhantomPinned>,
+        time::Sleep,
+        time::Interval,
+        time::Timeout<std::future::Ready<u8>>,
+    );
+}
+
+/// Those for which tokio says so in as many words.
+pub(crate) async fn what_panics_may_pass(log: Log) {
+    note_unwind_safe!(
+        log,
+        tasks::JoinHandle<Cell<u8>>,
+        tasks::AbortHandle,
+        sync::Notify,
+        sync::mpsc::Sender<Cell<u8>>,
+        sync::mpsc::Receiver<Cell<u8>>,
+        sync::mpsc::UnboundedSender<Cell<u8>>,
+        sync::mpsc::UnboundedReceiver<Cell<u8>>,
+    );
+}
+
 fn sent_value<T: Send>(_: &T) {}
 fn shared_value<T: Send + Sync>(_: &T) {}
-
-pub(crate) async fn channels(_: Log) {
-    shared::<sync::mpsc::Sender<u8>>();
-    shared::<sync::mpsc::Receiver<u8>>();
-    shared::<sync::mpsc::WeakSender<u8>>();
-    shared::<sync::mpsc::Permit<'_, u8>>();
-    shared::<sync::mpsc::OwnedPermit<u8>>();
-    shared::<sync::mpsc::UnboundedSender<u8>>();
-    shared::<sync::mpsc::UnboundedReceiver<u8>>();
-    shared::<sync::oneshot::Sender<u8>>();
-    shared::<sync::oneshot::Receiver<u8>>();
-    shared::<sync::watch::Sender<u8>>();
-    shared::<sync::watch::Receiver<u8>>();
-    shared::<sync::broadcast::Sender<u8>>();
-    shared::<sync::broadcast::Receiver<u8>>();
-    movable::<sync::mpsc::Receiver<std::marker::PhantomPinned>>();
-    movable::<sync::oneshot::Receiver<std::marker::PhantomPinned>>();
-    unwind_safe::<sync::mpsc::Sender<u8>>();
-    unwind_safe::<sync::mpsc::Receiver<u8>>();
-}
-
-pub(crate) async fn locks(_: Log) {
-    shared::<sync::Mutex<u8>>();
-    shared::<sync::MutexGuard<'_, u8>>();
-    shared::<sync::OwnedMutexGuard<u8>>();
-    shared::<sync::RwLock<u8>>();
-    shared::<sync::RwLockReadGuard<'_, u8>>();
-    shared::<sync::RwLockWriteGuard<'_, u8>>();
-    shared::<sync::OwnedRwLockReadGuard<u8>>();
-    shared::<sync::OwnedRwLockWriteGuard<u8>>();
-    shared::<sync::Semaphore>();
-    shared::<sync::SemaphorePermit<'_>>();
-    shared::<sync::OwnedSemaphorePermit>();
-    shared::<sync::Notify>();
-    shared::<sync::Barrier>();
-    shared::<sync::OnceCell<u8>>();
-    shared::<sync::SetOnce<u8>>();
-    sent::<sync::Mutex<std::cell::Cell<u8>>>();
-    shared::<sync::Mutex<std::cell::Cell<u8>>>();
-    sent::<sync::RwLock<std::cell::Cell<u8>>>();
-    unwind_safe::<sync::Notify>();
-}
-
-pub(crate) async fn tasks_and_time(_: Log) {
-    shared::<tasks::JoinHandle<u8>>();
-    shared::<tasks::AbortHandle>();
-    shared::<tasks::JoinError>();
-    shared::<tasks::JoinSet<u8>>();
-    shared::<tasks::Id>();
-    movable::<tasks::JoinHandle<std::marker::PhantomPinned>>();
-    unwind_safe::<tasks::JoinHandle<u8>>();
-    shared::<time::Instant>();
-    shared::<time::Interval>();
-    shared::<time::Sleep>();
-    shared::<time::Timeout<std::future::Ready<u8>>>();
-    shared::<time::error::Elapsed>();
-    movable::<time::Interval>();
-    movable::<time::Instant>();
-}
 
 pub(crate) async fn futures_of_channels(_: Log) {
     let (tx, mut rx) = sync::mpsc::channel::<u8>(1);

@@ -4,8 +4,9 @@ use super::rt::{spawn, sync::oneshot, task as tasks, task::LocalSet, task::spawn
 use cct_tests::tools::{Tombstone, panic_text, payload_text};
 use cct_tests::{Log, note};
 use std::cell::{Cell, RefCell};
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 pub(crate) async fn run_until_returns_the_output(log: Log) {
@@ -69,18 +70,41 @@ pub(crate) async fn enter_makes_the_set_current(log: Log) {
 
 pub(crate) async fn a_dropped_set_drops_its_tasks(log: Log) {
     let local = LocalSet::new();
-    let value = Tombstone::new(&log, "unpolled");
-    let unpolled = local.spawn_local(async move { drop(value) });
+    let (started, has_started) = oneshot::channel();
     let value = Tombstone::new(&log, "waiting");
     let waiting = local.spawn_local(async move {
         let _value = value;
+        started.send(()).unwrap();
         pending::<()>().await;
     });
-    local.run_until(tasks::yield_now()).await;
+    local.run_until(has_started).await.unwrap();
+    let value = Tombstone::new(&log, "unpolled");
+    let unpolled = local.spawn_local(async move { drop(value) });
     note!(log, "driven");
     drop(local);
-    note!(log, "{}", unpolled.await.is_ok());
+    note!(log, "dropped the set");
+    note!(log, "{}", unpolled.await.unwrap_err().is_cancelled());
     note!(log, "{}", waiting.await.unwrap_err().is_cancelled());
+}
+
+pub(crate) async fn a_pending_run_until_gives_every_task_a_turn(log: Log) {
+    let local = LocalSet::new();
+    let ran = Rc::new(Cell::new(0));
+    for _ in 0..3 {
+        let ran = ran.clone();
+        local.spawn_local(async move { ran.set(ran.get() + 1) });
+    }
+    let mut polled = false;
+    local
+        .run_until(poll_fn(|cx| {
+            if std::mem::replace(&mut polled, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }))
+        .await;
+    note!(log, "{}", ran.get());
 }
 
 pub(crate) async fn panics_and_aborts_are_results(log: Log) {

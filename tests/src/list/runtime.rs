@@ -7,7 +7,8 @@ macro_rules! runtime_contracts {
     ($side:ident) => {
         $side! {
             auto_traits {
-                any: channels locks tasks_and_time futures_of_channels futures_of_locks
+                any: channels_between_threads locks_between_threads tasks_and_time_between_threads
+                    what_may_move what_panics_may_pass futures_of_channels futures_of_locks
                     futures_of_tasks_and_time;
             }
             blocking {
@@ -74,8 +75,9 @@ macro_rules! runtime_contracts {
                 any: run_until_returns_the_output awaiting_the_set_runs_every_task
                     tasks_rest_while_nobody_drives_the_set spawn_local_needs_a_set
                     enter_makes_the_set_current a_dropped_set_drops_its_tasks
-                    panics_and_aborts_are_results local_tasks_reach_the_world_outside
-                    local_tasks_never_overlap_inside_a_poll join_sets_hold_local_tasks sets_can_nest
+                    a_pending_run_until_gives_every_task_a_turn panics_and_aborts_are_results
+                    local_tasks_reach_the_world_outside local_tasks_never_overlap_inside_a_poll
+                    join_sets_hold_local_tasks sets_can_nest
                     a_cancelled_run_until_leaves_tasks_where_they_were
                     local_tasks_can_be_aborted_from_elsewhere local_tasks_have_ids;
                 clock: local_sleeps_follow_the_clock;

@@ -20,7 +20,7 @@ mod on_cct {
         pub(crate) use cct_executor::{
             join, pin, select, spawn, task, task_local, time, try_join,
         };
-        pub(crate) mod sync { pub(crate) use cct_sync::*; pub(crate) use tokio::sync::{mpsc, oneshot, watch, broadcast}; }
+        pub(crate) use cct_sync as sync;
     }
 
     cct_tests::sync_contracts!(files);
