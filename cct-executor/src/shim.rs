@@ -14,7 +14,7 @@
 pub use crate::raw::shared::Shared;
 pub use crate::words::{Access, OpKind, ResourceKind};
 
-use crate::execution::world::WORLD;
+use crate::execution::world::{WORLD, World};
 pub use crate::execution::waker::Waiter;
 use crate::words::Op;
 use std::panic::Location;
@@ -40,7 +40,7 @@ impl Resource {
     pub fn new(kind: ResourceKind) -> Self {
         let resource = Self::const_new(kind);
         // In the order of making, which the schedule of later operations does not change.
-        let _ = resource.index();
+        let _ = resource.in_world(|_, _| ());
         resource
     }
 
@@ -50,24 +50,30 @@ impl Resource {
         Resource { site: Location::caller(), slot: AtomicU64::new(0), kind }
     }
 
-    /// The index in the running world's table, or 0 outside a world.
+    /// Runs `f` with the index in the running world's table; not at all outside a world.
     #[inline]
-    fn index(&self) -> u32 {
-        WORLD
-            .try_with(|world| {
-                let serial = world.serial.get();
-                if serial == 0 {
-                    return 0;
-                }
-                let slot = self.slot.load(Ordering::Relaxed);
-                if slot >> INDEX_BITS == serial {
-                    return slot as u32 & ((1 << INDEX_BITS) - 1);
-                }
-                let index = world.with(|core, _| core.add_resource(self.kind, self.site));
-                self.slot.store(serial << INDEX_BITS | u64::from(index), Ordering::Relaxed);
-                index
-            })
-            .unwrap_or(0)
+    fn in_world<R>(&self, f: impl FnOnce(&World, u32) -> R) -> Option<R> {
+        WORLD.with(|world| {
+            let serial = world.serial.get();
+            if serial == 0 {
+                return None;
+            }
+            let slot = self.slot.load(Ordering::Relaxed);
+            let index = if slot >> INDEX_BITS == serial {
+                slot as u32 & ((1 << INDEX_BITS) - 1)
+            } else {
+                self.enter(world, serial)
+            };
+            Some(f(world, index))
+        })
+    }
+
+    #[cold]
+    fn enter(&self, world: &World, serial: u64) -> u32 {
+        let index = world.with(|core, _| core.add_resource(self.kind, self.site));
+        assert!(index < 1 << INDEX_BITS, "more than 2^24 channels and locks in one iteration");
+        self.slot.store(serial << INDEX_BITS | u64::from(index), Ordering::Relaxed);
+        index
     }
 
     /// The scheduling point of an asynchronous operation, passed before it acts.
@@ -77,31 +83,26 @@ impl Resource {
     /// operation must return `Pending` without acting.
     #[inline]
     pub fn point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) -> Poll<()> {
-        let resource = self.index();
-        if resource == 0 {
-            return Poll::Ready(());
-        }
-        WORLD.with(|world| world.point(Op { kind, access, resource, site }))
+        self.in_world(|world, resource| world.point(Op { kind, access, resource, site }))
+            .unwrap_or(Poll::Ready(()))
     }
 
     /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.
     #[inline]
     pub fn sync_point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
-        let resource = self.index();
-        if resource != 0 {
-            WORLD.with(|world| world.sync_point(Op { kind, access, resource, site }));
+        if WORLD.with(World::has_sync_points) {
+            self.in_world(|world, resource| world.sync_point(Op { kind, access, resource, site }));
         }
     }
 
     /// Notes that the current poll is about to return `Pending` because of this resource.
     #[inline]
     pub fn blocked(&self, kind: OpKind, site: &'static Location<'static>) {
-        let _ = WORLD.try_with(|world| {
-            if world.recording.get() && world.is_running() {
-                let resource = self.index();
-                if let Some(key) = world.current() {
-                    world.with(|core, _| core.note_blocked(key, kind, resource, site));
-                }
+        self.in_world(|world, resource| {
+            if let (true, true, Some(key)) =
+                (world.recording.get(), world.is_running(), world.current())
+            {
+                world.with(|core, _| core.note_blocked(key, kind, resource, site));
             }
         });
     }
@@ -109,34 +110,27 @@ impl Resource {
     /// Notes that the current task now holds the resource (a lock, permits).
     #[inline]
     pub fn acquired(&self, site: &'static Location<'static>) {
-        let resource = self.index();
-        if resource != 0 {
-            WORLD.with(|world| {
-                let key = world.running.get().key;
-                world.with(|core, _| core.acquired(resource, key, site));
-            });
-        }
+        self.in_world(|world, resource| {
+            let key = world.running.get().key;
+            world.with(|core, _| core.acquired(resource, key, site));
+        });
     }
 
     /// Notes that the resource was given back by whoever held it.
     #[inline]
     pub fn released(&self) {
-        let resource = self.index();
-        if resource != 0 {
-            let _ = WORLD.try_with(|world| {
-                let key = world.running.get().key;
-                world.with(|core, _| core.released(resource, key));
-            });
-        }
+        self.in_world(|world, resource| {
+            let key = world.running.get().key;
+            world.with(|core, _| core.released(resource, key));
+        });
     }
 
     /// Sets the resource's share of the fingerprint, typically its length or its flags.
     #[inline]
     pub fn set_state(&self, state: u64) {
-        let resource = self.index();
-        if resource != 0 {
-            WORLD.with(|world| world.with(|core, _| core.set_resource_state(resource, state)));
-        }
+        self.in_world(|world, resource| {
+            world.with(|core, _| core.set_resource_state(resource, state));
+        });
     }
 }
 

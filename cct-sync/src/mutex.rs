@@ -9,11 +9,15 @@ pub use guard::{MappedMutexGuard, MutexGuard};
 pub use owned_guard::{OwnedMappedMutexGuard, OwnedMutexGuard};
 
 use crate::batch_semaphore::Call;
-use crate::raw::guarded::{self, Guarded};
+use crate::raw::guarded::{self, AcquireExclusive, Guarded};
 use cct_executor::shim::{OpKind, ResourceKind, block_on};
+use pin_project_lite::pin_project;
 use std::fmt;
+use std::marker::PhantomPinned;
 use std::panic::Location;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 /// A lock that is waited for asynchronously, in the order in which it was asked for.
 ///
@@ -35,7 +39,30 @@ impl fmt::Display for TryLockError {
 
 impl std::error::Error for TryLockError {}
 
+pin_project! {
+    /// The future of [`Mutex::lock`].
+    struct Lock<'a, T: ?Sized> {
+        mutex: &'a Mutex<T>,
+        access: AcquireExclusive<'a, Mutex<T>>,
+        // Not `Unpin`, as tokio's is not.
+        #[pin]
+        pinned: PhantomPinned,
+    }
+}
+
+impl<'a, T: ?Sized> Future for Lock<'a, T> {
+    type Output = MutexGuard<'a, T>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let access = ready!(Pin::new(this.access).poll(cx));
+        Poll::Ready(MutexGuard { mutex: this.mutex, access })
+    }
+}
+
 #[track_caller]
+#[inline]
 fn call(kind: OpKind) -> Call {
     Call::write(kind, Location::caller())
 }
@@ -74,12 +101,10 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     #[inline]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
-        let call = call(OpKind::Lock);
-        async move {
-            MutexGuard {
-                mutex: self,
-                access: guarded::exclusive(self, call).await,
-            }
+        Lock {
+            mutex: self,
+            access: guarded::exclusive(self, call(OpKind::Lock)),
+            pinned: PhantomPinned,
         }
     }
 

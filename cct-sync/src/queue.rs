@@ -50,6 +50,15 @@ impl Queue {
     }
 }
 
+/// Lets everybody in a queue of the state in `cell` go, and wakes them.
+pub(crate) fn let_go<S>(cell: &Shared<S>, queue: fn(&mut S) -> &mut Queue) {
+    let mut wakes = Wakes::none();
+    cell.with(|state| queue(state).let_go(&mut wakes));
+    if let Some(spare) = wakes.wake() {
+        cell.with(|state| queue(state).keep(spare));
+    }
+}
+
 /// A future's place in a queue of the state in `cell`, left when this is dropped.
 pub(crate) struct Place<'a, S> {
     cell: &'a Shared<S>,

@@ -9,9 +9,14 @@ use std::time::Duration;
 /// Strategies, and how many iterations each gets; round-robin has no second one.
 const STRATEGIES: [(&str, u64); 3] = [("round-robin", 1), ("random", 100), ("pct", 100)];
 const GRANULARITIES: [Granularity; 3] = [Granularity::Await, Granularity::Op, Granularity::Sync];
+/// Clocks that let timers fire while there is work, for contracts that do not look at the clock.
+const WILD_CLOCKS: [Clock; 2] = [Clock::Racing(Duration::from_millis(5)), Clock::Adversarial];
+
+/// Longer than any contract sleeps.
+const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Who else is there while a contract runs.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Company {
     Alone,
     /// Two tasks that keep busy with a lock of their own, so that there is somebody to switch to
@@ -19,49 +24,66 @@ enum Company {
     Busy,
 }
 
-/// Runs `contract` in one world after another.
-fn check<F>(
-    name: &str,
-    strategy: &str,
-    granularity: Granularity,
-    company: Company,
+/// How one contract is explored once.
+struct Setting {
+    strategy: &'static str,
     iterations: u64,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
-    expected: &[String],
-) where
-    F: Future<Output = ()> + 'static,
-{
-    let expected = expected.to_vec();
-    let report = Checker::new()
-        .name(format!("{name} ({strategy}, {granularity:?})"))
-        .strategy_text(strategy)
-        .granularity(granularity)
-        .clock(Clock::Strict)
-        .start_paused(true)
-        .iterations(iterations)
-        .max_time(Duration::from_secs(100 * 365 * 24 * 3600))
-        .fail_on_limit(true)
-        .time_budget(None)
-        .use_environment(false)
-        .run(move || {
-            let expected = expected.clone();
-            async move {
-                let neighbours = match company {
-                    Company::Alone => Vec::new(),
-                    Company::Busy => busy_neighbours(),
-                };
-                let log = Log::new();
-                contract(log.clone()).await;
-                assert_eq!(log.lines(), expected, "ours noted what tokio does not");
-                for neighbour in neighbours {
-                    neighbour.await.expect("neighbours do nothing that fails");
+    granularity: Granularity,
+    clock: Clock,
+    company: Company,
+}
+
+impl Setting {
+    fn check<F: Future<Output = ()> + 'static>(
+        &self,
+        name: &str,
+        contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
+        expected: &[String],
+    ) {
+        let Setting {
+            strategy,
+            iterations,
+            granularity,
+            clock,
+            company,
+        } = *self;
+        let expected = expected.to_vec();
+        let report = Checker::new()
+            .name(format!(
+                "{name} ({strategy}, {granularity:?}, {clock:?}, {company:?})"
+            ))
+            .strategy_text(strategy)
+            .granularity(granularity)
+            .clock(clock)
+            .start_paused(true)
+            .iterations(iterations)
+            .time_budget(None)
+            .max_time(CENTURY)
+            .fail_on_limit(true)
+            .use_environment(false)
+            .run(move || {
+                let expected = expected.clone();
+                async move {
+                    let neighbours = match company {
+                        Company::Alone => Vec::new(),
+                        Company::Busy => busy_neighbours(),
+                    };
+                    let log = Log::new();
+                    contract(log.clone()).await;
+                    assert_eq!(log.lines(), expected, "ours noted what tokio does not");
+                    for neighbour in neighbours {
+                        neighbour.await.expect("neighbours do nothing that fails");
+                    }
                 }
-            }
-        });
-    report.assert_passed();
-    assert_eq!(report.iterations, iterations, "every iteration counts");
-    if strategy == "random" && matches!(company, Company::Busy) {
-        assert!(report.coverage.schedules > 1, "company must leave something to choose");
+            });
+        report.assert_passed();
+        assert_eq!(report.iterations, iterations, "every iteration counts");
+        if strategy == "random" && company == Company::Busy {
+            assert!(
+                report.coverage.schedules > 1,
+                "company leaves something to choose"
+            );
+        }
     }
 }
 
@@ -76,52 +98,69 @@ fn busy_neighbours() -> Vec<task::JoinHandle<()>> {
     (0..2).map(|_| spawn(neighbour(shared.clone()))).collect()
 }
 
-/// Every granularity, every strategy, alone and in company.
-pub fn any<F>(
+/// Every granularity, every strategy, alone and in company, under all clocks.
+pub fn any<F: Future<Output = ()> + 'static>(
     name: &str,
     contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
     expected: Vec<String>,
-) where
-    F: Future<Output = ()> + 'static,
-{
+) {
+    clock(name, contract, expected.clone());
+    for clock in WILD_CLOCKS {
+        let setting = Setting {
+            strategy: "random",
+            iterations: 50,
+            granularity: Granularity::Op,
+            clock,
+            company: Company::Busy,
+        };
+        setting.check(name, contract, &expected);
+    }
+}
+
+/// Every granularity, every strategy, alone and in company, under the strict clock.
+pub fn clock<F: Future<Output = ()> + 'static>(
+    name: &str,
+    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
+    expected: Vec<String>,
+) {
     for granularity in GRANULARITIES {
         for (strategy, iterations) in STRATEGIES {
             for company in [Company::Alone, Company::Busy] {
-                check(name, strategy, granularity, company, iterations, contract, &expected);
+                let clock = Clock::Strict;
+                let setting = Setting {
+                    strategy,
+                    iterations,
+                    granularity,
+                    clock,
+                    company,
+                };
+                setting.check(name, contract, &expected);
             }
         }
     }
 }
 
-/// As [`any`]: the clock of a world is paused anyway.
-pub fn clock<F>(
-    name: &str,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
-    expected: Vec<String>,
-) where
-    F: Future<Output = ()> + 'static,
-{
-    any(name, contract, expected);
-}
-
 /// As [`any`]: tasks of a world may always block.
-pub fn multi<F>(
+pub fn multi<F: Future<Output = ()> + 'static>(
     name: &str,
     contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
     expected: Vec<String>,
-) where
-    F: Future<Output = ()> + 'static,
-{
+) {
     any(name, contract, expected);
 }
 
 /// One order: that in which tasks were woken, without switches inside a poll.
-pub fn fifo<F>(
+pub fn fifo<F: Future<Output = ()> + 'static>(
     name: &str,
     contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
     expected: Vec<String>,
-) where
-    F: Future<Output = ()> + 'static,
-{
-    check(name, "round-robin", Granularity::Await, Company::Alone, 1, contract, &expected);
+) {
+    let setting = Setting {
+        strategy: "round-robin",
+        iterations: 1,
+        granularity: Granularity::Await,
+        clock: Clock::Strict,
+        company: Company::Alone,
+    };
+    setting.check(name, contract, &expected);
 }

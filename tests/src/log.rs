@@ -16,12 +16,18 @@ impl Log {
     /// Adds an observation. See [`note!`](crate::note).
     pub fn add(&self, observation: fmt::Arguments<'_>) {
         let text = observation.to_string();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
     }
 
     /// What was noted so far.
     pub fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 

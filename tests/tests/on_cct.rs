@@ -1,5 +1,10 @@
 //! The contracts on ours: whatever the schedule, they must note what they note on tokio.
 
+#![expect(
+    clippy::duplicate_mod,
+    reason = "both sides compile the same contracts"
+)]
+
 macro_rules! files {
     ($($file:ident { $($kind:ident: $($name:ident)*;)* })*) => { $(pub(crate) mod $file;)* };
 }
@@ -17,9 +22,7 @@ mod on_tokio {
 #[path = "../src/contracts"]
 mod on_cct {
     pub(crate) mod rt {
-        pub(crate) use cct_executor::{
-            join, pin, select, spawn, task, task_local, time, try_join,
-        };
+        pub(crate) use cct_executor::{join, pin, select, spawn, task, task_local, time, try_join};
         pub(crate) use cct_sync as sync;
     }
 

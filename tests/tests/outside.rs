@@ -1,5 +1,10 @@
 //! Our channels and locks outside a world: on real threads they must do what tokio's do.
 
+#![expect(
+    clippy::duplicate_mod,
+    reason = "both sides compile the same contracts"
+)]
+
 macro_rules! files {
     ($($file:ident { $($kind:ident: $($name:ident)*;)* })*) => { $(pub(crate) mod $file;)* };
 }
@@ -23,22 +28,16 @@ mod ours {
     cct_tests::sync_contracts!(files);
 }
 
-/// Contracts of time need the clock of a world, or that of tokio.
-macro_rules! test {
-    (clock $file:ident $name:ident) => {};
-    ($kind:ident $file:ident $name:ident) => {
-        #[test]
-        fn $name() {
-            let expected = cct_tests::tokio_side::$kind(crate::on_tokio::$file::$name);
-            let ours = cct_tests::tokio_side::$kind(crate::ours::$file::$name);
-            assert_eq!(ours, expected, "ours noted what tokio does not");
-        }
-    };
-}
-
 macro_rules! tests {
     ($($file:ident { $($kind:ident: $($name:ident)*;)* })*) => {
-        $(mod $file { $($(test! { $kind $file $name })*)* })*
+        $(mod $file {
+            $($(#[test]
+            fn $name() {
+                let expected = cct_tests::tokio_side::$kind(crate::on_tokio::$file::$name);
+                let seen = cct_tests::tokio_side::$kind(crate::ours::$file::$name);
+                assert_eq!(seen, expected, "ours noted what tokio does not");
+            })*)*
+        })*
     };
 }
 

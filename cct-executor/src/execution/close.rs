@@ -17,7 +17,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) struct Closing;
 
 fn quietly(drop_things: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(drop_things));
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_things)) {
+        // A payload's own destructor might panic too.
+        std::mem::forget(payload);
+    }
     panics::forget();
 }
 
@@ -27,7 +30,6 @@ impl World {
         self.phase.set(Phase::Closing);
         self.inert_points.set(0);
         self.finish_suspended();
-        self.running.set(Running::NOBODY);
         self.drop_tasks();
         let (waiters, cancels) =
             self.with(|core, _| (core.timers.take_waiters(), core.take_cancel_waiters()));
@@ -62,6 +64,9 @@ impl World {
                 core.action(key).state |= state::DONE;
                 taken
             });
+            let key = self.with(|core, _| core.tasks[subject].key);
+            self.running.set(Running { key, ..Running::NOBODY });
+            self.inert_points.set(0);
             if let Some(mut body) = body {
                 quietly(|| body.as_mut().cancel());
                 quietly(|| drop(body));
@@ -70,5 +75,6 @@ impl World {
                 quietly(|| drop(locals));
             }
         }
+        self.running.set(Running::NOBODY);
     }
 }

@@ -92,6 +92,8 @@ pub(crate) struct Core {
     pub(crate) observations: Vec<Observation>,
     /// The sum of all digests.
     pub(crate) fingerprint: u64,
+    /// The state at the last step.
+    last_state: u64,
     /// Rolling hash over decisions and the states they were taken in.
     pub(crate) rolling: u64,
     pub(crate) steps: u64,
@@ -133,6 +135,7 @@ impl Core {
             cancels: Vec::new(),
             observations: Vec::new(),
             fingerprint: 0,
+            last_state: 0,
             rolling: 0,
             steps: 0,
             decisions: 0,
@@ -165,6 +168,7 @@ impl Core {
         self.cancels.clear();
         self.observations.clear();
         self.fingerprint = 0;
+        self.last_state = 0;
         self.rolling = 0;
         self.steps = 0;
         self.decisions = 0;
@@ -204,7 +208,10 @@ impl Core {
         self.heartbeat.store(self.steps, Ordering::Relaxed);
         self.rolling =
             (self.rolling ^ self.fingerprint).wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(29);
-        self.states.add(self.fingerprint);
+        if self.fingerprint != self.last_state {
+            self.last_state = self.fingerprint;
+            self.states.add(self.fingerprint);
+        }
         if self.steps > self.config.limits.steps {
             self.cut(Limit::Steps);
             return false;

@@ -37,7 +37,7 @@ impl Core {
         let action = &mut self.actions[key as usize];
         action.position = self.enabled.len() as u32;
         self.enabled.push(key);
-        if !action.fresh {
+        if self.interests.fresh && !action.fresh {
             action.fresh = true;
             self.fresh.push(key);
         }

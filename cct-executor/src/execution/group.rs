@@ -17,12 +17,20 @@ pub(crate) struct Group {
     busy: u32,
     /// The driver waits for the last member to end.
     awaited: bool,
+    /// The driver's poll that goes on, or else its last one, has polled the set.
+    polled: bool,
 }
 
 impl Core {
     /// A group without members and driver.
     pub(crate) fn new_group(&mut self) -> u32 {
-        self.groups.push(Group { members: Vec::new(), driver: NONE, busy: NONE, awaited: false });
+        self.groups.push(Group {
+            members: Vec::new(),
+            driver: NONE,
+            busy: NONE,
+            awaited: false,
+            polled: false,
+        });
         self.groups.len() as u32 - 1
     }
 
@@ -49,9 +57,20 @@ impl Core {
         self.refresh_group(group);
     }
 
-    /// A member's poll is over: shows the others again.
+    /// A member's poll is over: shows the others again. A driver that has not polled the set in
+    /// it drives it no longer, as with a set whose future is kept but not awaited.
     #[cold]
-    pub(crate) fn leave_group_turn(&mut self, key: u32) {
+    pub(crate) fn end_group_turn(&mut self, key: u32) {
+        let group = self.task(key).group;
+        let entry = &mut self.groups[group as usize];
+        if entry.driver == key && !std::mem::replace(&mut entry.polled, false) {
+            self.drive_group(group, NONE);
+        } else {
+            self.leave_group_turn(key);
+        }
+    }
+
+    fn leave_group_turn(&mut self, key: u32) {
         let group = self.task(key).group as usize;
         if self.groups[group].busy == key {
             self.groups[group].busy = NONE;
@@ -64,6 +83,7 @@ impl Core {
     pub(crate) fn drive_group(&mut self, group: u32, driver: u32) {
         let entry = &mut self.groups[group as usize];
         entry.awaited = false;
+        entry.polled = driver != NONE;
         let before = std::mem::replace(&mut entry.driver, driver);
         if before == driver {
             return;
@@ -100,6 +120,9 @@ impl Core {
     /// A member has ended. Returns the driver if it is to be woken.
     pub(crate) fn left_group(&mut self, key: u32) -> Option<u32> {
         let group = self.task(key).group;
+        if group == NONE {
+            return None; // a driver until just now
+        }
         let driver = self.groups[group as usize].driver;
         self.groups[group as usize].members.retain(|&member| member != key);
         let awaited = self.groups[group as usize].awaited && driver != NONE && driver != key;
@@ -110,8 +133,9 @@ impl Core {
     pub(crate) fn take_group_member(&mut self, group: u32) -> Option<(u32, Body)> {
         let members = self.groups[group as usize].members.clone();
         members.into_iter().find_map(|key| {
+            let body = self.task(key).body.take()?;
             self.remove(key);
-            Some((key, self.task(key).body.take()?))
+            Some((key, body))
         })
     }
 

@@ -15,9 +15,12 @@ struct Seen {
     location: Option<String>,
 }
 
+/// Panics remembered. A payload may be raised again long after its panic.
+const SEEN_MAX: usize = 16;
+
 thread_local! {
-    /// The first panic since it was last asked for.
-    static SEEN: RefCell<Option<Seen>> = const { RefCell::new(None) };
+    /// The last panics of this iteration, caught ones included, oldest first.
+    static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The text of a panic's payload.
@@ -32,8 +35,11 @@ pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
 fn hook(info: &PanicHookInfo<'_>) {
     let location = info.location().map(ToString::to_string);
     SEEN.with(|seen| {
-        seen.borrow_mut()
-            .get_or_insert_with(|| Seen { message: message_of(info.payload()), location });
+        let mut seen = seen.borrow_mut();
+        if seen.len() == SEEN_MAX {
+            seen.remove(0);
+        }
+        seen.push(Seen { message: message_of(info.payload()), location });
     });
 }
 
@@ -49,20 +55,21 @@ pub(crate) fn install() {
     });
 }
 
-/// Forgets the panic that was seen.
+/// Forgets the panics that were seen.
 pub(crate) fn forget() {
-    let _ = SEEN.try_with(|seen| seen.borrow_mut().take());
+    let _ = SEEN.try_with(|seen| seen.borrow_mut().clear());
 }
 
-/// The panic that was seen last, as a failure.
-pub(crate) fn take_failure(payload: Option<&(dyn Any + Send)>) -> FailureKind {
-    let seen = SEEN.with(|seen| seen.borrow_mut().take());
-    let (hooked, location) = match seen {
-        Some(seen) => (Some(seen.message), seen.location),
-        None => (None, None),
-    };
-    // The payload is this panic's for certain; what the hook saw may be an inner one's.
-    let message = payload.map(message_of).or(hooked);
-    let message = message.unwrap_or_else(|| "a destructor panicked".to_owned());
+/// A panic as a failure: that of the payload, or else the last one.
+pub(crate) fn failure_of(payload: Option<&(dyn Any + Send)>) -> FailureKind {
+    let message = payload.map(message_of);
+    let (hooked, location) = SEEN.with(|seen| {
+        let seen = seen.borrow();
+        // Others may have been caught before it, and in its destructors.
+        let this = |seen: &&Seen| message.as_ref().is_none_or(|message| seen.message == *message);
+        let found = seen.iter().rev().find(this);
+        (found.map(|seen| seen.message.clone()), found.and_then(|seen| seen.location.clone()))
+    });
+    let message = message.or(hooked).unwrap_or_else(|| "a destructor panicked".to_owned());
     FailureKind::Panic { message, location }
 }

@@ -179,6 +179,12 @@ impl World {
         }
     }
 
+    /// Whether synchronous operations are points, or recorded.
+    #[inline]
+    pub(crate) fn has_sync_points(&self) -> bool {
+        self.granularity.get() == Granularity::Sync || self.recording.get()
+    }
+
     /// The scheduling point of a synchronous operation.
     #[inline]
     pub(crate) fn sync_point(&self, op: Op) {
@@ -188,6 +194,8 @@ impl World {
             } else {
                 let _ = self.point(op);
             }
+        } else if self.phase.get() == Phase::Closing {
+            self.count_inert();
         } else if self.recording.get() && self.is_running() {
             let key = self.running.get().key;
             if key != NONE {
@@ -277,7 +285,12 @@ impl World {
                 if self.switch(key, next).is_pending() && !std::thread::panicking() {
                     resume_unwind(Box::new(Closing));
                 }
-                self.with(|core, _| core.action(key).state &= !state::NOTIFIED);
+                self.with(|core, _| {
+                    core.action(key).state &= !state::NOTIFIED;
+                    if let Some(recorder) = &mut core.recorder {
+                        recorder.begin_poll(key); // what it waited for has come
+                    }
+                });
             }
         }
     }

@@ -7,7 +7,7 @@ use super::panics;
 use super::step::step_loop;
 use super::tasks::{Body, Spawn};
 use super::waker::TaskWaker;
-use super::world::{Engine, Nobody, Phase, Running, WORLD, World};
+use super::world::{Nobody, Phase, Running, WORLD, World};
 use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
 use crate::words::explanation::Explanation;
@@ -47,6 +47,17 @@ pub(crate) struct Finished {
     pub(crate) explanation: Option<Explanation>,
 }
 
+/// # Panics
+/// If this thread runs a world.
+#[track_caller]
+pub(crate) fn assert_outside() {
+    let idle = WORLD.try_with(|world| world.phase.get() == Phase::Idle);
+    assert!(
+        idle != Ok(false),
+        "a Checker cannot run inside a scenario: call it from an ordinary test or thread"
+    );
+}
+
 /// Runs one iteration on this thread.
 ///
 /// # Panics
@@ -58,7 +69,15 @@ pub(crate) fn run(
     explain: bool,
 ) -> Finished {
     panics::install();
+    panics::forget();
     WORLD.with(|world| world.run(config, decider, main, explain, site))
+}
+
+fn prepared<R>(f: impl FnOnce(&mut Core) -> R) -> R {
+    WORLD.with(|world| {
+        world.prepare();
+        world.with(|core, _| f(core))
+    })
 }
 
 /// The trace of the last iteration this thread ran.
@@ -68,17 +87,17 @@ pub(crate) fn last_trace() -> Trace {
 
 /// This thread's trace, for a watchdog.
 pub(crate) fn shared_trace() -> Arc<SharedTrace> {
-    WORLD.with(|world| world.with(|core, _| core.trace.shared().clone()))
+    prepared(|core| core.trace.shared().clone())
 }
 
 /// This thread's count of steps in the iteration that runs, for a watchdog.
 pub(crate) fn heartbeat() -> Arc<AtomicU64> {
-    WORLD.with(|world| world.with(|core, _| core.heartbeat.clone()))
+    prepared(|core| core.heartbeat.clone())
 }
 
 /// Takes what this thread has collected over its iterations.
 pub(crate) fn take_harvest() -> super::core::Harvest {
-    WORLD.with(|world| world.with(|core, _| core.take_harvest()))
+    prepared(Core::take_harvest)
 }
 
 impl World {
@@ -90,19 +109,16 @@ impl World {
         explain: bool,
         site: &'static Location<'static>,
     ) -> Finished {
-        assert!(
-            self.phase.get() == Phase::Idle,
-            "a Checker cannot run inside a scenario: call it from an ordinary test or thread"
-        );
-        let home = *self.home.get_or_init(Home::obtain);
+        assert!(self.phase.get() == Phase::Idle, "cct bug: a world inside a world");
+        let home = self.prepare();
         let mut entered = home.enter();
         let serial = SERIALS.fetch_add(1, Ordering::Relaxed);
-        {
-            let Engine { core, decider: slot } = &mut *self.engine.borrow_mut();
+        let interests = decider.interests();
+        drop(self.swap_decider(decider));
+        self.with(|core, _| {
             core.reset(config, explain.then(Box::default));
-            core.interests = decider.interests();
-            *slot = decider;
-        }
+            core.interests = interests;
+        });
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
@@ -227,7 +243,8 @@ impl World {
     }
 
     fn conclude(&self, explain: bool) -> Finished {
-        let Engine { core, decider } = &mut *self.engine.borrow_mut();
+        let decider = self.swap_decider(Box::new(Nobody));
+        self.with(|core, _| {
         let leaked = core.alive_tasks();
         Finished {
             end: IterationEnd {
@@ -237,12 +254,13 @@ impl World {
                 schedule_hash: core.rolling,
                 fingerprint: Fingerprint(core.fingerprint),
             },
-            decider: std::mem::replace(decider, Box::new(Nobody)),
+            decider,
             joined_panics: core.joined_panics,
             leaked,
             last_task: (explain && core.last != NONE).then(|| core.name_of_action(core.last)),
             explanation: core.explain(),
         }
+        })
     }
 }
 

@@ -114,7 +114,7 @@ impl World {
         }));
         self.running.set(Running::NOBODY);
         if dropped.is_err() {
-            let kind = panics::take_failure(None);
+            let kind = panics::failure_of(None);
             self.with(|core, _| core.fail(kind));
         }
     }
@@ -130,11 +130,10 @@ impl World {
             panics::forget();
             return self.finish(key, body);
         }
-        let kind = panics::take_failure(Some(&*payload));
+        let kind = panics::failure_of(Some(&*payload));
         // The future is dropped here; should that panic too, the first panic is what counts.
         let heard =
             catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
-        panics::forget();
         let heard = heard.unwrap_or(false);
         self.with(|core, _| core.panicked(key, kind, heard));
         self.finish(key, body);

@@ -203,11 +203,12 @@ impl Core {
     pub(crate) fn end_poll(&mut self, key: u32, body: Body, decider: &mut dyn Decider) {
         let action = &mut self.actions[key as usize];
         action.state &= !state::RUNNING;
-        let notified = action.state & state::NOTIFIED != 0;
+        // A blocking wait in the middle of the poll may have used up the wake-up of an abort.
+        let notified = action.state & (state::NOTIFIED | state::ABORTED) != 0;
         let grouped = action.state & state::GROUPED != 0;
         self.tasks[action.subject as usize].body = Some(body);
         if grouped {
-            self.leave_group_turn(key);
+            self.end_group_turn(key);
         }
         if notified || self.spurious_wake() {
             self.insert(key);
@@ -222,7 +223,7 @@ impl Core {
         let action = self.action(key);
         action.state = action.state & state::GROUPED | state::DONE;
         if action.state & state::GROUPED != 0 {
-            self.leave_group_turn(key);
+            self.end_group_turn(key);
             if let Some(driver) = self.left_group(key) {
                 self.wake(driver, decider);
             }

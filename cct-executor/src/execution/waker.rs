@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
 /// Wakes one task of one world.
+#[derive(Clone, Copy)]
 pub(crate) struct TaskWaker {
     pub(crate) home: &'static Home,
     pub(crate) serial: u64,
@@ -28,13 +29,20 @@ fn wake(home: &'static Home, serial: u64, key: u32) {
     }
 }
 
+impl TaskWaker {
+    #[inline]
+    pub(crate) fn wake_task(&self) {
+        wake(self.home, self.serial, self.key);
+    }
+}
+
 impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
+        self.wake_task();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        wake(self.home, self.serial, self.key);
+        self.wake_task();
     }
 }
 

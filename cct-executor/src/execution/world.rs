@@ -10,7 +10,8 @@ use crate::raw::shared::Home;
 use crate::raw::stack::Worker;
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
 use std::any::Any;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::task::Waker;
 
@@ -58,6 +59,7 @@ pub(crate) struct Engine {
 }
 
 /// Stacks, and those of them that are free.
+#[derive(Default)]
 pub(crate) struct Workers {
     pub(crate) workers: Vec<Option<Worker>>,
     pub(crate) idle: Vec<u32>,
@@ -81,15 +83,35 @@ pub(crate) struct World {
     pub(crate) next_key: Cell<u32>,
     /// Scheduling points passed while closing.
     pub(crate) inert_points: Cell<u32>,
-    pub(crate) home: OnceCell<&'static Home>,
-    pub(crate) engine: RefCell<Engine>,
-    pub(crate) deferred: RefCell<Vec<Waker>>,
+    pub(crate) home: Cell<Option<&'static Home>>,
+    /// Made when the thread runs its first world, dropped when the thread ends.
+    engine: ManuallyDrop<RefCell<Option<Box<Engine>>>>,
+    pub(crate) deferred: ManuallyDrop<RefCell<Vec<Waker>>>,
     pub(crate) has_deferred: Cell<bool>,
-    pub(crate) workers: RefCell<Workers>,
+    pub(crate) workers: ManuallyDrop<RefCell<Workers>>,
 }
 
 thread_local! {
-    pub(crate) static WORLD: World = World::new();
+    /// Made at compile time and without destructor, so that reaching it is one addition.
+    pub(crate) static WORLD: World = const { World::new() };
+
+    /// Cleans up behind [`WORLD`] when the thread ends.
+    static CLEANER: Cleaner = const { Cleaner };
+}
+
+struct Cleaner;
+
+impl Drop for Cleaner {
+    fn drop(&mut self) {
+        WORLD.with(|world| {
+            drop(world.engine.take());
+            drop(world.deferred.take());
+            drop(world.workers.take());
+            if let Some(home) = world.home.take() {
+                home.give_back();
+            }
+        });
+    }
 }
 
 /// Stands in while no iteration runs.
@@ -106,7 +128,7 @@ impl Decider for Nobody {
 }
 
 impl World {
-    fn new() -> World {
+    const fn new() -> World {
         World {
             serial: Cell::new(0),
             phase: Cell::new(Phase::Idle),
@@ -118,19 +140,45 @@ impl World {
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),
-            home: OnceCell::new(),
-            engine: RefCell::new(Engine { core: Core::new(), decider: Box::new(Nobody) }),
-            deferred: RefCell::new(Vec::new()),
+            home: Cell::new(None),
+            engine: ManuallyDrop::new(RefCell::new(None)),
+            deferred: ManuallyDrop::new(RefCell::new(Vec::new())),
             has_deferred: Cell::new(false),
-            workers: RefCell::new(Workers { workers: Vec::new(), idle: Vec::new() }),
+            workers: ManuallyDrop::new(RefCell::new(Workers {
+                workers: Vec::new(),
+                idle: Vec::new(),
+            })),
         }
     }
 
     /// Runs `f` on the tables. No user code may run inside.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Core, &mut dyn Decider) -> R) -> R {
-        let engine = &mut *self.engine.borrow_mut();
-        f(&mut engine.core, &mut *engine.decider)
+        match &mut *self.engine.borrow_mut() {
+            Some(engine) => f(&mut engine.core, &mut *engine.decider),
+            None => unprepared(),
+        }
+    }
+
+    /// Makes sure that there are tables, and a home.
+    pub(crate) fn prepare(&self) -> &'static Home {
+        if let Some(home) = self.home.get() {
+            return home;
+        }
+        CLEANER.with(|_| ());
+        let engine = Engine { core: Core::new(), decider: Box::new(Nobody) };
+        *self.engine.borrow_mut() = Some(Box::new(engine));
+        let home = Home::obtain();
+        self.home.set(Some(home));
+        home
+    }
+
+    /// Replaces who decides.
+    pub(crate) fn swap_decider(&self, decider: Box<dyn Decider>) -> Box<dyn Decider> {
+        match &mut *self.engine.borrow_mut() {
+            Some(engine) => std::mem::replace(&mut engine.decider, decider),
+            None => unprepared(),
+        }
     }
 
     /// Whether a world runs, and not for closing.
@@ -180,10 +228,7 @@ impl World {
     }
 }
 
-impl Drop for World {
-    fn drop(&mut self) {
-        if let Some(home) = self.home.get() {
-            home.give_back();
-        }
-    }
+#[cold]
+fn unprepared() -> ! {
+    panic!("cct bug: the tables are used on a thread that never ran a world")
 }

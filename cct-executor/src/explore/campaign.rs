@@ -69,7 +69,7 @@ struct Board {
 }
 
 /// What a worker hands in when it is done.
-struct Yielded {
+pub(super) struct Yielded {
     records: Vec<Record>,
     harvest: Harvest,
     exhausted: bool,
@@ -80,14 +80,14 @@ struct Yielded {
 
 /// What the watchdog looks at.
 #[derive(Clone)]
-struct Pulse {
+pub(super) struct Pulse {
     worker: usize,
     heartbeat: Arc<AtomicU64>,
     trace: Arc<SharedTrace>,
     iteration: Arc<AtomicU64>,
 }
 
-enum Message {
+pub(super) enum Message {
     Pulse(Pulse),
     Done(Box<Yielded>),
     /// A worker panicked: a bug of ours, or of a strategy.
@@ -182,9 +182,13 @@ impl Campaign {
         let look = (self.checker.poll_limit / 4).clamp(Duration::from_millis(5), Duration::from_secs(1));
         loop {
             match receiver.recv_timeout(look) {
-                Ok(Message::Pulse(pulse)) => pulses.push((pulse, (u64::MAX, 0), now())),
+                Ok(Message::Pulse(pulse)) => {
+                    pulses.retain(|(old, ..)| old.worker != pulse.worker);
+                    pulses.push((pulse, (u64::MAX, 0), now()));
+                }
                 Ok(Message::Done(done)) => yields.push(*done),
                 Ok(Message::Broken(message)) => {
+                    board.failed.store(0, Ordering::Release);
                     return Report::unable(self.checker.name.clone(), message);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -195,6 +199,8 @@ impl Campaign {
                         if beat != *seen || iteration == u64::MAX {
                             (*seen, *since) = (beat, now());
                         } else if since.elapsed() >= self.checker.poll_limit {
+                            // Nobody is to begin anything more.
+                            board.failed.store(0, Ordering::Release);
                             return self.stuck(beat.0, beat.1, &pulse.trace.snapshot());
                         }
                     }
@@ -211,7 +217,8 @@ impl Campaign {
         let mut report = self.blank_report();
         report.iterations = iteration + 1;
         report.stopped_by = StoppedBy::Failure;
-        report.failure = Some(explain::stuck(self, iteration, step, trace));
+        let origin = Origin::Iteration(iteration);
+        report.failure = Some(explain::stuck(self, self.world(iteration), origin, step, trace));
         report
     }
 
@@ -313,8 +320,9 @@ impl Campaign {
             trace: run::shared_trace(),
             iteration: Arc::new(AtomicU64::new(u64::MAX)),
         };
-        let watched = self.checker.isolation == Isolation::None;
-        if watched {
+        let watch = Watch { sender, pulse: &pulse };
+        let own_thread = self.checker.isolation == Isolation::None;
+        if own_thread {
             let _ = sender.send(Message::Pulse(pulse.clone()));
         }
         let mut done = Yielded {
@@ -344,7 +352,7 @@ impl Campaign {
             }
             pulse.iteration.store(index, Ordering::Relaxed);
             let driver = drivers[slot].take().expect("cct bug: a lane without its strategy");
-            let (driver, flow) = self.one(index, driver, board, &mut done);
+            let (driver, flow) = self.one(index, driver, board, &mut done, watch);
             pulse.iteration.store(u64::MAX, Ordering::Relaxed);
             done.exhausted |= flow == Flow::Exhausted;
             drivers[slot] = Some(driver);
@@ -359,7 +367,7 @@ impl Campaign {
                 done.described = described(&*driver.strategy);
             }
         }
-        if watched {
+        if own_thread {
             done.harvest = run::take_harvest();
         }
         done
@@ -381,6 +389,7 @@ impl Campaign {
         mut driver: Box<Driver>,
         board: &Board,
         done: &mut Yielded,
+        watch: Watch<'_>,
     ) -> (Box<Driver>, Flow) {
         if driver.strategy.begin(&self.iteration(index)) == Flow::Exhausted {
             return (driver, Flow::Exhausted);
@@ -393,7 +402,7 @@ impl Campaign {
                 let failed = matches!(finished.end.outcome, Outcome::Failed(_));
                 (finished, (failed || check).then(run::last_trace))
             }
-            Isolation::Thread => self.on_fresh_thread(world.clone(), driver, done),
+            Isolation::Thread => self.on_fresh_thread(world.clone(), driver, done, watch),
         };
         let Finished { end, decider, joined_panics, leaked, .. } = finished;
         let mut driver: Box<Driver> =
@@ -406,7 +415,7 @@ impl Campaign {
         let mut checked_twice = false;
         if let (None, true, Some(trace)) = (&failure, check, &trace) {
             checked_twice = true;
-            failure = determinism::check(self, &world, trace, end.schedule_hash);
+            failure = determinism::check(self, &world, trace, end.schedule_hash, watch);
         }
         done.records.push(Record {
             index,
@@ -434,43 +443,53 @@ impl Campaign {
         world: WorldConfig,
         driver: Box<Driver>,
         done: &mut Yielded,
+        watch: Watch<'_>,
     ) -> (Finished, Option<Trace>) {
-        let mut strategy = Some(driver.strategy);
+        let strategy = driver.strategy;
         let scenario = &self.scenario;
-        let (finished, trace, harvest) = std::thread::scope(|scope| {
-            let body = || {
-                let strategy = strategy.take().expect("cct bug: a strategy is used twice");
-                let finished =
-                    run::run(&world, Box::new(Driver { strategy }), scenario(), false);
-                let Finished { end, decider, joined_panics, leaked, .. } = finished;
-                let driver: Box<Driver> =
-                    decider.into_any().downcast().expect("cct bug: another decider came back");
-                let silent = (end, driver.strategy, joined_panics, leaked);
-                (silent, run::last_trace(), run::take_harvest())
-            };
-            let body = move || {
-                let none = tracing::Dispatch::none();
-                tracing::dispatcher::with_default(&none, body)
-            };
-            let thread = std::thread::Builder::new()
-                .stack_size(THREAD_STACK_BYTES)
-                .spawn_scoped(scope, body)
-                .expect("cannot start a thread for an iteration");
-            let ((end, strategy, joined_panics, leaked), trace, harvest) =
-                thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload));
-            let decider = Box::new(Driver { strategy });
-            let finished = Finished {
-                end,
-                decider,
-                joined_panics,
-                leaked,
-                last_task: None,
-                explanation: None,
-            };
-            (finished, trace, harvest)
+        let (silent, trace, harvest) = watch.on_fresh_thread(move || {
+            let finished = run::run(&world, Box::new(Driver { strategy }), scenario(), false);
+            let Finished { end, decider, joined_panics, leaked, .. } = finished;
+            let driver: Box<Driver> =
+                decider.into_any().downcast().expect("cct bug: another decider came back");
+            let silent = (end, driver.strategy, joined_panics, leaked);
+            (silent, run::last_trace(), run::take_harvest())
         });
+        let (end, strategy, joined_panics, leaked) = silent;
+        let decider = Box::new(Driver { strategy });
+        let finished =
+            Finished { end, decider, joined_panics, leaked, last_task: None, explanation: None };
         done.harvest.merge(harvest);
         (finished, Some(trace))
+    }
+}
+
+/// A worker's line to the watchdog.
+#[derive(Clone, Copy)]
+pub(super) struct Watch<'a> {
+    sender: &'a mpsc::Sender<Message>,
+    pulse: &'a Pulse,
+}
+
+impl Watch<'_> {
+    /// Runs an iteration on a thread of its own, which the watchdog watches instead.
+    pub(super) fn on_fresh_thread<R: Send>(self, run: impl FnOnce() -> R + Send) -> R {
+        let body = move || {
+            let _ = self.sender.send(Message::Pulse(Pulse {
+                heartbeat: run::heartbeat(),
+                trace: run::shared_trace(),
+                ..self.pulse.clone()
+            }));
+            tracing::dispatcher::with_default(&tracing::Dispatch::none(), run)
+        };
+        std::thread::scope(|scope| {
+            std::thread::Builder::new()
+                .stack_size(THREAD_STACK_BYTES)
+                .spawn_scoped(scope, body)
+                .expect("cannot start a thread for an iteration")
+                .join()
+                .unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+        })
     }
 }
 

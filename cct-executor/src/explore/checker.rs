@@ -245,12 +245,14 @@ impl Checker {
     ///
     /// # Panics
     /// Inside a scenario. Bad settings do not panic; see [`Report::error`].
+    #[track_caller]
     pub fn run<F, Fut>(self, scenario: F) -> Report
     where
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
+        crate::execution::run::assert_outside();
         let scenario = Arc::new(scenario);
         let place = self.place;
         let scenario: Scenario = Arc::new(move || {

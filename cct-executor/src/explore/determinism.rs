@@ -1,6 +1,7 @@
 //! The determinism check: the same decisions must lead to the same run.
 
-use super::campaign::Campaign;
+use super::campaign::{Campaign, Watch};
+use super::checker::Isolation;
 use super::replay::Replay;
 use crate::execution::run::{self, Finished};
 use crate::words::explanation::{Explanation, Step};
@@ -24,16 +25,25 @@ pub(super) fn check(
     world: &WorldConfig,
     trace: &Trace,
     schedule_hash: u64,
+    watch: Watch<'_>,
 ) -> Option<Failure> {
-    let second = campaign.again(world, trace, false);
-    let same = second.end.schedule_hash == schedule_hash
-        && !matches!(second.end.outcome, Outcome::Failed(_));
+    let run = |explain| {
+        let finished = campaign.again(world, trace, explain);
+        (finished.end, finished.explanation.unwrap_or_default())
+    };
+    let again = |explain| match campaign.checker.isolation {
+        Isolation::None => run(explain),
+        Isolation::Thread => watch.on_fresh_thread(|| run(explain)),
+    };
+    let (second, _) = again(false);
+    let same =
+        second.schedule_hash == schedule_hash && !matches!(second.outcome, Outcome::Failed(_));
     if same {
         return None;
     }
-    let first = campaign.again(world, trace, true).explanation.unwrap_or_default();
-    let third = campaign.again(world, trace, true).explanation.unwrap_or_default();
-    let step = second.end.steps;
+    let (_, first) = again(true);
+    let (_, third) = again(true);
+    let step = second.steps;
     Some(Failure { kind: FailureKind::Nondeterminism { message: describe(&first, &third) }, step })
 }
 

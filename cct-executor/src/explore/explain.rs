@@ -4,12 +4,15 @@
 use super::campaign::{Campaign, Found};
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::trace_log;
-use crate::execution::run::Finished;
+use crate::execution::run::{self, Finished};
 use crate::words::{
     Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
 };
 use std::mem::discriminant;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 impl Campaign {
     /// Everything a replay of an iteration needs.
@@ -18,34 +21,66 @@ impl Campaign {
     }
 
     /// Runs a trace with recording on, on a fresh thread.
-    fn recorded(self: &Arc<Self>, world: &WorldConfig, trace: &Trace) -> Recorded {
+    ///
+    /// # Errors
+    /// With the step, when a poll does not return. The thread is lost then.
+    fn recorded(self: &Arc<Self>, world: &WorldConfig, trace: &Trace) -> Result<Recorded, u64> {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
+        let (sender, receiver) = mpsc::channel();
         let body = move || {
-            trace_log::with_log(|| {
+            let _ = sender.send(Note::Begun(run::heartbeat()));
+            let recorded = trace_log::with_log(|| {
                 let Finished { end, explanation, last_task, .. } =
                     campaign.again(&world, &trace, true);
                 let explanation = explanation.unwrap_or_default();
                 Recorded { outcome: end.outcome, hash: end.schedule_hash, explanation, last_task }
-            })
+            });
+            let _ = sender.send(Note::Over(recorded));
         };
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("cct-replay".to_owned())
             .stack_size(8 << 20)
             .spawn(body)
-            .expect("cannot start a thread for a replay")
-            .join()
-            .unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+            .expect("cannot start a thread for a replay");
+        let limit = self.checker.poll_limit;
+        let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_secs(1));
+        let mut heartbeat = Arc::default();
+        let (mut seen, mut waited) = (0, Duration::ZERO);
+        loop {
+            match receiver.recv_timeout(look) {
+                Ok(Note::Begun(theirs)) => heartbeat = theirs,
+                Ok(Note::Over(recorded)) => return Ok(recorded),
+                Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                    Err(payload) => std::panic::resume_unwind(payload),
+                    Ok(()) => panic!("cct bug: a replay without a result"),
+                },
+                Err(RecvTimeoutError::Timeout) => {
+                    let beat = AtomicU64::load(&heartbeat, Ordering::Relaxed);
+                    waited = if beat == seen { waited + look } else { Duration::ZERO };
+                    seen = beat;
+                    if waited > limit {
+                        return Err(seen);
+                    }
+                }
+            }
+        }
     }
 
     /// Replays a token instead of exploring.
     pub(super) fn replay_token(self: &Arc<Self>, token: &ReplayToken, origin: Origin) -> Report {
         let mut world = self.checker.world.clone();
         token.configure(&mut world);
-        let recorded = self.recorded(&world, &token.trace);
         let mut report = self.blank_report();
         report.stopped_by = StoppedBy::Replay;
         report.planned = 1;
         report.iterations = 1;
+        let recorded = match self.recorded(&world, &token.trace) {
+            Ok(recorded) => recorded,
+            Err(step) => {
+                report.failure = Some(stuck(self, world, origin, step, &token.trace));
+                return report;
+            }
+        };
         let failure = match recorded.outcome {
             Outcome::Failed(Failure { kind: FailureKind::Nondeterminism { message }, .. })
                 if message.starts_with("replay diverged") =>
@@ -81,6 +116,12 @@ impl Campaign {
     }
 }
 
+/// What the thread of a replay tells.
+enum Note {
+    Begun(Arc<AtomicU64>),
+    Over(Recorded),
+}
+
 struct Recorded {
     outcome: Outcome,
     hash: u64,
@@ -91,14 +132,14 @@ struct Recorded {
 /// Explains a failing iteration.
 pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport {
     let world = campaign.world(found.index);
-    let recorded = campaign.recorded(&world, &found.trace);
+    let recorded = campaign.recorded(&world, &found.trace).ok();
     let mut failure = found.failure.clone();
     let mut reproduced = false;
-    if let Outcome::Failed(again) = recorded.outcome {
+    if let Some(Outcome::Failed(again)) = recorded.as_ref().map(|recorded| &recorded.outcome) {
         let foreign = matches!(again.kind, FailureKind::Uncontrolled { .. });
         reproduced = discriminant(&again.kind) == discriminant(&failure.kind) || foreign;
         if foreign {
-            failure = again;
+            failure = again.clone();
         }
     }
     // A run that was checked twice failed because the second differed: the trace itself passes.
@@ -110,7 +151,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         strategy: found.strategy.clone(),
         seed: campaign.iteration(found.index).seed,
         token: campaign.token(&world, &found.trace, found.schedule_hash),
-        explanation: recorded.explanation,
+        explanation: recorded.map(|recorded| recorded.explanation).unwrap_or_default(),
         reproduced,
     }
 }
@@ -118,24 +159,31 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
 /// Explains a poll that does not return: everything up to the step before it.
 pub(super) fn stuck(
     campaign: &Arc<Campaign>,
-    index: u64,
+    world: WorldConfig,
+    origin: Origin,
     step: u64,
     trace: &Trace,
 ) -> FailureReport {
-    let world = campaign.world(index);
     let limits = Limits { steps: step.saturating_sub(1), ..world.limits };
     let short = WorldConfig { limits, fail_on_limit: false, ..world.clone() };
-    let recorded = campaign.recorded(&short, trace);
-    let up_to_it = recorded.outcome == Outcome::Cut(Limit::Steps);
-    let task = recorded.last_task.filter(|_| up_to_it).unwrap_or_else(|| "unknown".to_owned());
+    let recorded = campaign.recorded(&short, trace).ok();
+    let up_to_it =
+        recorded.as_ref().is_some_and(|recorded| recorded.outcome == Outcome::Cut(Limit::Steps));
+    let (last, explanation) =
+        recorded.map(|recorded| (recorded.last_task, recorded.explanation)).unwrap_or_default();
+    let task = last.filter(|_| up_to_it).unwrap_or_else(|| "unknown".to_owned());
+    let seed = match origin {
+        Origin::Iteration(index) => campaign.iteration(index).seed,
+        _ => Seed(world.noise.0),
+    };
     FailureReport {
         kind: FailureKind::Stuck { task },
         step,
-        origin: Origin::Iteration(index),
+        origin,
         strategy: campaign.blank_report().strategy,
-        seed: campaign.iteration(index).seed,
+        seed,
         token: campaign.token(&world, trace, 0),
-        explanation: recorded.explanation,
+        explanation,
         reproduced: up_to_it,
     }
 }

@@ -80,9 +80,8 @@ impl Subscriber for Log {
         let mut line = format!("{} {}", event.metadata().level(), event.metadata().target());
         for (owner, span) in lock(&self.entered).iter() {
             // A poll may be suspended inside a span: other tasks are not in it.
-            if *owner == task
-                && let Some(text) = lock(&self.spans).get(*span as usize - 1)
-            {
+            let spans = lock(&self.spans);
+            if let Some(text) = spans.get(*span as usize - 1).filter(|_| *owner == task) {
                 let _ = write!(line, " {text}:");
             }
         }

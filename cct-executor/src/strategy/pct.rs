@@ -375,6 +375,7 @@ impl Strategy for Pct {
     fn interests(&self) -> Interests {
         Interests {
             steps: self.final_wait,
+            fresh: true,
             ..Interests::default()
         }
     }

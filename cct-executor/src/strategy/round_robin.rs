@@ -19,7 +19,7 @@
 //! Measured by `order_is_that_of_becoming_enabled` below.
 
 use super::spec::Entry;
-use super::{Flow, Lanes, Strategy};
+use super::{Flow, Interests, Lanes, Strategy};
 use crate::words::enabled::EnabledActions;
 use crate::words::{ActionKey, ActionKind, EnabledSet, Iteration, Pick, SchedulingPoint};
 use std::collections::VecDeque;
@@ -141,6 +141,13 @@ impl Strategy for RoundRobin {
 
     fn lanes(&self) -> Lanes {
         Lanes::Fixed(1)
+    }
+
+    fn interests(&self) -> Interests {
+        Interests {
+            fresh: true,
+            ..Interests::default()
+        }
     }
 
     fn begin(&mut self, _: &Iteration) -> Flow {

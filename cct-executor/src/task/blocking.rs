@@ -8,7 +8,7 @@ use super::handle::JoinHandle;
 use super::spawn::{Options, spawn_body};
 use crate::execution::close::Closing;
 use crate::execution::core::NONE;
-use crate::execution::tasks::TaskBody;
+use crate::execution::tasks::Body;
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, Running, WORLD, World};
 use crate::raw::shared::Home;
@@ -43,13 +43,10 @@ where
     F: FnOnce() -> R + 'static,
     R: 'static,
 {
-    let cell = JoinCell::new();
-    let theirs = cell.clone();
     // Boxed so that the body can be moved about freely.
     let closure: Box<dyn FnOnce() -> R> = Box::new(f);
-    let make =
-        move |id| Box::pin(BlockingBody::new(closure, theirs, id)) as Pin<Box<dyn TaskBody>>;
-    spawn_body(cell, make, options, true)
+    let make = |cell, id| Box::pin(BlockingBody::new(closure, cell, id)) as Body;
+    spawn_body(make, JoinCell::separate_waker, options, true)
 }
 
 /// Runs a closure that may block in the middle of an asynchronous task.

@@ -3,7 +3,7 @@
 use super::error::JoinError;
 use super::id::Id;
 use crate::execution::tasks::TaskBody;
-use crate::execution::waker::Waiter;
+use crate::execution::waker::{TaskWaker, Waiter};
 use crate::execution::world::WORLD;
 use crate::raw::shared::Shared;
 use pin_project_lite::pin_project;
@@ -11,11 +11,13 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Wake, Waker, ready};
 
 /// Where a task's result waits for its join handle.
 pub(crate) struct JoinCell<T> {
     state: Shared<JoinState<T>>,
+    /// The task whose result it is.
+    task: TaskWaker,
 }
 
 struct JoinState<T> {
@@ -27,9 +29,14 @@ struct JoinState<T> {
 }
 
 impl<T> JoinCell<T> {
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn new(task: TaskWaker) -> Arc<Self> {
         let state = JoinState { result: None, waiter: None, done: false, awaited: true };
-        Arc::new(JoinCell { state: Shared::new(state) })
+        Arc::new(JoinCell { state: Shared::new(state), task })
+    }
+
+    /// A waker for the task, where the cell itself cannot be one because `T` is not `Send`.
+    pub(crate) fn separate_waker(self: &Arc<Self>) -> Waker {
+        Waker::from(Arc::new(self.task))
     }
 
     /// Stores the result and wakes whoever waits. Returns whether the join handle is alive.
@@ -84,6 +91,16 @@ impl<T> JoinCell<T> {
         });
         drop(waiter);
         result
+    }
+}
+
+impl<T: Send> Wake for JoinCell<T> {
+    fn wake(self: Arc<Self>) {
+        self.task.wake_task();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.task.wake_task();
     }
 }
 

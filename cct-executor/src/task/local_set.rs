@@ -3,6 +3,7 @@
 use super::handle::JoinHandle;
 use super::spawn::{Options, spawn_with};
 use crate::execution::core::NONE;
+use crate::execution::panics;
 use crate::execution::world::{Phase, WORLD, World};
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -54,8 +55,9 @@ pub(super) fn current_group() -> u32 {
         }
         world.current().map_or(NONE, |key| world.with(|core, _| core.group_of(key)))
     });
+    let closing = WORLD.with(|world| world.phase.get() == Phase::Closing);
     assert!(
-        group != NONE,
+        group != NONE || closing,
         "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`"
     );
     group
@@ -172,7 +174,11 @@ impl Drop for LocalSet {
 fn drop_members(world: &World, group: u32) {
     world.with(|core, _| core.drive_group(group, NONE));
     while let Some((key, mut body)) = world.with(|core, _| core.take_group_member(group)) {
-        let _ = catch_unwind(AssertUnwindSafe(|| body.as_mut().cancel()));
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body.as_mut().cancel())) {
+            let kind = panics::failure_of(Some(&*payload));
+            let told = catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
+            world.with(|core, _| core.panicked(key, kind, told.unwrap_or(false)));
+        }
         let locals = world.with(|core, decider| core.exit(key, decider));
         drop(body);
         drop(locals);

@@ -45,26 +45,27 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    spawn_with(future, Options::at(Location::caller()))
+    let make = |cell, id| Box::pin(FutureBody::new(future, cell, id)) as Body;
+    // One allocation serves as join cell and waker.
+    spawn_body(make, |cell| Waker::from(cell.clone()), Options::at(Location::caller()), false)
 }
 
+/// Spawns a future that need not be `Send`.
 #[track_caller]
 pub(super) fn spawn_with<F>(future: F, options: Options) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let cell = JoinCell::new();
-    let theirs = cell.clone();
-    let make = move |id| Box::pin(FutureBody::new(future, theirs, id)) as Body;
-    spawn_body(cell, make, options, false)
+    let make = |cell, id| Box::pin(FutureBody::new(future, cell, id)) as Body;
+    spawn_body(make, JoinCell::separate_waker, options, false)
 }
 
 /// Puts a body into the running world's task table.
 #[track_caller]
 pub(super) fn spawn_body<T>(
-    cell: Arc<JoinCell<T>>,
-    make: impl FnOnce(Id) -> Body,
+    make: impl FnOnce(Arc<JoinCell<T>>, Id) -> Body,
+    waker: impl FnOnce(&Arc<JoinCell<T>>) -> Waker,
     options: Options,
     blocking: bool,
 ) -> JoinHandle<T> {
@@ -78,13 +79,15 @@ pub(super) fn spawn_body<T>(
         let serial = world.serial.get();
         if world.phase.get() == Phase::Closing {
             let id = Id(0);
-            let mut body = make(id);
+            let cell = JoinCell::new(TaskWaker { home, serial: 0, key: NONE });
+            let mut body = make(cell.clone(), id);
             body.as_mut().cancel();
             return JoinHandle::new(cell, AbortHandle { serial: 0, key: NONE, id });
         }
         let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64 + 1)));
-        let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
-        let body = make(id);
+        let cell = JoinCell::new(TaskWaker { home, serial, key });
+        let waker = waker(&cell);
+        let body = make(cell.clone(), id);
         let Options { site, name, group } = options;
         let spawned = world.with(|core, decider| {
             let parent = world.running.get().key;

@@ -41,9 +41,11 @@ pub enum EnabledSet<'a> {
 /// The enabled actions.
 #[derive(Clone, Copy, Debug)]
 pub struct EnabledActions<'a> {
-    pub(crate) keys: &'a [u32],
-    pub(crate) actions: &'a [Action],
-    pub(crate) fresh: &'a [u32],
+    // References to the tables themselves: pointer and length of one that was just pushed to would
+    // be loaded as one unit, which stalls until the push has left the store buffer.
+    pub(crate) keys: &'a Vec<u32>,
+    pub(crate) actions: &'a Vec<Action>,
+    pub(crate) fresh: &'a Vec<u32>,
 }
 
 /// The values of a data choice: `0..count`.
@@ -133,7 +135,8 @@ impl<'a> EnabledActions<'a> {
 
     /// The actions that have become enabled since the last decision that was asked of the
     /// strategy, each once. Some may be disabled again. Data choices in between do not clear the list. The running task that may simply go on is
-    /// not repeated here if it was enabled at the last decision.
+    /// not repeated here if it was enabled at the last decision. Empty unless the strategy asked
+    /// for it with [`Interests::fresh`](super::Interests::fresh).
     pub fn fresh(&self) -> impl Iterator<Item = ActionKey> + '_ {
         self.fresh.iter().map(|&key| ActionKey(key))
     }

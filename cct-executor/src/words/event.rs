@@ -60,4 +60,6 @@ pub struct Interests {
     pub steps: bool,
     /// [`StepEvent::Observed`] and [`StepEvent::UserOp`].
     pub observations: bool,
+    /// [`EnabledActions::fresh`](super::enabled::EnabledActions::fresh).
+    pub fresh: bool,
 }

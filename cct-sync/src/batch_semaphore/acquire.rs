@@ -73,6 +73,11 @@ impl Future for Acquire<'_> {
 
 impl<'a> Acquire<'a> {
     #[inline]
+    pub(crate) fn call(&self) -> Call {
+        self.call
+    }
+
+    #[inline]
     pub(super) fn new(semaphore: &'a BatchSemaphore, count: u32, call: Call) -> Self {
         Acquire {
             semaphore,

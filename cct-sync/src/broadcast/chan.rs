@@ -57,15 +57,6 @@ impl<T> Chan<T> {
             self.state.with(|state| state.receiving.keep(spare));
         }
     }
-
-    /// Wakes the senders that wait for the last receiver to go.
-    pub(super) fn wake_closing(&self) {
-        let mut wakes = Wakes::none();
-        self.state.with(|state| state.closing.let_go(&mut wakes));
-        if let Some(spare) = wakes.wake() {
-            self.state.with(|state| state.closing.keep(spare));
-        }
-    }
 }
 
 impl<T: Clone> Chan<T> {

@@ -2,7 +2,7 @@
 
 use super::chan::{Chan, Received};
 use super::error::{RecvError, TryRecvError};
-use crate::queue::Place;
+use crate::queue::{self, Place};
 use cct_executor::shim::{Access, OpKind, block_on};
 use cct_executor::task::coop;
 use std::fmt;
@@ -185,7 +185,7 @@ impl<T> Drop for Receiver<T> {
                     .with(|state| (state.receivers() == 0, state.digest()));
                 self.0.resource.set_state(digest);
                 if last {
-                    self.0.wake_closing();
+                    queue::let_go(&self.0.state, |state| &mut state.closing);
                 }
             }
         }

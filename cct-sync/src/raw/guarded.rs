@@ -1,13 +1,15 @@
 //! A value next to the semaphore that decides who may reach it.
 
 use super::access::{Exclusive, Hold, Joint};
-use crate::batch_semaphore::{BatchSemaphore, Call};
+use crate::batch_semaphore::{Acquire, BatchSemaphore, Call};
 use crate::mutex::{Mutex, TryLockError};
 use crate::rwlock::RwLock;
 use crate::semaphore::AcquireError;
 use cct_executor::shim::ResourceKind;
 use std::cell::UnsafeCell;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 /// A value that is reached by who holds permits: one to look, all to change it.
 pub(crate) struct Guarded<T: ?Sized> {
@@ -115,14 +117,30 @@ impl<T: ?Sized> Guarded<T> {
 
 /// Waits for all permits.
 #[inline]
-pub(crate) async fn exclusive<L: Lock + ?Sized>(
-    lock: &L,
-    call: Call,
-) -> Exclusive<&BatchSemaphore, L::Value> {
+pub(crate) fn exclusive<L: Lock + ?Sized>(lock: &L, call: Call) -> AcquireExclusive<'_, L> {
     let permits = lock.guarded().all();
-    granted(lock.guarded().semaphore.acquire(permits, call).await);
-    let Guarded { semaphore, value } = lock.guarded();
-    Exclusive::new(value.get(), Hold::new(semaphore, permits, call))
+    AcquireExclusive { lock, acquire: lock.guarded().semaphore.acquire(permits, call) }
+}
+
+/// The future of [`exclusive`]. Written out: an `async fn` around another future copies its state
+/// once more each time.
+#[must_use = "futures do nothing unless awaited"]
+pub(crate) struct AcquireExclusive<'a, L: ?Sized> {
+    lock: &'a L,
+    acquire: Acquire<'a>,
+}
+
+impl<'a, L: Lock + ?Sized> Future for AcquireExclusive<'a, L> {
+    type Output = Exclusive<&'a BatchSemaphore, L::Value>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        granted(ready!(Pin::new(&mut self.acquire).poll(cx)));
+        let call = self.acquire.call();
+        let Guarded { semaphore, value } = self.lock.guarded();
+        let hold = Hold::new(semaphore, self.lock.guarded().all(), call);
+        Poll::Ready(Exclusive::new(value.get(), hold))
+    }
 }
 
 /// Waits for one permit.

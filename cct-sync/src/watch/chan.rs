@@ -5,12 +5,12 @@
 //! 2. `closed` says that the last sender is gone; there can be no new one then.
 
 use super::error::RecvError;
-use super::value;
+use super::value::{Call, Value};
 use crate::queue::Queue;
 use crate::waiters::Wakes;
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, choose};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 /// Counts the values that were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) struct Chan<T> {
     pub(super) resource: Resource,
     /// Where the channel was made; stands for the place of a drop, which has none.
     pub(super) site: &'static Location<'static>,
-    pub(super) value: RwLock<T>,
+    pub(super) value: Value<T>,
     pub(super) state: Shared<State>,
 }
 
@@ -75,7 +75,7 @@ impl<T> Chan<T> {
         Arc::new(Chan {
             resource: Resource::new(ResourceKind::Watch),
             site: Location::caller(),
-            value: RwLock::new(init),
+            value: Value::new(init),
             state: Shared::new(State {
                 version: Version::INITIAL,
                 closed: false,
@@ -96,11 +96,24 @@ impl<T> Chan<T> {
         self.state.with(|state| look(state))
     }
 
+    #[inline]
+    pub(super) fn call(&self, kind: OpKind, site: &'static Location<'static>) -> Call<'_> {
+        Call {
+            resource: &self.resource,
+            kind,
+            site,
+        }
+    }
+
     /// Lets `change` have the value; if it says so, that is a new version.
-    pub(super) fn modify(&self, change: impl FnOnce(&mut T) -> bool) -> bool {
+    pub(super) fn modify(
+        &self,
+        change: impl FnOnce(&mut T) -> bool,
+        site: &'static Location<'static>,
+    ) -> bool {
         let mut wakes = Wakes::none();
-        let mut guard = value::write(&self.value);
-        if !change(&mut guard) {
+        let mut locked = self.value.write(self.call(OpKind::Set, site));
+        if !change(&mut locked.guard) {
             return false;
         }
         let digest = self.state.with(|state| {
@@ -108,7 +121,7 @@ impl<T> Chan<T> {
             state.watching.let_go(&mut wakes);
             state.digest()
         });
-        drop(guard);
+        drop(locked);
         self.resource.set_state(digest);
         self.wake_receivers(wakes);
         true

@@ -2,8 +2,8 @@
 //!
 //! tokio's `watch`.
 //!
-//! The value is behind a lock of the standard library, and a [`Ref`] holds it. A task that is
-//! suspended while it has a `Ref` keeps senders from going on; as with tokio, keep them short.
+//! A [`Ref`] locks the value. Inside a world, an operation that finds it locked by a suspended task
+//! suspends its own; where that is for ever, it is reported as a deadlock.
 //!
 //! # Differences from tokio
 //! None. The order in which waiting receivers are woken, which tokio draws, is a choice.

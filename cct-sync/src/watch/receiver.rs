@@ -2,7 +2,7 @@
 
 use super::chan::{Chan, Version};
 use super::error::RecvError;
-use super::value::{self, Ref};
+use super::value::{Locked, Ref};
 use crate::queue::Place;
 use cct_executor::shim::{Access, OpKind};
 use cct_executor::task::coop;
@@ -32,11 +32,12 @@ impl<T> Receiver<T> {
     /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
+        let site = Location::caller();
         self.chan
             .resource
-            .sync_point(OpKind::Get, Access::Read, Location::caller());
-        let (guard, version) = locked(&self.chan);
-        Ref::new(guard, self.seen != version)
+            .sync_point(OpKind::Get, Access::Read, site);
+        let (value, version) = locked(&self.chan, OpKind::Get, site);
+        Ref::new(value, self.seen != version)
     }
 
     /// Looks at the newest value and marks it as seen.
@@ -45,12 +46,13 @@ impl<T> Receiver<T> {
     /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
+        let site = Location::caller();
         self.chan
             .resource
-            .sync_point(OpKind::Get, Access::Read, Location::caller());
-        let (guard, version) = locked(&self.chan);
+            .sync_point(OpKind::Get, Access::Read, site);
+        let (value, version) = locked(&self.chan, OpKind::Get, site);
         let has_changed = std::mem::replace(&mut self.seen, version) != version;
-        Ref::new(guard, has_changed)
+        Ref::new(value, has_changed)
     }
 
     /// Whether there is a value that was not seen.
@@ -162,11 +164,11 @@ impl<T> Receiver<T> {
             let coop = ready!(coop::poll_proceed(cx));
             loop {
                 if shows {
-                    let (guard, version) = locked(chan);
+                    let (value, version) = locked(chan, OpKind::Changed, site);
                     let has_changed = std::mem::replace(seen, version) != version;
-                    if (!closed || has_changed) && accepts(&guard) {
+                    if (!closed || has_changed) && accepts(&value.guard) {
                         coop.made_progress();
-                        return Poll::Ready(Ok(Ref::new(guard, has_changed)));
+                        return Poll::Ready(Ok(Ref::new(value, has_changed)));
                     }
                 }
                 if closed {
@@ -192,10 +194,14 @@ impl<T> Receiver<T> {
 }
 
 /// Locks the value for reading, which keeps the version.
-fn locked<T>(chan: &Chan<T>) -> (RwLockReadGuard<'_, T>, Version) {
-    let guard = value::read(&chan.value);
+fn locked<'a, T>(
+    chan: &'a Chan<T>,
+    kind: OpKind,
+    site: &'static Location<'static>,
+) -> (Locked<'a, RwLockReadGuard<'a, T>>, Version) {
+    let locked = chan.value.read(chan.call(kind, site));
     let version = chan.state.with(|state| state.version);
-    (guard, version)
+    (locked, version)
 }
 
 impl<T> Clone for Receiver<T> {

@@ -3,7 +3,7 @@
 use super::chan::{Chan, Version};
 use super::error::SendError;
 use super::receiver::Receiver;
-use super::value::{self, Ref};
+use super::value::Ref;
 use crate::queue::Place;
 use cct_executor::shim::{Access, OpKind};
 use cct_executor::task::coop;
@@ -52,7 +52,7 @@ impl<T> Sender<T> {
         if self.chan.state.with(|state| state.receivers) == 0 {
             return Err(SendError(value));
         }
-        let before = self.replace(value);
+        let before = self.replace(value, Location::caller());
         drop(before);
         Ok(())
     }
@@ -86,7 +86,7 @@ impl<T> Sender<T> {
         self.chan
             .resource
             .sync_point(OpKind::Set, Access::Write, Location::caller());
-        self.chan.modify(modify)
+        self.chan.modify(modify, Location::caller())
     }
 
     /// Replaces the value, also without receivers; returns the one before.
@@ -98,14 +98,15 @@ impl<T> Sender<T> {
         self.chan
             .resource
             .sync_point(OpKind::Set, Access::Write, Location::caller());
-        self.replace(value)
+        self.replace(value, Location::caller())
     }
 
-    fn replace(&self, mut value: T) -> T {
-        self.chan.modify(|current| {
+    fn replace(&self, mut value: T, site: &'static Location<'static>) -> T {
+        let swap = |current: &mut T| {
             std::mem::swap(current, &mut value);
             true
-        });
+        };
+        self.chan.modify(swap, site);
         value
     }
 
@@ -115,10 +116,14 @@ impl<T> Sender<T> {
     /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
+        let site = Location::caller();
         self.chan
             .resource
-            .sync_point(OpKind::Get, Access::Read, Location::caller());
-        Ref::new(value::read(&self.chan.value), false)
+            .sync_point(OpKind::Get, Access::Read, site);
+        Ref::new(
+            self.chan.value.read(self.chan.call(OpKind::Get, site)),
+            false,
+        )
     }
 
     /// Whether there is no receiver.

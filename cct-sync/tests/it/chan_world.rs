@@ -264,6 +264,54 @@ fn watchers_are_woken_in_any_order() {
 }
 
 #[test]
+fn a_reference_to_a_watched_value_suspends_senders() {
+    passes(|| async {
+        let (tx, mut rx) = watch::channel(0);
+        let (notes, mut log) = mpsc::unbounded_channel();
+        let reader = spawn({
+            let (rx, notes) = (rx.clone(), notes.clone());
+            async move {
+                let value = rx.borrow();
+                // At granularity `sync` the task can be suspended here.
+                notes.send(*value).unwrap();
+                notes.send(*value).unwrap();
+            }
+        });
+        let writer = spawn(async move {
+            tx.send_modify(|value| {
+                *value += 1;
+                notes.send(9).unwrap();
+            });
+            tx.send(2).unwrap();
+        });
+        assert_eq!(*rx.wait_for(|value| *value == 2).await.unwrap(), 2);
+        reader.await.unwrap();
+        writer.await.unwrap();
+        let mut order = Vec::new();
+        while let Some(note) = log.recv().await {
+            order.push(note);
+        }
+        assert!([[0, 0, 9], [9, 1, 1], [9, 2, 2]].contains(&order[..].try_into().unwrap()));
+    });
+}
+
+#[test]
+fn a_reference_that_is_kept_can_be_a_deadlock() {
+    let report = explore(Granularity::Op, || async {
+        let (tx, rx) = watch::channel(0);
+        let value = rx.borrow();
+        let other = spawn(async move { tx.send_replace(1) });
+        other.await.unwrap();
+        drop(value);
+    });
+    assert_eq!(
+        report.failure().expect("a deadlock").kind.class(),
+        "deadlock"
+    );
+    assert!(report.text().contains("watch"), "{}", report.text());
+}
+
+#[test]
 fn broadcasts_reach_everybody_or_say_what_was_missed() {
     passes(|| async {
         let (tx, rx) = broadcast::channel(2);
@@ -408,7 +456,7 @@ macro_rules! budgets {
             drop(rx);
             count!(tx.closed().await);
             let (tx, mut rx) = sync::broadcast::channel(2048);
-            (0..2000).for_each(|number| drop(tx.send(number).unwrap()));
+            (0..2000).for_each(|number| assert!(tx.send(number).is_ok()));
             count!(rx.recv().await);
             drop(rx);
             count!(tx.closed().await);

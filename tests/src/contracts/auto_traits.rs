@@ -168,6 +168,7 @@ pub(crate) async fn what_may_move(log: Log) {
 pub(crate) async fn what_panics_may_pass(log: Log) {
     note_unwind_safe!(
         log,
+        Cell<u8>,
         tasks::JoinHandle<Cell<u8>>,
         tasks::AbortHandle,
         sync::Notify,

@@ -9,14 +9,24 @@ use tokio_test::task;
 pub(crate) async fn zero_and_one_never_wait(log: Log) {
     note!(log, "{}", Barrier::new(0).wait().await.is_leader());
     let one = Barrier::new(1);
-    note!(log, "{} {}", one.wait().await.is_leader(), one.wait().await.is_leader());
+    note!(
+        log,
+        "{} {}",
+        one.wait().await.is_leader(),
+        one.wait().await.is_leader()
+    );
 }
 
 pub(crate) async fn the_last_to_come_leads(log: Log) {
     let barrier = Barrier::new(3);
     let mut one = task::spawn(barrier.wait());
     let mut two = task::spawn(barrier.wait());
-    note!(log, "{} {}", one.poll().is_pending(), two.poll().is_pending());
+    note!(
+        log,
+        "{} {}",
+        one.poll().is_pending(),
+        two.poll().is_pending()
+    );
     note!(log, "leader {}", barrier.wait().await.is_leader());
     note!(log, "woken {} {}", one.is_woken(), two.is_woken());
     note!(log, "{} {}", one.await.is_leader(), two.await.is_leader());

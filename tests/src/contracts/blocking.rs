@@ -7,7 +7,9 @@ use std::time::Duration;
 
 pub(crate) async fn the_closure_returns_to_its_joiner(log: Log) {
     note!(log, "{:?}", tasks::spawn_blocking(|| 1).await.unwrap());
-    let panicked = tasks::spawn_blocking(|| panic!("on a thread")).await.map(|()| ()).unwrap_err();
+    let panicked = tasks::spawn_blocking(|| panic!("on a thread"))
+        .await
+        .unwrap_err();
     note!(log, "{}", payload_text(panicked.into_panic().as_ref()));
 }
 
@@ -78,12 +80,17 @@ pub(crate) async fn block_in_place_may_block(log: Log) {
     let (tx, rx) = oneshot::channel();
     let blocked = spawn(async move { tasks::block_in_place(|| rx.blocking_recv()) });
     let sender = spawn(async move { tx.send(7) });
-    note!(log, "{:?} {:?}", blocked.await.unwrap(), sender.await.unwrap());
+    note!(
+        log,
+        "{:?} {:?}",
+        blocked.await.unwrap(),
+        sender.await.unwrap()
+    );
 }
 
 pub(crate) async fn block_in_place_passes_panics_on(log: Log) {
     let join = spawn(async { tasks::block_in_place(|| panic!("in place")) });
-    let error = join.await.map(|()| ()).unwrap_err();
+    let error = join.await.unwrap_err();
     note!(log, "{}", payload_text(error.into_panic().as_ref()));
 }
 
@@ -99,15 +106,35 @@ async fn how_it_panics<R: Send + 'static>(
 
 pub(crate) async fn a_task_must_not_block(log: Log) {
     let (tx, mut rx) = sync::mpsc::channel::<u8>(1);
-    note!(log, "{}", how_it_panics(async move { rx.blocking_recv() }).await);
+    note!(
+        log,
+        "{}",
+        how_it_panics(async move { rx.blocking_recv() }).await
+    );
     note!(log, "closed {}", tx.is_closed());
-    note!(log, "{}", how_it_panics(async move { tx.blocking_send(1) }).await);
+    note!(
+        log,
+        "{}",
+        how_it_panics(async move { tx.blocking_send(1) }).await
+    );
     let (_tx, mut rx) = sync::mpsc::unbounded_channel::<u8>();
-    note!(log, "{}", how_it_panics(async move { rx.blocking_recv() }).await);
+    note!(
+        log,
+        "{}",
+        how_it_panics(async move { rx.blocking_recv() }).await
+    );
     let (_tx, rx) = oneshot::channel::<u8>();
-    note!(log, "{}", how_it_panics(async move { rx.blocking_recv() }).await);
+    note!(
+        log,
+        "{}",
+        how_it_panics(async move { rx.blocking_recv() }).await
+    );
     let (_tx, mut rx) = sync::broadcast::channel::<u8>(1);
-    note!(log, "{}", how_it_panics(async move { rx.blocking_recv() }).await);
+    note!(
+        log,
+        "{}",
+        how_it_panics(async move { rx.blocking_recv() }).await
+    );
     let free = async { *sync::Mutex::new(1).blocking_lock() };
     note!(log, "{}", how_it_panics(free).await);
     let free = async { *sync::RwLock::new(1).blocking_read() };

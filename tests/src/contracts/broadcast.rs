@@ -59,14 +59,26 @@ pub(crate) async fn a_slow_receiver_is_told_how_much_it_missed(log: Log) {
     note!(log, "{}", rx.len());
     let lagged = rx.recv().await.unwrap_err();
     note!(log, "{lagged} / {lagged:?}");
-    note!(log, "{:?} {:?} {:?}", rx.recv().await, rx.recv().await, rx.try_recv());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        rx.recv().await,
+        rx.recv().await,
+        rx.try_recv()
+    );
     for value in 5..9 {
         tx.send(value).unwrap();
     }
     let lagged = rx.try_recv().unwrap_err();
     note!(log, "{lagged} / {lagged:?}");
     drop(tx);
-    note!(log, "{:?} {:?} {:?}", rx.recv().await, rx.recv().await, rx.recv().await);
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        rx.recv().await,
+        rx.recv().await,
+        rx.recv().await
+    );
 }
 
 pub(crate) async fn capacity_rounds_up_to_a_power_of_two(log: Log) {
@@ -94,7 +106,11 @@ pub(crate) async fn errors_in_words(log: Log) {
 
 pub(crate) async fn zero_capacity_panics(log: Log) {
     note!(log, "{}", panic_text(|| broadcast::channel::<u8>(0)));
-    note!(log, "{}", panic_text(|| broadcast::channel::<u8>(usize::MAX)));
+    note!(
+        log,
+        "{}",
+        panic_text(|| broadcast::channel::<u8>(usize::MAX))
+    );
 }
 
 pub(crate) async fn all_waiting_receivers_are_woken(log: Log) {
@@ -145,10 +161,21 @@ pub(crate) async fn weak_senders_count_and_upgrade(log: Log) {
     let weak = tx.downgrade();
     let clone = weak.clone();
     note!(log, "{} {}", tx.strong_count(), tx.weak_count());
-    note!(log, "{} {}", rx.sender_strong_count(), rx.sender_weak_count());
+    note!(
+        log,
+        "{} {}",
+        rx.sender_strong_count(),
+        rx.sender_weak_count()
+    );
     weak.upgrade().unwrap().send(1).unwrap();
     drop((tx, clone));
-    note!(log, "{} {} {}", weak.strong_count(), weak.weak_count(), weak.upgrade().is_none());
+    note!(
+        log,
+        "{} {} {}",
+        weak.strong_count(),
+        weak.weak_count(),
+        weak.upgrade().is_none()
+    );
     note!(log, "{:?} {:?}", rx.recv().await, rx.recv().await);
 }
 
@@ -183,7 +210,12 @@ pub(crate) async fn a_sender_without_receivers_can_begin(log: Log) {
     let mut rx = tx.subscribe();
     note!(log, "{:?} {:?}", tx.send(2), rx.try_recv());
     let other = broadcast::Sender::<i32>::new(2);
-    note!(log, "{} {}", tx.same_channel(&tx.clone()), tx.same_channel(&other));
+    note!(
+        log,
+        "{} {}",
+        tx.same_channel(&tx.clone()),
+        tx.same_channel(&other)
+    );
     note!(log, "{}", rx.same_channel(&tx.subscribe()));
 }
 

@@ -46,9 +46,21 @@ pub(crate) async fn once_cell_set_says_why_not(log: Log) {
 
 pub(crate) async fn once_cell_failure_lets_the_next_try(log: Log) {
     let cell = OnceCell::new();
-    note!(log, "{:?}", cell.get_or_try_init(|| async { Err::<u8, _>("no") }).await);
-    note!(log, "{:?}", cell.get_or_try_init(|| async { Ok::<_, &str>(5) }).await);
-    note!(log, "{:?}", cell.get_or_try_init(|| async { Err("never run") }).await);
+    note!(
+        log,
+        "{:?}",
+        cell.get_or_try_init(|| async { Err::<u8, _>("no") }).await
+    );
+    note!(
+        log,
+        "{:?}",
+        cell.get_or_try_init(|| async { Ok::<_, &str>(5) }).await
+    );
+    note!(
+        log,
+        "{:?}",
+        cell.get_or_try_init(|| async { Err("never run") }).await
+    );
 }
 
 pub(crate) async fn once_cell_panic_lets_the_next_try(log: Log) {
@@ -64,7 +76,13 @@ pub(crate) async fn once_cell_cancelled_initialiser_hands_over(log: Log) {
     let mut first = task::spawn(cell.get_or_init(std::future::pending));
     let mut second = task::spawn(cell.get_or_init(|| async { 2 }));
     let mut third = task::spawn(cell.get_or_init(|| async { 3 }));
-    note!(log, "{:?} {:?} {:?}", first.poll(), second.poll(), third.poll());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        first.poll(),
+        second.poll(),
+        third.poll()
+    );
     drop(first);
     note!(log, "woken {} {}", second.is_woken(), third.is_woken());
     note!(log, "{:?} woken {}", second.poll(), third.is_woken());
@@ -76,7 +94,12 @@ pub(crate) async fn once_cell_values_move_in_and_out(log: Log) {
     note!(log, "{:?}", FIXED.get());
     let mut cell = OnceCell::from(1);
     *cell.get_mut().unwrap() = 2;
-    note!(log, "{:?} {:?}", cell.clone().into_inner(), cell == OnceCell::new_with(Some(2)));
+    note!(
+        log,
+        "{:?} {:?}",
+        cell.clone().into_inner(),
+        cell == OnceCell::new_with(Some(2))
+    );
     note!(log, "{:?} {:?}", cell.take(), cell.take());
     note!(log, "{:?} {:?}", cell.set(9), cell.into_inner());
 }
@@ -88,7 +111,13 @@ pub(crate) async fn set_once_wakes_everybody(log: Log) {
     note!(log, "{:?} {:?} {:?}", one.poll(), two.poll(), cell.get());
     note!(log, "{:?} {}", cell.set(1), cell.initialized());
     note!(log, "woken {} {}", one.is_woken(), two.is_woken());
-    note!(log, "{:?} {:?} {}", one.poll(), two.poll(), cell.wait().await);
+    note!(
+        log,
+        "{:?} {:?} {}",
+        one.poll(),
+        two.poll(),
+        cell.wait().await
+    );
     let error = cell.set(2).unwrap_err();
     note!(log, "{error} / {error:?} / {}", error.0);
     drop((one, two));
@@ -129,5 +158,10 @@ pub(crate) async fn set_once_constructors(log: Log) {
     note!(log, "{:?}", LATER.get());
     let cell = SetOnce::new_with(Some(1));
     note!(log, "{cell:?} {}", cell == SetOnce::from(1));
-    note!(log, "{:?} {}", SetOnce::<u8>::default().get(), cell.clone() == cell);
+    note!(
+        log,
+        "{:?} {}",
+        SetOnce::<u8>::default().get(),
+        cell.clone() == cell
+    );
 }

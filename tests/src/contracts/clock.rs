@@ -1,7 +1,7 @@
 //! Pausing, resuming and advancing the clock.
 
 use super::rt::{spawn, task as tasks, time, time::Instant};
-use cct_tests::tools::{payload_text, panic_text};
+use cct_tests::tools::{panic_text, payload_text};
 use cct_tests::{Log, note};
 use std::time::Duration;
 use tokio_test::task;
@@ -54,7 +54,10 @@ pub(crate) async fn sleeps_between_milliseconds_are_never_short(_: Log) {
     time::advance(Duration::from_micros(300)).await;
     time::sleep(Duration::from_micros(300)).await;
     let elapsed = start.elapsed();
-    assert!(elapsed >= Duration::from_micros(600) && elapsed < millis(2), "{elapsed:?}");
+    assert!(
+        elapsed >= Duration::from_micros(600) && elapsed < millis(2),
+        "{elapsed:?}"
+    );
 }
 
 pub(crate) async fn advance_and_sleep_add_up(log: Log) {
@@ -74,7 +77,11 @@ pub(crate) async fn pausing_twice_panics(log: Log) {
     time::resume();
     note!(log, "{}", panic_text(time::resume));
     let join = spawn(async { time::advance(millis(1)).await });
-    note!(log, "{}", payload_text(join.await.unwrap_err().into_panic().as_ref()));
+    note!(
+        log,
+        "{}",
+        payload_text(join.await.unwrap_err().into_panic().as_ref())
+    );
     time::pause();
     let start = Instant::now();
     time::sleep(millis(5)).await;
@@ -86,7 +93,11 @@ pub(crate) async fn a_resumed_clock_still_sleeps(log: Log) {
     let start = Instant::now();
     time::sleep(millis(2)).await;
     note!(log, "{}", start.elapsed() >= millis(2));
-    note!(log, "{:?}", time::timeout(millis(2), std::future::pending::<()>()).await);
+    note!(
+        log,
+        "{:?}",
+        time::timeout(millis(2), std::future::pending::<()>()).await
+    );
     time::pause();
 }
 
@@ -107,6 +118,8 @@ pub(crate) async fn time_waits_for_blocking_tasks(log: Log) {
         time::sleep(millis(1)).await;
         start.elapsed()
     });
-    let during = tasks::spawn_blocking(move || start.elapsed()).await.unwrap();
+    let during = tasks::spawn_blocking(move || start.elapsed())
+        .await
+        .unwrap();
     note!(log, "{during:?} {:?}", sleeper.await.unwrap());
 }

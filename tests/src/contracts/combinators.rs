@@ -27,8 +27,7 @@ pub(crate) async fn futures_unordered_yields_by_completion(log: Log) {
 }
 
 pub(crate) async fn futures_unordered_takes_what_is_woken(log: Log) {
-    let (senders, receivers): (Vec<_>, Vec<_>) =
-        (0..4).map(|_| sync::oneshot::channel()).unzip();
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| sync::oneshot::channel()).unzip();
     let mut set: FuturesUnordered<_> = receivers.into_iter().collect();
     let mut next = tokio_test::task::spawn(set.next());
     note!(log, "{:?}", next.poll());
@@ -77,7 +76,13 @@ pub(crate) async fn futures_ordered_keeps_the_order(log: Log) {
 pub(crate) async fn join_all_over_tasks(log: Log) {
     let joins = (0..5).map(|value| spawn(async move { value * 2 }));
     let all = future::join_all(joins).await;
-    note!(log, "{:?}", all.into_iter().map(|value| value.unwrap()).collect::<Vec<_>>());
+    note!(
+        log,
+        "{:?}",
+        all.into_iter()
+            .map(|value| value.unwrap())
+            .collect::<Vec<_>>()
+    );
     let failed = future::try_join_all([spawn(async { 1 }), spawn(async { panic!("one fails") })]);
     note!(log, "{}", failed.await.unwrap_err().is_panic());
 }
@@ -104,7 +109,13 @@ pub(crate) async fn select_all_and_select_ok(log: Log) {
     let (first, index, rest) = future::select_all(naps).await;
     note!(log, "{first} {index} {}", rest.len());
     let tries = [Err(1), Ok(2), Ok(3)].map(future::ready);
-    note!(log, "{:?}", future::select_ok(tries).await.map(|(value, rest)| (value, rest.len())));
+    note!(
+        log,
+        "{:?}",
+        future::select_ok(tries)
+            .await
+            .map(|(value, rest)| (value, rest.len()))
+    );
 }
 
 pub(crate) async fn shared_futures_wake_everybody(log: Log) {
@@ -124,10 +135,18 @@ pub(crate) async fn buffered_streams(log: Log) {
         pause
     };
     let start = time::Instant::now();
-    let kept: Vec<_> = stream::iter([30, 10, 20, 5]).map(nap).buffered(2).collect().await;
+    let kept: Vec<_> = stream::iter([30, 10, 20, 5])
+        .map(nap)
+        .buffered(2)
+        .collect()
+        .await;
     note!(log, "{kept:?} {:?}", start.elapsed());
     let start = time::Instant::now();
-    let mixed: Vec<_> = stream::iter([30, 10, 15, 2]).map(nap).buffer_unordered(2).collect().await;
+    let mixed: Vec<_> = stream::iter([30, 10, 15, 2])
+        .map(nap)
+        .buffer_unordered(2)
+        .collect()
+        .await;
     note!(log, "{mixed:?} {:?}", start.elapsed());
 }
 
@@ -206,6 +225,9 @@ pub(crate) async fn retries_until_success(log: Log) {
             other => Err(other),
         }
     };
-    let result = attempt().or_else(|_| attempt()).or_else(|_| attempt()).await;
+    let result = attempt()
+        .or_else(|_| attempt())
+        .or_else(|_| attempt())
+        .await;
     note!(log, "{result:?}");
 }

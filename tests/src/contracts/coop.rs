@@ -19,7 +19,9 @@ where
     let counting = async move {
         tasks::yield_now().await;
         poll_fn(|cx| {
-            let ready = (0..MANY).take_while(|_| pin!(operation()).poll(cx).is_ready()).count();
+            let ready = (0..MANY)
+                .take_while(|_| pin!(operation()).poll(cx).is_ready())
+                .count();
             Poll::Ready(ready)
         })
         .await
@@ -29,9 +31,17 @@ where
 
 pub(crate) async fn channels_spend_budget(log: Log) {
     let (tx, rx) = sync::mpsc::channel(2 * MANY);
-    note!(log, "send {}", ready_in_a_row(move || send(tx.clone())).await);
+    note!(
+        log,
+        "send {}",
+        ready_in_a_row(move || send(tx.clone())).await
+    );
     let rx = Arc::new(sync::Mutex::new(rx));
-    note!(log, "recv {}", ready_in_a_row(move || recv(rx.clone())).await);
+    note!(
+        log,
+        "recv {}",
+        ready_in_a_row(move || recv(rx.clone())).await
+    );
     let one = ready_in_a_row(|| {
         let (tx, rx) = sync::oneshot::channel();
         tx.send(1).unwrap();
@@ -50,13 +60,29 @@ async fn recv(rx: Arc<sync::Mutex<sync::mpsc::Receiver<u8>>>) -> Option<u8> {
 
 pub(crate) async fn locks_spend_budget(log: Log) {
     let mutex = Arc::new(sync::Mutex::new(()));
-    note!(log, "mutex {}", ready_in_a_row(move || mutex.clone().lock_owned()).await);
+    note!(
+        log,
+        "mutex {}",
+        ready_in_a_row(move || mutex.clone().lock_owned()).await
+    );
     let lock = Arc::new(sync::RwLock::new(()));
     let clone = lock.clone();
-    note!(log, "read {}", ready_in_a_row(move || clone.clone().read_owned()).await);
-    note!(log, "write {}", ready_in_a_row(move || lock.clone().write_owned()).await);
+    note!(
+        log,
+        "read {}",
+        ready_in_a_row(move || clone.clone().read_owned()).await
+    );
+    note!(
+        log,
+        "write {}",
+        ready_in_a_row(move || lock.clone().write_owned()).await
+    );
     let semaphore = Arc::new(sync::Semaphore::new(1));
-    note!(log, "acquire {}", ready_in_a_row(move || semaphore.clone().acquire_owned()).await);
+    note!(
+        log,
+        "acquire {}",
+        ready_in_a_row(move || semaphore.clone().acquire_owned()).await
+    );
 }
 
 pub(crate) async fn announcements_spend_budget(log: Log) {
@@ -89,11 +115,27 @@ pub(crate) async fn announcements_spend_budget(log: Log) {
 }
 
 pub(crate) async fn tasks_and_timers_spend_budget(log: Log) {
-    note!(log, "consume {}", ready_in_a_row(coop::consume_budget).await);
-    note!(log, "consume {}", ready_in_a_row(tasks::consume_budget).await);
+    note!(
+        log,
+        "consume {}",
+        ready_in_a_row(coop::consume_budget).await
+    );
+    note!(
+        log,
+        "consume {}",
+        ready_in_a_row(tasks::consume_budget).await
+    );
     let zero = std::time::Duration::ZERO;
-    note!(log, "sleep {}", ready_in_a_row(move || time::sleep(zero)).await);
-    note!(log, "timeout {}", ready_in_a_row(move || time::timeout(zero, async {})).await);
+    note!(
+        log,
+        "sleep {}",
+        ready_in_a_row(move || time::sleep(zero)).await
+    );
+    note!(
+        log,
+        "timeout {}",
+        ready_in_a_row(move || time::timeout(zero, async {})).await
+    );
     note!(log, "async block {}", ready_in_a_row(|| async {}).await);
     note!(log, "yield {}", ready_in_a_row(tasks::yield_now).await);
 }
@@ -108,7 +150,11 @@ pub(crate) async fn joins_spend_budget(log: Log) {
         finished.push(join);
     }
     let mut finished = finished.into_iter();
-    note!(log, "join {}", ready_in_a_row(move || finished.next().unwrap()).await);
+    note!(
+        log,
+        "join {}",
+        ready_in_a_row(move || finished.next().unwrap()).await
+    );
 }
 
 pub(crate) async fn try_operations_are_free(log: Log) {
@@ -129,8 +175,16 @@ pub(crate) async fn unconstrained_lifts_the_limit(log: Log) {
     let inner = semaphore.clone();
     let free = ready_in_a_row(move || coop::unconstrained(inner.clone().acquire_owned()));
     note!(log, "{}", free.await);
-    note!(log, "{}", ready_in_a_row(move || semaphore.clone().acquire_owned()).await);
-    note!(log, "{}", tasks::unconstrained(async { coop::has_budget_remaining() }).await);
+    note!(
+        log,
+        "{}",
+        ready_in_a_row(move || semaphore.clone().acquire_owned()).await
+    );
+    note!(
+        log,
+        "{}",
+        tasks::unconstrained(async { coop::has_budget_remaining() }).await
+    );
 }
 
 pub(crate) async fn the_budget_comes_back_with_the_next_poll(log: Log) {
@@ -159,7 +213,9 @@ pub(crate) async fn a_spent_budget_holds_for_everything(log: Log) {
         tx.try_send(1).unwrap();
         poll_fn(|cx| {
             let starved = pin!(rx.recv()).poll(cx).is_pending();
-            let sleep = pin!(time::sleep(std::time::Duration::ZERO)).poll(cx).is_pending();
+            let sleep = pin!(time::sleep(std::time::Duration::ZERO))
+                .poll(cx)
+                .is_pending();
             let lifted = pin!(coop::unconstrained(rx.recv())).poll(cx).is_ready();
             Poll::Ready((starved, sleep, lifted))
         })
@@ -199,7 +255,11 @@ impl Future for Paid {
 pub(crate) async fn own_futures_can_take_part(log: Log) {
     note!(log, "{}", ready_in_a_row(|| Paid(true)).await);
     note!(log, "{}", ready_in_a_row(|| Paid(false)).await);
-    note!(log, "{}", ready_in_a_row(|| coop::cooperative(async {})).await);
+    note!(
+        log,
+        "{}",
+        ready_in_a_row(|| coop::cooperative(async {})).await
+    );
 }
 
 pub(crate) async fn a_starved_future_is_woken_again(log: Log) {

@@ -25,12 +25,22 @@ fn who_is_woken<F: Future>(log: &Log, futures: Vec<F>, act: impl FnOnce()) -> Ve
     let mut pinned: Vec<_> = futures.into_iter().map(Box::pin).collect();
     for (number, future) in pinned.iter_mut().enumerate() {
         let bell = Waker::from(Arc::new(Bell(number, rung.clone())));
-        assert!(future.as_mut().poll(&mut Context::from_waker(&bell)).is_pending());
+        assert!(
+            future
+                .as_mut()
+                .poll(&mut Context::from_waker(&bell))
+                .is_pending()
+        );
     }
     act();
     let rung = rung.lock().unwrap();
     let (first, last) = (rung.first(), rung.last());
-    note!(log, "{} woken, {first:?} to {last:?}, in order {}", rung.len(), rung.is_sorted());
+    note!(
+        log,
+        "{} woken, {first:?} to {last:?}, in order {}",
+        rung.len(),
+        rung.is_sorted()
+    );
     pinned
 }
 
@@ -53,14 +63,18 @@ pub(crate) async fn notify_waiters_wakes_a_crowd_in_order(log: Log) {
     let waiting = times(|| notify.notified());
     drop(who_is_woken(&log, waiting, || notify.notify_waiters()));
     let waiting = times(|| notify.notified());
-    drop(who_is_woken(&log, waiting, || (0..CROWD / 2).for_each(|_| notify.notify_one())));
+    drop(who_is_woken(&log, waiting, || {
+        (0..CROWD / 2).for_each(|_| notify.notify_one())
+    }));
 }
 
 pub(crate) async fn broadcast_wakes_a_crowd(log: Log) {
     let (tx, _) = sync::broadcast::channel(2);
     let mut receivers = times(|| tx.subscribe());
     let waiting = receivers.iter_mut().map(|rx| rx.recv()).collect();
-    drop(who_is_woken(&log, waiting, || assert_eq!(tx.send(1).unwrap(), CROWD)));
+    drop(who_is_woken(&log, waiting, || {
+        assert_eq!(tx.send(1).unwrap(), CROWD)
+    }));
     for rx in &mut receivers {
         assert_eq!(rx.try_recv(), Ok(1));
     }
@@ -70,10 +84,18 @@ pub(crate) async fn watch_wakes_a_crowd(log: Log) {
     let tx = sync::watch::Sender::new(0);
     let mut receivers = times(|| tx.subscribe());
     let rung = Arc::new(Mutex::new(Vec::new()));
-    let mut waiting: Vec<_> = receivers.iter_mut().map(|rx| Box::pin(rx.changed())).collect();
+    let mut waiting: Vec<_> = receivers
+        .iter_mut()
+        .map(|rx| Box::pin(rx.changed()))
+        .collect();
     for (number, changed) in waiting.iter_mut().enumerate() {
         let bell = Waker::from(Arc::new(Bell(number, rung.clone())));
-        assert!(changed.as_mut().poll(&mut Context::from_waker(&bell)).is_pending());
+        assert!(
+            changed
+                .as_mut()
+                .poll(&mut Context::from_waker(&bell))
+                .is_pending()
+        );
     }
     tx.send(1).unwrap();
     let mut rung = rung.lock().unwrap().clone();

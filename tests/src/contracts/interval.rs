@@ -22,8 +22,17 @@ async fn ticks(log: &Log, start: Instant, interval: &mut time::Interval, count: 
 pub(crate) async fn the_first_tick_is_immediate(log: Log) {
     let start = Instant::now();
     let mut interval = time::interval(millis(10));
-    note!(log, "{:?} {:?}", interval.period(), interval.missed_tick_behavior());
-    note!(log, "{:?}", interval.tick().now_or_never().map(|due| due - start));
+    note!(
+        log,
+        "{:?} {:?}",
+        interval.period(),
+        interval.missed_tick_behavior()
+    );
+    note!(
+        log,
+        "{:?}",
+        interval.tick().now_or_never().map(|due| due - start)
+    );
     note!(log, "{:?}", interval.tick().now_or_never());
     ticks(&log, start, &mut interval, 3).await;
 }
@@ -92,7 +101,11 @@ pub(crate) async fn a_dropped_tick_is_not_lost(log: Log) {
     let start = Instant::now();
     let mut interval = time::interval(millis(10));
     ticks(&log, start, &mut interval, 1).await;
-    note!(log, "{:?}", time::timeout(millis(5), interval.tick()).await.is_err());
+    note!(
+        log,
+        "{:?}",
+        time::timeout(millis(5), interval.tick()).await.is_err()
+    );
     ticks(&log, start, &mut interval, 1).await;
 }
 
@@ -104,7 +117,12 @@ pub(crate) async fn polled_by_hand(log: Log) {
     time::sleep(millis(4)).await;
     note!(log, "woken {}", tick.is_woken());
     time::sleep(millis(1)).await;
-    note!(log, "woken {} {:?}", tick.is_woken(), tick.poll().map(|due| due - start));
+    note!(
+        log,
+        "woken {} {:?}",
+        tick.is_woken(),
+        tick.poll().map(|due| due - start)
+    );
 }
 
 pub(crate) async fn two_intervals_share_the_clock(log: Log) {
@@ -129,7 +147,11 @@ pub(crate) async fn two_intervals_share_the_clock(log: Log) {
 
 pub(crate) async fn a_zero_period_panics(log: Log) {
     note!(log, "{}", panic_text(|| time::interval(Duration::ZERO)));
-    note!(log, "{}", panic_text(|| time::interval_at(Instant::now(), Duration::ZERO)));
+    note!(
+        log,
+        "{}",
+        panic_text(|| time::interval_at(Instant::now(), Duration::ZERO))
+    );
 }
 
 pub(crate) async fn a_very_long_period_is_capped(log: Log) {

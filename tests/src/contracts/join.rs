@@ -12,7 +12,12 @@ pub(crate) async fn all_outputs_come_in_order(log: Log) {
     let (tx, rx) = sync::oneshot::channel();
     let joined = join!(rx, async { tx.send(1).unwrap() }, async { 3 });
     note!(log, "{joined:?}");
-    note!(log, "{:?} {:?}", join!(async { 1 }), join!(async { 1 }, async { 2 },));
+    note!(
+        log,
+        "{:?} {:?}",
+        join!(async { 1 }),
+        join!(async { 1 }, async { 2 },)
+    );
 }
 
 pub(crate) async fn branches_run_concurrently(log: Log) {
@@ -21,7 +26,12 @@ pub(crate) async fn branches_run_concurrently(log: Log) {
         time::sleep(Duration::from_millis(pause)).await;
         pause
     };
-    note!(log, "{:?} {:?}", join!(nap(30), nap(10), nap(20)), start.elapsed());
+    note!(
+        log,
+        "{:?} {:?}",
+        join!(nap(30), nap(10), nap(20)),
+        start.elapsed()
+    );
 }
 
 pub(crate) async fn the_first_to_be_polled_rotates(log: Log) {
@@ -99,7 +109,13 @@ pub(crate) async fn finished_branches_are_not_polled_again(log: Log) {
     let mut both = Box::pin(async { join!(counted, rx) });
     let (_, waker) = WakeCount::new();
     for _ in 0..3 {
-        note!(log, "{}", both.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        note!(
+            log,
+            "{}",
+            both.as_mut()
+                .poll(&mut Context::from_waker(&waker))
+                .is_pending()
+        );
     }
     tx.send(()).unwrap();
     note!(log, "{:?}", both.await);
@@ -110,8 +126,18 @@ pub(crate) async fn a_wake_reaches_the_whole_join(log: Log) {
     let (tx, rx) = sync::oneshot::channel();
     let mut both = pin!(async { join!(pending::<()>(), rx) });
     let (count, waker) = WakeCount::new();
-    assert!(both.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(
+        both.as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
     tx.send(1).unwrap();
     note!(log, "{}", count.get());
-    note!(log, "{}", both.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    note!(
+        log,
+        "{}",
+        both.as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
 }

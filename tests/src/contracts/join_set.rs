@@ -32,7 +32,12 @@ pub(crate) async fn an_empty_set_has_nothing_to_join(log: Log) {
     let mut set = JoinSet::<u8>::new();
     note!(log, "{} {} {set:?}", set.len(), set.is_empty());
     note!(log, "{}", set.join_next().await.is_none());
-    note!(log, "{} {}", set.try_join_next().is_none(), set.join_next_with_id().await.is_none());
+    note!(
+        log,
+        "{} {}",
+        set.try_join_next().is_none(),
+        set.join_next_with_id().await.is_none()
+    );
     set.shutdown().await;
     note!(log, "{:?}", set.join_all().await);
 }
@@ -67,7 +72,9 @@ pub(crate) async fn join_all_panics_with_its_task(log: Log) {
     let mut set = JoinSet::new();
     set.spawn(async { panic!("inside") });
     set.spawn(pending());
-    let failed = spawn(async move { drop(set.join_all().await) }).await.unwrap_err();
+    let failed = spawn(async move { drop(set.join_all().await) })
+        .await
+        .unwrap_err();
     note!(log, "{}", payload_text(failed.into_panic().as_ref()));
 }
 
@@ -172,7 +179,11 @@ pub(crate) async fn an_aborted_task_may_still_be_joined(log: Log) {
     let mut set = JoinSet::new();
     let handle = set.spawn(pending::<()>());
     handle.abort();
-    note!(log, "{}", set.join_next().await.unwrap().unwrap_err().is_cancelled());
+    note!(
+        log,
+        "{}",
+        set.join_next().await.unwrap().unwrap_err().is_cancelled()
+    );
     note!(log, "{} {}", handle.is_finished(), set.is_empty());
 }
 
@@ -188,7 +199,12 @@ pub(crate) async fn polling_by_hand(log: Log) {
     while count.get() == 0 {
         tasks::yield_now().await;
     }
-    note!(log, "{:?}", set.poll_join_next(&mut cx).map(|result| result.unwrap().unwrap()));
+    note!(
+        log,
+        "{:?}",
+        set.poll_join_next(&mut cx)
+            .map(|result| result.unwrap().unwrap())
+    );
     note!(log, "{}", set.poll_join_next_with_id(&mut cx).is_ready());
 }
 
@@ -224,7 +240,11 @@ pub(crate) async fn dropped_join_next_loses_nothing(log: Log) {
     let mut set = JoinSet::new();
     let (tx, rx) = oneshot::channel();
     set.spawn(async move { rx.await.unwrap() });
-    note!(log, "{}", futures::FutureExt::now_or_never(set.join_next()).is_none());
+    note!(
+        log,
+        "{}",
+        futures::FutureExt::now_or_never(set.join_next()).is_none()
+    );
     tx.send(3).unwrap();
     note!(log, "{:?}", set.join_next().await.unwrap().unwrap());
 }

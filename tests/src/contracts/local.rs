@@ -55,7 +55,10 @@ pub(crate) async fn tasks_rest_while_nobody_drives_the_set(log: Log) {
 
 pub(crate) async fn spawn_local_needs_a_set(log: Log) {
     note!(log, "{}", panic_text(|| drop(spawn_local(async {}))));
-    let payload = spawn(async { drop(spawn_local(async {})) }).await.unwrap_err().into_panic();
+    let payload = spawn(async { drop(spawn_local(async {})) })
+        .await
+        .unwrap_err()
+        .into_panic();
     note!(log, "{}", payload_text(payload.as_ref()));
 }
 
@@ -114,7 +117,7 @@ pub(crate) async fn panics_and_aborts_are_results(log: Log) {
     gone.abort();
     local
         .run_until(async {
-            note!(log, "{}", bad.await.map(|()| ()).unwrap_err().is_panic());
+            note!(log, "{}", bad.await.unwrap_err().is_panic());
             note!(log, "{}", gone.await.unwrap_err().is_cancelled());
         })
         .await;
@@ -140,11 +143,12 @@ pub(crate) async fn local_tasks_never_overlap_inside_a_poll(_: Log) {
         let shared = shared.clone();
         local.spawn_local(async move {
             for _ in 0..3 {
-                let mut guard = shared.borrow_mut();
-                let (tx, mut rx) = oneshot::channel();
-                tx.send(1).unwrap();
-                *guard += rx.try_recv().unwrap();
-                drop(guard);
+                {
+                    let mut guard = shared.borrow_mut();
+                    let (tx, mut rx) = oneshot::channel();
+                    tx.send(1).unwrap();
+                    *guard += rx.try_recv().unwrap();
+                }
                 tasks::yield_now().await;
             }
         });
@@ -244,7 +248,11 @@ pub(crate) async fn local_tasks_can_be_aborted_from_elsewhere(log: Log) {
     local.run_until(tasks::yield_now()).await;
     spawn(async move { handle.abort() }).await.unwrap();
     note!(log, "aborted");
-    note!(log, "{}", local.run_until(join).await.unwrap_err().is_cancelled());
+    note!(
+        log,
+        "{}",
+        local.run_until(join).await.unwrap_err().is_cancelled()
+    );
 }
 
 pub(crate) async fn local_tasks_have_ids(log: Log) {

@@ -45,7 +45,12 @@ pub(crate) async fn capacity_counts_free_slots(log: Log) {
     let show = |rx: &mpsc::Receiver<i32>| {
         let (free, max) = (tx.capacity(), tx.max_capacity());
         assert_eq!((free, max), (rx.capacity(), rx.max_capacity()));
-        note!(log, "{free} of {max} free, {} queued, empty {}", rx.len(), rx.is_empty());
+        note!(
+            log,
+            "{free} of {max} free, {} queued, empty {}",
+            rx.len(),
+            rx.is_empty()
+        );
     };
     show(&rx);
     tx.send(1).await.unwrap();
@@ -66,7 +71,13 @@ pub(crate) async fn waiting_senders_are_served_in_order(log: Log) {
     let mut first = task::spawn(tx.send(1));
     let mut second = task::spawn(tx.send(2));
     let mut third = task::spawn(tx.send(3));
-    note!(log, "{:?} {:?} {:?}", first.poll(), second.poll(), third.poll());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        first.poll(),
+        second.poll(),
+        third.poll()
+    );
     note!(log, "received {:?}", rx.recv().await);
     note!(log, "woken {} {}", second.is_woken(), third.is_woken());
     note!(log, "slot is taken {:?}", tx.try_send(9));
@@ -121,7 +132,12 @@ pub(crate) async fn try_send_says_full_or_closed(log: Log) {
     note!(log, "{closed} / {closed:?} / {}", closed.0);
     let from: mpsc::error::TrySendError<i32> = mpsc::error::SendError(5).into();
     note!(log, "{from} / {from:?}");
-    note!(log, "{} {:?}", tx.is_closed(), tx.reserve().await.map(|_| ()));
+    note!(
+        log,
+        "{} {:?}",
+        tx.is_closed(),
+        tx.reserve().await.map(|_| ())
+    );
 }
 
 pub(crate) async fn try_recv_says_empty_or_disconnected(log: Log) {
@@ -132,7 +148,11 @@ pub(crate) async fn try_recv_says_empty_or_disconnected(log: Log) {
     drop(tx);
     note!(log, "{:?}", rx.try_recv());
     let disconnected = rx.try_recv().unwrap_err();
-    note!(log, "{disconnected} / {disconnected:?} / {}", rx.is_closed());
+    note!(
+        log,
+        "{disconnected} / {disconnected:?} / {}",
+        rx.is_closed()
+    );
 }
 
 pub(crate) async fn recv_is_woken_by_the_last_waker_only(log: Log) {
@@ -146,11 +166,23 @@ pub(crate) async fn recv_is_woken_by_the_last_waker_only(log: Log) {
     note!(log, "wakes {} {}", old.get(), new.get());
     tx.try_send(2).unwrap();
     note!(log, "wakes {} {}", old.get(), new.get());
-    note!(log, "{:?}", rx.poll_recv(&mut Context::from_waker(&new_waker)));
+    note!(
+        log,
+        "{:?}",
+        rx.poll_recv(&mut Context::from_waker(&new_waker))
+    );
     drop(tx);
     note!(log, "wakes {} {}", old.get(), new.get());
-    note!(log, "{:?}", rx.poll_recv(&mut Context::from_waker(&new_waker)));
-    note!(log, "{:?}", rx.poll_recv(&mut Context::from_waker(&new_waker)));
+    note!(
+        log,
+        "{:?}",
+        rx.poll_recv(&mut Context::from_waker(&new_waker))
+    );
+    note!(
+        log,
+        "{:?}",
+        rx.poll_recv(&mut Context::from_waker(&new_waker))
+    );
 }
 
 pub(crate) async fn last_sender_gone_wakes_the_receiver(log: Log) {
@@ -193,7 +225,12 @@ pub(crate) async fn permits_hold_slots(log: Log) {
     second.send(2);
     note!(log, "woken {}", third.is_woken());
     drop(first);
-    note!(log, "woken {} ready {}", third.is_woken(), third.poll().is_ready());
+    note!(
+        log,
+        "woken {} ready {}",
+        third.is_woken(),
+        third.poll().is_ready()
+    );
     drop(third);
     note!(log, "{:?} {}", rx.try_recv(), tx.capacity());
 }
@@ -202,7 +239,12 @@ pub(crate) async fn reserve_many_takes_all_or_waits(log: Log) {
     let (tx, mut rx) = mpsc::channel(4);
     tx.try_send(0).unwrap();
     let mut many = task::spawn(tx.reserve_many(4));
-    note!(log, "pending {}, {} free", many.poll().is_pending(), tx.capacity());
+    note!(
+        log,
+        "pending {}, {} free",
+        many.poll().is_pending(),
+        tx.capacity()
+    );
     note!(log, "others wait {:?}", tx.try_reserve().map(|_| ()));
     rx.try_recv().unwrap();
     note!(log, "woken {}", many.is_woken());
@@ -216,11 +258,25 @@ pub(crate) async fn reserve_many_takes_all_or_waits(log: Log) {
         other => note!(log, "unexpected {}", other.is_ready()),
     }
     note!(log, "{} free", tx.capacity());
-    note!(log, "{:?} {:?} {:?}", rx.try_recv(), rx.try_recv(), rx.try_recv());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        rx.try_recv(),
+        rx.try_recv(),
+        rx.try_recv()
+    );
     note!(log, "too many {:?}", tx.reserve_many(5).await.map(|_| ()));
-    note!(log, "none {:?}", tx.reserve_many(0).await.map(|permits| permits.len()));
+    note!(
+        log,
+        "none {:?}",
+        tx.reserve_many(0).await.map(|permits| permits.len())
+    );
     note!(log, "try {:?}", tx.try_reserve_many(5).map(|_| ()));
-    note!(log, "try {:?}", tx.try_reserve_many(4).map(|permits| permits.len()));
+    note!(
+        log,
+        "try {:?}",
+        tx.try_reserve_many(4).map(|permits| permits.len())
+    );
     note!(log, "{} free", tx.capacity());
 }
 
@@ -229,7 +285,11 @@ pub(crate) async fn owned_permits_give_the_sender_back(log: Log) {
     let other = tx.clone();
     let permit = tx.reserve_owned().await.unwrap();
     note!(log, "same {}", permit.same_channel_as_sender(&other));
-    note!(log, "{:?}", other.clone().try_reserve_owned().map(|_| ()).is_err());
+    note!(
+        log,
+        "{:?}",
+        other.clone().try_reserve_owned().map(|_| ()).is_err()
+    );
     let tx = permit.send(1);
     note!(log, "{:?} same {}", rx.try_recv(), tx.same_channel(&other));
     let tx = tx.try_reserve_owned().unwrap().release();
@@ -260,15 +320,30 @@ pub(crate) async fn recv_many_takes_what_is_there(log: Log) {
 pub(crate) async fn weak_senders_do_not_keep_it_open(log: Log) {
     let (tx, mut rx) = mpsc::channel::<i32>(1);
     let weak = tx.downgrade();
-    note!(log, "{} strong {} weak", weak.strong_count(), weak.weak_count());
+    note!(
+        log,
+        "{} strong {} weak",
+        weak.strong_count(),
+        weak.weak_count()
+    );
     let again = weak.upgrade().unwrap();
     let weaker = weak.clone();
-    note!(log, "{} strong {} weak", rx.sender_strong_count(), rx.sender_weak_count());
+    note!(
+        log,
+        "{} strong {} weak",
+        rx.sender_strong_count(),
+        rx.sender_weak_count()
+    );
     drop(tx);
     again.try_send(1).unwrap();
     drop(again);
     drop(weaker);
-    note!(log, "{} strong {} weak", weak.strong_count(), weak.weak_count());
+    note!(
+        log,
+        "{} strong {} weak",
+        weak.strong_count(),
+        weak.weak_count()
+    );
     note!(log, "upgrade {}", weak.upgrade().is_some());
     note!(log, "{:?} {:?}", rx.recv().await, rx.recv().await);
 }
@@ -284,7 +359,12 @@ pub(crate) async fn weak_sender_after_close_still_upgrades(log: Log) {
 pub(crate) async fn same_channel_tells_channels_apart(log: Log) {
     let (one, _one) = mpsc::channel::<u8>(1);
     let (two, _two) = mpsc::channel::<u8>(1);
-    note!(log, "{} {}", one.same_channel(&one.clone()), one.same_channel(&two));
+    note!(
+        log,
+        "{} {}",
+        one.same_channel(&one.clone()),
+        one.same_channel(&two)
+    );
 }
 
 pub(crate) async fn zero_capacity_panics(log: Log) {

@@ -46,7 +46,13 @@ pub(crate) async fn close_drains_and_ends(log: Log) {
     rx.close();
     rx.close();
     note!(log, "{:?}", tx.send(2));
-    note!(log, "{:?} {:?} {:?}", rx.recv().await, rx.recv().await, rx.try_recv());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        rx.recv().await,
+        rx.recv().await,
+        rx.try_recv()
+    );
 }
 
 pub(crate) async fn receiver_is_woken_once_for_many_sends(log: Log) {
@@ -101,11 +107,21 @@ pub(crate) async fn weak_sender_counts(log: Log) {
     let second = weak.clone();
     let strong = second.upgrade().unwrap();
     note!(log, "{} {}", tx.strong_count(), tx.weak_count());
-    note!(log, "{} {}", rx.sender_strong_count(), rx.sender_weak_count());
+    note!(
+        log,
+        "{} {}",
+        rx.sender_strong_count(),
+        rx.sender_weak_count()
+    );
     note!(log, "{}", strong.same_channel(&tx));
     drop((tx, strong));
     note!(log, "{} {}", weak.strong_count(), weak.weak_count());
-    note!(log, "{} closed {}", weak.upgrade().is_some(), rx.is_closed());
+    note!(
+        log,
+        "{} closed {}",
+        weak.upgrade().is_some(),
+        rx.is_closed()
+    );
 }
 
 pub(crate) async fn values_die_in_order_with_the_receiver(log: Log) {

@@ -39,7 +39,14 @@ pub(crate) async fn waiters_are_served_in_order(log: Log) {
     }
     drop(guard);
     for _ in 0..3 {
-        note!(log, "woken {:?}", waiting.iter().map(|lock| lock.is_woken()).collect::<Vec<_>>());
+        note!(
+            log,
+            "woken {:?}",
+            waiting
+                .iter()
+                .map(|lock| lock.is_woken())
+                .collect::<Vec<_>>()
+        );
         note!(log, "try_lock {}", mutex.try_lock().is_ok());
         note!(log, "ready {}", waiting[0].poll().is_ready());
         drop(waiting.remove(0));
@@ -58,7 +65,12 @@ pub(crate) async fn newcomers_do_not_overtake_a_woken_waiter(log: Log) {
     let guard = first.poll();
     note!(log, "first ready {}", guard.is_ready());
     drop(guard);
-    note!(log, "late woken {} ready {}", late.is_woken(), late.poll().is_ready());
+    note!(
+        log,
+        "late woken {} ready {}",
+        late.is_woken(),
+        late.poll().is_ready()
+    );
 }
 
 pub(crate) async fn a_dropped_waiter_passes_the_lock_on(log: Log) {
@@ -74,7 +86,12 @@ pub(crate) async fn a_dropped_waiter_passes_the_lock_on(log: Log) {
     drop(guard);
     note!(log, "woken {} {}", first.is_woken(), third.is_woken());
     drop(first);
-    note!(log, "woken {} ready {}", third.is_woken(), third.poll().is_ready());
+    note!(
+        log,
+        "woken {} ready {}",
+        third.is_woken(),
+        third.poll().is_ready()
+    );
 }
 
 pub(crate) async fn try_lock_says_would_block(log: Log) {
@@ -85,19 +102,37 @@ pub(crate) async fn try_lock_says_would_block(log: Log) {
     note!(log, "{}", mutex.clone().try_lock_owned().is_err());
     note!(log, "{guard:?} {guard} {mutex:?}");
     drop(guard);
-    note!(log, "{mutex:?} {:?}", mutex.clone().try_lock_owned().map(|guard| *guard));
+    note!(
+        log,
+        "{mutex:?} {:?}",
+        mutex.clone().try_lock_owned().map(|guard| *guard)
+    );
 }
 
 pub(crate) async fn owned_guards_lock_the_same(log: Log) {
     let mutex = Arc::new(Mutex::new(vec![1, 2]));
     let guard = mutex.clone().lock_owned().await;
-    note!(log, "{} {}", mutex.try_lock().is_err(), Arc::strong_count(&mutex));
-    note!(log, "{}", Arc::ptr_eq(sync::OwnedMutexGuard::mutex(&guard), &mutex));
+    note!(
+        log,
+        "{} {}",
+        mutex.try_lock().is_err(),
+        Arc::strong_count(&mutex)
+    );
+    note!(
+        log,
+        "{}",
+        Arc::ptr_eq(sync::OwnedMutexGuard::mutex(&guard), &mutex)
+    );
     let mut mapped = sync::OwnedMutexGuard::map(guard, |list| &mut list[0]);
     *mapped = 10;
     note!(log, "{mapped:?} {}", mutex.try_lock().is_err());
     drop(mapped);
-    note!(log, "{:?} {}", mutex.lock().await, Arc::strong_count(&mutex));
+    note!(
+        log,
+        "{:?} {}",
+        mutex.lock().await,
+        Arc::strong_count(&mutex)
+    );
 }
 
 pub(crate) async fn mapped_guards_hold_the_lock(log: Log) {
@@ -121,7 +156,12 @@ pub(crate) async fn exclusive_access_needs_no_lock(log: Log) {
     let mut mutex = Mutex::from(1);
     *mutex.get_mut() += 1;
     note!(log, "{:?} {}", mutex, mutex.try_lock().unwrap());
-    note!(log, "{} {}", mutex.into_inner(), Mutex::<u8>::default().into_inner());
+    note!(
+        log,
+        "{} {}",
+        mutex.into_inner(),
+        Mutex::<u8>::default().into_inner()
+    );
 }
 
 pub(crate) async fn a_const_mutex_works(log: Log) {
@@ -164,11 +204,25 @@ pub(crate) async fn only_the_last_waker_is_called(log: Log) {
     let mut lock = pin!(mutex.lock());
     let (old, old_waker) = WakeCount::new();
     let (new, new_waker) = WakeCount::new();
-    assert!(lock.as_mut().poll(&mut Context::from_waker(&old_waker)).is_pending());
-    assert!(lock.as_mut().poll(&mut Context::from_waker(&new_waker)).is_pending());
+    assert!(
+        lock.as_mut()
+            .poll(&mut Context::from_waker(&old_waker))
+            .is_pending()
+    );
+    assert!(
+        lock.as_mut()
+            .poll(&mut Context::from_waker(&new_waker))
+            .is_pending()
+    );
     drop(guard);
     note!(log, "{} {}", old.get(), new.get());
-    note!(log, "{}", lock.as_mut().poll(&mut Context::from_waker(&new_waker)).is_ready());
+    note!(
+        log,
+        "{}",
+        lock.as_mut()
+            .poll(&mut Context::from_waker(&new_waker))
+            .is_ready()
+    );
 }
 
 pub(crate) async fn blocking_lock_waits_its_turn(log: Log) {

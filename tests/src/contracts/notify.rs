@@ -26,12 +26,20 @@ pub(crate) async fn waiters_are_notified_in_order(log: Log) {
     }
     for _ in 0..4 {
         notify.notify_one();
-        note!(log, "woken {:?}", waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>());
+        note!(
+            log,
+            "woken {:?}",
+            waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>()
+        );
     }
     for one in &mut waiting {
         note!(log, "{:?}", one.poll());
     }
-    note!(log, "one permit left {:?}", task::spawn(notify.notified()).poll());
+    note!(
+        log,
+        "one permit left {:?}",
+        task::spawn(notify.notified()).poll()
+    );
 }
 
 pub(crate) async fn order_is_that_of_the_first_poll(log: Log) {
@@ -40,7 +48,12 @@ pub(crate) async fn order_is_that_of_the_first_poll(log: Log) {
     let mut made_second = task::spawn(notify.notified());
     note!(log, "{:?} {:?}", made_second.poll(), made_first.poll());
     notify.notify_one();
-    note!(log, "woken {} {}", made_first.is_woken(), made_second.is_woken());
+    note!(
+        log,
+        "woken {} {}",
+        made_first.is_woken(),
+        made_second.is_woken()
+    );
 }
 
 pub(crate) async fn notify_last_takes_the_newest(log: Log) {
@@ -50,7 +63,11 @@ pub(crate) async fn notify_last_takes_the_newest(log: Log) {
         note!(log, "{:?}", one.poll());
     }
     notify.notify_last();
-    note!(log, "woken {:?}", waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>());
+    note!(
+        log,
+        "woken {:?}",
+        waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>()
+    );
     drop(waiting);
     note!(log, "{:?}", task::spawn(notify.notified()).poll());
 }
@@ -63,7 +80,13 @@ pub(crate) async fn notify_waiters_wakes_those_that_exist(log: Log) {
     notify.notify_waiters();
     let mut later = task::spawn(notify.notified());
     note!(log, "woken {}", polled.is_woken());
-    note!(log, "{:?} {:?} {:?}", polled.poll(), unpolled.poll(), later.poll());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        polled.poll(),
+        unpolled.poll(),
+        later.poll()
+    );
 }
 
 pub(crate) async fn notify_waiters_leaves_no_permit(log: Log) {
@@ -115,7 +138,11 @@ pub(crate) async fn dropped_after_notify_last_passes_to_the_newest(log: Log) {
     }
     notify.notify_last();
     drop(waiting.pop());
-    note!(log, "woken {:?}", waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>());
+    note!(
+        log,
+        "woken {:?}",
+        waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>()
+    );
 }
 
 pub(crate) async fn enable_registers_without_a_poll(log: Log) {
@@ -126,12 +153,20 @@ pub(crate) async fn enable_registers_without_a_poll(log: Log) {
     note!(log, "{:?}", task::spawn(notify.notified()).poll());
     note!(log, "{}", one.as_mut().enable());
     let (_, waker) = WakeCount::new();
-    note!(log, "{:?}", one.as_mut().poll(&mut Context::from_waker(&waker)));
+    note!(
+        log,
+        "{:?}",
+        one.as_mut().poll(&mut Context::from_waker(&waker))
+    );
     notify.notify_one();
     let mut two = pin!(notify.notified());
     note!(log, "takes the permit {}", two.as_mut().enable());
     note!(log, "{:?}", task::spawn(notify.notified()).poll());
-    note!(log, "{:?}", two.as_mut().poll(&mut Context::from_waker(&waker)));
+    note!(
+        log,
+        "{:?}",
+        two.as_mut().poll(&mut Context::from_waker(&waker))
+    );
 }
 
 pub(crate) async fn enable_keeps_its_place_in_the_queue(log: Log) {
@@ -141,7 +176,11 @@ pub(crate) async fn enable_keeps_its_place_in_the_queue(log: Log) {
     let mut other = task::spawn(notify.notified());
     note!(log, "{:?}", other.poll());
     let (count, waker) = WakeCount::new();
-    note!(log, "{:?}", enabled.as_mut().poll(&mut Context::from_waker(&waker)));
+    note!(
+        log,
+        "{:?}",
+        enabled.as_mut().poll(&mut Context::from_waker(&waker))
+    );
     notify.notify_one();
     note!(log, "{} {}", count.get(), other.is_woken());
 }
@@ -151,8 +190,18 @@ pub(crate) async fn only_the_last_waker_is_called(log: Log) {
     let mut notified = pin!(notify.notified());
     let (old, old_waker) = WakeCount::new();
     let (new, new_waker) = WakeCount::new();
-    assert!(notified.as_mut().poll(&mut Context::from_waker(&old_waker)).is_pending());
-    assert!(notified.as_mut().poll(&mut Context::from_waker(&new_waker)).is_pending());
+    assert!(
+        notified
+            .as_mut()
+            .poll(&mut Context::from_waker(&old_waker))
+            .is_pending()
+    );
+    assert!(
+        notified
+            .as_mut()
+            .poll(&mut Context::from_waker(&new_waker))
+            .is_pending()
+    );
     notify.notify_one();
     note!(log, "{} {}", old.get(), new.get());
 }

@@ -57,7 +57,12 @@ pub(crate) async fn close_keeps_a_value_already_sent(log: Log) {
     rx.close();
     note!(log, "empty {}", rx.is_empty());
     note!(log, "{:?} {:?}", rx.try_recv(), rx.try_recv());
-    note!(log, "empty {} terminated {}", rx.is_empty(), rx.is_terminated());
+    note!(
+        log,
+        "empty {} terminated {}",
+        rx.is_empty(),
+        rx.is_terminated()
+    );
 }
 
 pub(crate) async fn closed_is_woken_by_close_and_drop(log: Log) {
@@ -70,20 +75,41 @@ pub(crate) async fn closed_is_woken_by_close_and_drop(log: Log) {
     }
     let (mut tx, mut rx) = oneshot::channel::<u8>();
     let (count, waker) = WakeCount::new();
-    note!(log, "{:?}", tx.poll_closed(&mut Context::from_waker(&waker)));
+    note!(
+        log,
+        "{:?}",
+        tx.poll_closed(&mut Context::from_waker(&waker))
+    );
     rx.close();
-    note!(log, "{} {:?}", count.get(), tx.poll_closed(&mut Context::from_waker(&waker)));
+    note!(
+        log,
+        "{} {:?}",
+        count.get(),
+        tx.poll_closed(&mut Context::from_waker(&waker))
+    );
 }
 
 pub(crate) async fn only_the_last_waker_is_called(log: Log) {
     let (tx, mut rx) = oneshot::channel();
     let (old, old_waker) = WakeCount::new();
     let (new, new_waker) = WakeCount::new();
-    note!(log, "{:?}", Pin::new(&mut rx).poll(&mut Context::from_waker(&old_waker)));
-    note!(log, "{:?}", Pin::new(&mut rx).poll(&mut Context::from_waker(&new_waker)));
+    note!(
+        log,
+        "{:?}",
+        Pin::new(&mut rx).poll(&mut Context::from_waker(&old_waker))
+    );
+    note!(
+        log,
+        "{:?}",
+        Pin::new(&mut rx).poll(&mut Context::from_waker(&new_waker))
+    );
     tx.send(1).unwrap();
     note!(log, "{} {}", old.get(), new.get());
-    note!(log, "{:?}", Pin::new(&mut rx).poll(&mut Context::from_waker(&new_waker)));
+    note!(
+        log,
+        "{:?}",
+        Pin::new(&mut rx).poll(&mut Context::from_waker(&new_waker))
+    );
 }
 
 pub(crate) async fn try_recv_says_empty_or_closed(log: Log) {

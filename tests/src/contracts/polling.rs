@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio_test::{assert_pending, assert_ready, assert_ready_eq, assert_ready_err, assert_ready_ok};
+use tokio_test::{
+    assert_pending, assert_ready, assert_ready_eq, assert_ready_err, assert_ready_ok,
+};
 
 pub(crate) async fn what_is_ready_is_ready_now(log: Log) {
     let (tx, mut rx) = sync::mpsc::channel(2);
@@ -37,8 +39,16 @@ pub(crate) async fn what_is_ready_is_ready_now(log: Log) {
     note!(log, "{:?}", cast_rx.recv().now_or_never());
     let cell = sync::OnceCell::new();
     note!(log, "{:?}", cell.get_or_init(|| async { 6 }).now_or_never());
-    note!(log, "{:?}", sync::Barrier::new(1).wait().now_or_never().is_some());
-    note!(log, "{:?}", tx.reserve().now_or_never().map(|permit| permit.is_ok()));
+    note!(
+        log,
+        "{:?}",
+        sync::Barrier::new(1).wait().now_or_never().is_some()
+    );
+    note!(
+        log,
+        "{:?}",
+        tx.reserve().now_or_never().map(|permit| permit.is_ok())
+    );
 }
 
 pub(crate) async fn what_is_not_is_not(log: Log) {
@@ -55,10 +65,22 @@ pub(crate) async fn what_is_not_is_not(log: Log) {
     drop(guard);
     note!(log, "{:?}", mutex.lock().now_or_never().map(|guard| *guard));
     note!(log, "{:?}", sync::Notify::new().notified().now_or_never());
-    note!(log, "{:?}", sync::Barrier::new(2).wait().now_or_never().is_some());
+    note!(
+        log,
+        "{:?}",
+        sync::Barrier::new(2).wait().now_or_never().is_some()
+    );
     note!(log, "{:?}", tasks::yield_now().now_or_never());
-    note!(log, "{:?}", time::sleep(Duration::from_secs(3600)).now_or_never());
-    note!(log, "{:?}", spawn(std::future::pending::<()>()).now_or_never().is_some());
+    note!(
+        log,
+        "{:?}",
+        time::sleep(Duration::from_secs(3600)).now_or_never()
+    );
+    note!(
+        log,
+        "{:?}",
+        spawn(std::future::pending::<()>()).now_or_never().is_some()
+    );
 }
 
 pub(crate) async fn tokio_test_macros_agree(log: Log) {
@@ -90,7 +112,12 @@ pub(crate) async fn futures_poll_agrees(log: Log) {
     rt::pin!(first);
     rt::pin!(second);
     let permit = futures::poll!(first);
-    note!(log, "{} {}", permit.is_ready(), futures::poll!(second.as_mut()).is_pending());
+    note!(
+        log,
+        "{} {}",
+        permit.is_ready(),
+        futures::poll!(second.as_mut()).is_pending()
+    );
     drop(permit);
     note!(log, "{}", futures::poll!(second.as_mut()).is_ready());
 }
@@ -124,7 +151,11 @@ pub(crate) async fn a_hand_written_merge_sees_both_sides(log: Log) {
     let mut merged = Vec::new();
     while let Some(value) = poll_fn(|cx| {
         turn = !turn;
-        let (near, far) = if turn { (&mut one, &mut two) } else { (&mut two, &mut one) };
+        let (near, far) = if turn {
+            (&mut one, &mut two)
+        } else {
+            (&mut two, &mut one)
+        };
         match near.poll_recv(cx) {
             Poll::Ready(Some(value)) => Poll::Ready(Some(value)),
             Poll::Ready(None) => far.poll_recv(cx),
@@ -172,7 +203,12 @@ pub(crate) async fn every_poll_has_its_wake(log: Log) {
     let mut joined = tokio_test::task::spawn(both(one, two, &polls));
     note!(log, "{}", joined.poll().is_pending());
     tx_one.send(1).unwrap();
-    note!(log, "woken {} {}", joined.is_woken(), joined.poll().is_pending());
+    note!(
+        log,
+        "woken {} {}",
+        joined.is_woken(),
+        joined.poll().is_pending()
+    );
     note!(log, "woken {}", joined.is_woken());
     tx_two.send(2).unwrap();
     note!(log, "woken {} {:?}", joined.is_woken(), joined.poll());
@@ -202,14 +238,39 @@ pub(crate) async fn one_release_wakes_once(log: Log) {
     let counts: Vec<_> = (0..3).map(|_| WakeCount::new()).collect();
     let mut locks: Vec<_> = (0..3).map(|_| Box::pin(mutex.lock())).collect();
     for (lock, (_, waker)) in locks.iter_mut().zip(&counts) {
-        assert!(lock.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
+        assert!(
+            lock.as_mut()
+                .poll(&mut Context::from_waker(waker))
+                .is_pending()
+        );
     }
     drop(guard);
-    note!(log, "{:?}", counts.iter().map(|(count, _)| count.get()).collect::<Vec<_>>());
+    note!(
+        log,
+        "{:?}",
+        counts
+            .iter()
+            .map(|(count, _)| count.get())
+            .collect::<Vec<_>>()
+    );
     drop(locks.remove(0));
-    note!(log, "{:?}", counts.iter().map(|(count, _)| count.get()).collect::<Vec<_>>());
+    note!(
+        log,
+        "{:?}",
+        counts
+            .iter()
+            .map(|(count, _)| count.get())
+            .collect::<Vec<_>>()
+    );
     drop(locks);
-    note!(log, "{:?}", counts.iter().map(|(count, _)| count.get()).collect::<Vec<_>>());
+    note!(
+        log,
+        "{:?}",
+        counts
+            .iter()
+            .map(|(count, _)| count.get())
+            .collect::<Vec<_>>()
+    );
 }
 
 pub(crate) async fn repolling_without_a_wake_is_harmless(log: Log) {
@@ -235,7 +296,11 @@ pub(crate) async fn a_future_may_move_between_tasks(log: Log) {
     let notify = Arc::new(sync::Notify::new());
     let (old, old_waker) = WakeCount::new();
     let mut notified = Box::pin(notify.clone().notified_owned());
-    note!(log, "{:?}", notified.as_mut().poll(&mut Context::from_waker(&old_waker)));
+    note!(
+        log,
+        "{:?}",
+        notified.as_mut().poll(&mut Context::from_waker(&old_waker))
+    );
     let join = spawn(notified);
     tasks::yield_now().await;
     notify.notify_one();

@@ -12,7 +12,12 @@ pub(crate) async fn readers_share_and_writers_exclude(log: Log) {
     note!(log, "{} write {}", *one + *two, lock.try_write().is_ok());
     drop((one, two));
     let writer = lock.write().await;
-    note!(log, "read {} write {}", lock.try_read().is_ok(), lock.try_write().is_ok());
+    note!(
+        log,
+        "read {} write {}",
+        lock.try_read().is_ok(),
+        lock.try_write().is_ok()
+    );
     drop(writer);
     note!(log, "read {}", lock.try_read().is_ok());
 }
@@ -56,13 +61,23 @@ pub(crate) async fn a_waiting_writer_stops_new_readers(log: Log) {
     let mut writer = task::spawn(lock.write());
     note!(log, "writer pending {}", writer.poll().is_pending());
     let mut late = task::spawn(lock.read());
-    note!(log, "late pending {} try {}", late.poll().is_pending(), lock.try_read().is_ok());
+    note!(
+        log,
+        "late pending {} try {}",
+        late.poll().is_pending(),
+        lock.try_read().is_ok()
+    );
     drop(reader);
     note!(log, "woken {} {}", writer.is_woken(), late.is_woken());
     let guard = writer.poll();
     note!(log, "writer ready {}", guard.is_ready());
     drop(guard);
-    note!(log, "late woken {} ready {}", late.is_woken(), late.poll().is_ready());
+    note!(
+        log,
+        "late woken {} ready {}",
+        late.is_woken(),
+        late.poll().is_ready()
+    );
 }
 
 pub(crate) async fn readers_behind_a_writer_come_together(log: Log) {
@@ -72,17 +87,42 @@ pub(crate) async fn readers_behind_a_writer_come_together(log: Log) {
     let mut two = task::spawn(lock.read());
     let mut next = task::spawn(lock.write());
     let mut last = task::spawn(lock.read());
-    note!(log, "{} {}", one.poll().is_pending(), two.poll().is_pending());
-    note!(log, "{} {}", next.poll().is_pending(), last.poll().is_pending());
+    note!(
+        log,
+        "{} {}",
+        one.poll().is_pending(),
+        two.poll().is_pending()
+    );
+    note!(
+        log,
+        "{} {}",
+        next.poll().is_pending(),
+        last.poll().is_pending()
+    );
     drop(writer);
     let woken = |tasks: [bool; 4]| note!(log, "woken {tasks:?}");
-    woken([one.is_woken(), two.is_woken(), next.is_woken(), last.is_woken()]);
+    woken([
+        one.is_woken(),
+        two.is_woken(),
+        next.is_woken(),
+        last.is_woken(),
+    ]);
     let guards = (one.poll(), two.poll());
     note!(log, "{} {}", guards.0.is_ready(), guards.1.is_ready());
     drop(guards.0);
-    woken([one.is_woken(), two.is_woken(), next.is_woken(), last.is_woken()]);
+    woken([
+        one.is_woken(),
+        two.is_woken(),
+        next.is_woken(),
+        last.is_woken(),
+    ]);
     drop(guards.1);
-    woken([one.is_woken(), two.is_woken(), next.is_woken(), last.is_woken()]);
+    woken([
+        one.is_woken(),
+        two.is_woken(),
+        next.is_woken(),
+        last.is_woken(),
+    ]);
 }
 
 pub(crate) async fn a_cancelled_writer_lets_readers_in(log: Log) {
@@ -90,9 +130,19 @@ pub(crate) async fn a_cancelled_writer_lets_readers_in(log: Log) {
     let reader = lock.read().await;
     let mut writer = task::spawn(lock.write());
     let mut late = task::spawn(lock.read());
-    note!(log, "{} {}", writer.poll().is_pending(), late.poll().is_pending());
+    note!(
+        log,
+        "{} {}",
+        writer.poll().is_pending(),
+        late.poll().is_pending()
+    );
     drop(writer);
-    note!(log, "woken {} ready {}", late.is_woken(), late.poll().is_ready());
+    note!(
+        log,
+        "woken {} ready {}",
+        late.is_woken(),
+        late.poll().is_ready()
+    );
     drop(reader);
 }
 
@@ -105,7 +155,12 @@ pub(crate) async fn max_readers_limits_readers(log: Log) {
     let mut third = task::spawn(lock.read());
     note!(log, "pending {}", third.poll().is_pending());
     drop(one);
-    note!(log, "woken {} ready {}", third.is_woken(), third.poll().is_ready());
+    note!(
+        log,
+        "woken {} ready {}",
+        third.is_woken(),
+        third.poll().is_ready()
+    );
     drop(two);
 }
 
@@ -115,9 +170,20 @@ pub(crate) async fn downgrade_keeps_writers_out(log: Log) {
     *writer = 2;
     let mut reader = task::spawn(lock.read());
     let mut second = task::spawn(lock.write());
-    note!(log, "{} {}", reader.poll().is_pending(), second.poll().is_pending());
+    note!(
+        log,
+        "{} {}",
+        reader.poll().is_pending(),
+        second.poll().is_pending()
+    );
     let downgraded = writer.downgrade();
-    note!(log, "{} woken {} {}", *downgraded, reader.is_woken(), second.is_woken());
+    note!(
+        log,
+        "{} woken {} {}",
+        *downgraded,
+        reader.is_woken(),
+        second.is_woken()
+    );
     let guard = reader.poll();
     note!(log, "{}", guard.is_ready());
     drop(downgraded);
@@ -129,8 +195,17 @@ pub(crate) async fn downgrade_keeps_writers_out(log: Log) {
 pub(crate) async fn owned_guards_lock_the_same(log: Log) {
     let lock = Arc::new(RwLock::new(vec![1, 2]));
     let read = lock.clone().read_owned().await;
-    note!(log, "{} {}", lock.clone().try_write_owned().is_err(), Arc::strong_count(&lock));
-    note!(log, "{}", Arc::ptr_eq(sync::OwnedRwLockReadGuard::rwlock(&read), &lock));
+    note!(
+        log,
+        "{} {}",
+        lock.clone().try_write_owned().is_err(),
+        Arc::strong_count(&lock)
+    );
+    note!(
+        log,
+        "{}",
+        Arc::ptr_eq(sync::OwnedRwLockReadGuard::rwlock(&read), &lock)
+    );
     let first = sync::OwnedRwLockReadGuard::map(read, |list| &list[0]);
     note!(log, "{first:?} {}", lock.try_write().is_err());
     drop(first);
@@ -140,7 +215,13 @@ pub(crate) async fn owned_guards_lock_the_same(log: Log) {
     note!(log, "{}", lock.clone().try_read_owned().is_err());
     drop(second);
     let down = lock.clone().write_owned().await.downgrade();
-    note!(log, "{:?} {} {}", *down, lock.try_read().is_ok(), lock.try_write().is_ok());
+    note!(
+        log,
+        "{:?} {} {}",
+        *down,
+        lock.try_read().is_ok(),
+        lock.try_write().is_ok()
+    );
 }
 
 pub(crate) async fn mapped_guards_hold_the_lock(log: Log) {
@@ -157,7 +238,13 @@ pub(crate) async fn mapped_guards_hold_the_lock(log: Log) {
     drop(mapped);
     let write = lock.write().await;
     let down = sync::RwLockWriteGuard::downgrade_map(write, |pair| &pair.0);
-    note!(log, "{} {} {}", *down, lock.try_read().is_ok(), lock.try_write().is_ok());
+    note!(
+        log,
+        "{} {} {}",
+        *down,
+        lock.try_read().is_ok(),
+        lock.try_write().is_ok()
+    );
     drop(down);
     note!(log, "{:?}", lock.into_inner());
 }
@@ -169,7 +256,12 @@ pub(crate) async fn exclusive_access_needs_no_lock(log: Log) {
     let guard = lock.try_write().unwrap();
     note!(log, "{guard:?} {guard} {lock:?}");
     drop(guard);
-    note!(log, "{} {}", lock.into_inner(), RwLock::<u8>::default().into_inner());
+    note!(
+        log,
+        "{} {}",
+        lock.into_inner(),
+        RwLock::<u8>::default().into_inner()
+    );
 }
 
 pub(crate) async fn a_panicking_writer_does_not_poison(log: Log) {

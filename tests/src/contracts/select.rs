@@ -160,7 +160,10 @@ pub(crate) async fn closed_channels_end_a_merge(_: Log) {
         }
     }
     for base in [0, 100] {
-        let part: Vec<_> = seen.iter().filter(|value| **value / 100 == base / 100).collect();
+        let part: Vec<_> = seen
+            .iter()
+            .filter(|value| **value / 100 == base / 100)
+            .collect();
         assert!(part.iter().map(|value| **value).eq(base..base + 4));
     }
 }

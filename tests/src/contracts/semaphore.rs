@@ -39,9 +39,16 @@ pub(crate) async fn waiters_are_served_in_order(log: Log) {
         note!(log, "pending {}", acquire.poll().is_pending());
     }
     semaphore.add_permits(2);
-    note!(log, "woken {:?}", waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>());
+    note!(
+        log,
+        "woken {:?}",
+        waiting.iter().map(|one| one.is_woken()).collect::<Vec<_>>()
+    );
     note!(log, "{} free", semaphore.available_permits());
-    let ready: Vec<_> = waiting.iter_mut().map(|one| one.poll().is_ready()).collect();
+    let ready: Vec<_> = waiting
+        .iter_mut()
+        .map(|one| one.poll().is_ready())
+        .collect();
     note!(log, "ready {ready:?}");
 }
 
@@ -58,17 +65,32 @@ pub(crate) async fn a_large_request_is_not_overtaken(log: Log) {
     let permit = large.poll();
     note!(log, "ready {}", permit.is_ready());
     drop(permit);
-    note!(log, "woken {} ready {}", small.is_woken(), small.poll().is_ready());
+    note!(
+        log,
+        "woken {} ready {}",
+        small.is_woken(),
+        small.poll().is_ready()
+    );
 }
 
 pub(crate) async fn a_dropped_large_request_gives_its_share_back(log: Log) {
     let semaphore = Semaphore::new(2);
     let mut large = task::spawn(semaphore.acquire_many(5));
     let mut small = task::spawn(semaphore.acquire());
-    note!(log, "{} {}", large.poll().is_pending(), small.poll().is_pending());
+    note!(
+        log,
+        "{} {}",
+        large.poll().is_pending(),
+        small.poll().is_pending()
+    );
     note!(log, "{} free", semaphore.available_permits());
     drop(large);
-    note!(log, "woken {} {} free", small.is_woken(), semaphore.available_permits());
+    note!(
+        log,
+        "woken {} {} free",
+        small.is_woken(),
+        semaphore.available_permits()
+    );
     note!(log, "ready {}", small.poll().is_ready());
     drop(small);
     note!(log, "{} free", semaphore.available_permits());
@@ -78,11 +100,21 @@ pub(crate) async fn a_served_waiter_that_is_dropped_passes_on(log: Log) {
     let semaphore = Semaphore::new(0);
     let mut one = task::spawn(semaphore.acquire());
     let mut two = task::spawn(semaphore.acquire());
-    note!(log, "{} {}", one.poll().is_pending(), two.poll().is_pending());
+    note!(
+        log,
+        "{} {}",
+        one.poll().is_pending(),
+        two.poll().is_pending()
+    );
     semaphore.add_permits(1);
     note!(log, "woken {} {}", one.is_woken(), two.is_woken());
     drop(one);
-    note!(log, "woken {} ready {}", two.is_woken(), two.poll().is_ready());
+    note!(
+        log,
+        "woken {} ready {}",
+        two.is_woken(),
+        two.poll().is_ready()
+    );
 }
 
 pub(crate) async fn try_acquire_says_why_not(log: Log) {
@@ -92,11 +124,23 @@ pub(crate) async fn try_acquire_says_why_not(log: Log) {
     note!(log, "{error} / {error:?}");
     drop(permit);
     note!(log, "{:?}", semaphore.try_acquire_many(2).map(|_| ()));
-    note!(log, "{:?}", semaphore.try_acquire_many(0).map(|permit| permit.num_permits()));
+    note!(
+        log,
+        "{:?}",
+        semaphore
+            .try_acquire_many(0)
+            .map(|permit| permit.num_permits())
+    );
     semaphore.close();
     let error = semaphore.try_acquire().unwrap_err();
     note!(log, "{error} / {error:?}");
-    note!(log, "{:?}", semaphore.try_acquire_many(0).map(|permit| permit.num_permits()));
+    note!(
+        log,
+        "{:?}",
+        semaphore
+            .try_acquire_many(0)
+            .map(|permit| permit.num_permits())
+    );
 }
 
 pub(crate) async fn close_fails_waiters_and_newcomers(log: Log) {
@@ -105,21 +149,39 @@ pub(crate) async fn close_fails_waiters_and_newcomers(log: Log) {
     let mut waiting = task::spawn(semaphore.acquire());
     note!(log, "{}", waiting.poll().is_pending());
     semaphore.close();
-    note!(log, "woken {} closed {}", waiting.is_woken(), semaphore.is_closed());
+    note!(
+        log,
+        "woken {} closed {}",
+        waiting.is_woken(),
+        semaphore.is_closed()
+    );
     let error = waiting.await.unwrap_err();
     note!(log, "{error} / {error:?}");
     drop(permit);
-    note!(log, "{} free {:?}", semaphore.available_permits(), semaphore.acquire().await.is_err());
+    note!(
+        log,
+        "{} free {:?}",
+        semaphore.available_permits(),
+        semaphore.acquire().await.is_err()
+    );
     semaphore.add_permits(3);
     note!(log, "{} free", semaphore.available_permits());
 }
 
 pub(crate) async fn acquire_none_is_ready_unless_permits_are_owed(log: Log) {
     let semaphore = Semaphore::new(0);
-    note!(log, "{}", task::spawn(semaphore.acquire_many(0)).poll().is_ready());
+    note!(
+        log,
+        "{}",
+        task::spawn(semaphore.acquire_many(0)).poll().is_ready()
+    );
     let mut waiting = task::spawn(semaphore.acquire());
     note!(log, "{}", waiting.poll().is_pending());
-    note!(log, "{}", task::spawn(semaphore.acquire_many(0)).poll().is_ready());
+    note!(
+        log,
+        "{}",
+        task::spawn(semaphore.acquire_many(0)).poll().is_ready()
+    );
 }
 
 pub(crate) async fn permits_split_merge_and_forget(log: Log) {
@@ -129,27 +191,55 @@ pub(crate) async fn permits_split_merge_and_forget(log: Log) {
     note!(log, "{} {}", permit.num_permits(), part.num_permits());
     note!(log, "{}", permit.split(2).is_none());
     permit.merge(part);
-    note!(log, "{} held {} free", permit.num_permits(), semaphore.available_permits());
+    note!(
+        log,
+        "{} held {} free",
+        permit.num_permits(),
+        semaphore.available_permits()
+    );
     permit.split(1).unwrap().forget();
     drop(permit);
     note!(log, "{} free", semaphore.available_permits());
-    note!(log, "{} {}", semaphore.forget_permits(3), semaphore.available_permits());
-    note!(log, "{} {}", semaphore.forget_permits(3), semaphore.available_permits());
+    note!(
+        log,
+        "{} {}",
+        semaphore.forget_permits(3),
+        semaphore.available_permits()
+    );
+    note!(
+        log,
+        "{} {}",
+        semaphore.forget_permits(3),
+        semaphore.available_permits()
+    );
 }
 
 pub(crate) async fn owned_permits_do_the_same(log: Log) {
     let semaphore = Arc::new(Semaphore::new(3));
     let mut permit = semaphore.clone().acquire_many_owned(2).await.unwrap();
     let single = semaphore.clone().acquire_owned().await.unwrap();
-    note!(log, "{:?}", semaphore.clone().try_acquire_owned().map(|_| ()));
+    note!(
+        log,
+        "{:?}",
+        semaphore.clone().try_acquire_owned().map(|_| ())
+    );
     permit.merge(single);
-    note!(log, "{} {}", permit.num_permits(), Arc::ptr_eq(permit.semaphore(), &semaphore));
+    note!(
+        log,
+        "{} {}",
+        permit.num_permits(),
+        Arc::ptr_eq(permit.semaphore(), &semaphore)
+    );
     let part = permit.split(1).unwrap();
     drop(permit);
     note!(log, "{}", semaphore.available_permits());
     part.forget();
     note!(log, "{}", semaphore.available_permits());
-    note!(log, "{:?}", semaphore.clone().try_acquire_many_owned(3).map(|_| ()));
+    note!(
+        log,
+        "{:?}",
+        semaphore.clone().try_acquire_many_owned(3).map(|_| ())
+    );
 }
 
 pub(crate) async fn merging_strangers_panics(log: Log) {
@@ -177,11 +267,28 @@ pub(crate) async fn only_the_last_waker_is_called(log: Log) {
     let mut acquire = pin!(semaphore.acquire());
     let (old, old_waker) = WakeCount::new();
     let (new, new_waker) = WakeCount::new();
-    assert!(acquire.as_mut().poll(&mut Context::from_waker(&old_waker)).is_pending());
-    assert!(acquire.as_mut().poll(&mut Context::from_waker(&new_waker)).is_pending());
+    assert!(
+        acquire
+            .as_mut()
+            .poll(&mut Context::from_waker(&old_waker))
+            .is_pending()
+    );
+    assert!(
+        acquire
+            .as_mut()
+            .poll(&mut Context::from_waker(&new_waker))
+            .is_pending()
+    );
     semaphore.add_permits(1);
     note!(log, "{} {}", old.get(), new.get());
-    note!(log, "{}", acquire.as_mut().poll(&mut Context::from_waker(&new_waker)).is_ready());
+    note!(
+        log,
+        "{}",
+        acquire
+            .as_mut()
+            .poll(&mut Context::from_waker(&new_waker))
+            .is_ready()
+    );
 }
 
 pub(crate) async fn a_const_semaphore_works(log: Log) {
@@ -195,10 +302,20 @@ pub(crate) async fn partial_grants_are_not_lost(log: Log) {
     let mut three = task::spawn(semaphore.acquire_many(3));
     note!(log, "{}", three.poll().is_pending());
     for _ in 0..3 {
-        note!(log, "woken {} {} free", three.is_woken(), semaphore.available_permits());
+        note!(
+            log,
+            "woken {} {} free",
+            three.is_woken(),
+            semaphore.available_permits()
+        );
         semaphore.add_permits(1);
     }
-    note!(log, "woken {} ready {}", three.is_woken(), three.poll().is_ready());
+    note!(
+        log,
+        "woken {} ready {}",
+        three.is_woken(),
+        three.poll().is_ready()
+    );
 }
 
 pub(crate) async fn an_aborted_waiter_leaves_the_queue(log: Log) {

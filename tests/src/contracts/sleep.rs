@@ -69,8 +69,16 @@ pub(crate) async fn zero_and_past_sleeps_are_ready_at_once(log: Log) {
     note!(log, "{:?}", time::sleep(Duration::ZERO).now_or_never());
     time::sleep(millis(5)).await;
     note!(log, "{:?}", time::sleep_until(start).now_or_never());
-    note!(log, "{:?}", time::sleep_until(Instant::now()).now_or_never());
-    note!(log, "{:?}", time::sleep(Duration::from_nanos(1)).now_or_never());
+    note!(
+        log,
+        "{:?}",
+        time::sleep_until(Instant::now()).now_or_never()
+    );
+    note!(
+        log,
+        "{:?}",
+        time::sleep(Duration::from_nanos(1)).now_or_never()
+    );
 }
 
 pub(crate) async fn a_polled_sleep_reports_its_state(log: Log) {
@@ -79,9 +87,19 @@ pub(crate) async fn a_polled_sleep_reports_its_state(log: Log) {
     note!(log, "{:?} {}", sleep.deadline() - start, sleep.is_elapsed());
     note!(log, "{:?}", sleep.poll());
     time::sleep(millis(4)).await;
-    note!(log, "woken {} elapsed {}", sleep.is_woken(), sleep.is_elapsed());
+    note!(
+        log,
+        "woken {} elapsed {}",
+        sleep.is_woken(),
+        sleep.is_elapsed()
+    );
     time::sleep(millis(1)).await;
-    note!(log, "woken {} elapsed {}", sleep.is_woken(), sleep.is_elapsed());
+    note!(
+        log,
+        "woken {} elapsed {}",
+        sleep.is_woken(),
+        sleep.is_elapsed()
+    );
     note!(log, "{:?} {:?}", sleep.poll(), sleep.poll());
 }
 
@@ -123,7 +141,11 @@ pub(crate) async fn a_dropped_sleep_wakes_nobody(log: Log) {
     let (count, waker) = WakeCount::new();
     {
         let mut sleep = pin!(time::sleep(millis(5)));
-        note!(log, "{:?}", sleep.as_mut().poll(&mut Context::from_waker(&waker)));
+        note!(
+            log,
+            "{:?}",
+            sleep.as_mut().poll(&mut Context::from_waker(&waker))
+        );
     }
     time::sleep(millis(10)).await;
     note!(log, "{}", count.get());
@@ -133,8 +155,16 @@ pub(crate) async fn only_the_last_waker_is_called(log: Log) {
     let (old, old_waker) = WakeCount::new();
     let (new, new_waker) = WakeCount::new();
     let mut sleep = pin!(time::sleep(millis(5)));
-    note!(log, "{:?}", sleep.as_mut().poll(&mut Context::from_waker(&old_waker)));
-    note!(log, "{:?}", sleep.as_mut().poll(&mut Context::from_waker(&new_waker)));
+    note!(
+        log,
+        "{:?}",
+        sleep.as_mut().poll(&mut Context::from_waker(&old_waker))
+    );
+    note!(
+        log,
+        "{:?}",
+        sleep.as_mut().poll(&mut Context::from_waker(&new_waker))
+    );
     time::sleep(millis(10)).await;
     note!(log, "{} {}", old.get(), new.get());
 }
@@ -145,7 +175,11 @@ pub(crate) async fn far_futures_are_possible(log: Log) {
     note!(log, "{:?}", forever.poll());
     time::sleep(Duration::from_secs(86_400 * 365)).await;
     note!(log, "{:?} {:?}", start.elapsed(), forever.poll());
-    note!(log, "{}", forever.deadline() > start + Duration::from_secs(86_400 * 365 * 29));
+    note!(
+        log,
+        "{}",
+        forever.deadline() > start + Duration::from_secs(86_400 * 365 * 29)
+    );
 }
 
 pub(crate) async fn the_clock_jumps_over_dropped_deadlines(log: Log) {
@@ -161,7 +195,12 @@ pub(crate) async fn instants_calculate(log: Log) {
     let now = Instant::now();
     note!(log, "{:?} {:?}", now - start, now.duration_since(start));
     note!(log, "{:?} {:?}", start - now, start.duration_since(now));
-    note!(log, "{:?} {:?}", start.checked_duration_since(now), now.checked_duration_since(start));
+    note!(
+        log,
+        "{:?} {:?}",
+        start.checked_duration_since(now),
+        now.checked_duration_since(start)
+    );
     note!(log, "{:?}", start.saturating_duration_since(now));
     let mut moved = start + millis(40);
     moved -= millis(20);
@@ -169,16 +208,25 @@ pub(crate) async fn instants_calculate(log: Log) {
     note!(log, "{} {}", moved == now, now - millis(30) == start);
     note!(log, "{} {:?}", now > start, now.max(start) == now);
     note!(log, "{}", start.checked_add(Duration::MAX).is_none());
-    note!(log, "{}", start.checked_add(millis(1)) == Some(start + millis(1)));
+    note!(
+        log,
+        "{}",
+        start.checked_add(millis(1)) == Some(start + millis(1))
+    );
     note!(log, "{}", Instant::from_std(now.into_std()) == now);
-    note!(log, "{}", Instant::from(std::time::Instant::from(now)) == now);
+    note!(
+        log,
+        "{}",
+        Instant::from(std::time::Instant::from(now)) == now
+    );
     note!(log, "{}", panic_text(|| start + Duration::MAX));
 }
 
 pub(crate) async fn equal_deadlines_wake_everybody_at_once(log: Log) {
     let start = Instant::now();
-    let sleepers: Vec<_> =
-        (0..5).map(|_| spawn(async { time::sleep(millis(7)).await })).collect();
+    let sleepers: Vec<_> = (0..5)
+        .map(|_| spawn(async { time::sleep(millis(7)).await }))
+        .collect();
     for sleeper in sleepers {
         sleeper.await.unwrap();
     }

@@ -17,17 +17,37 @@ pub(crate) async fn join_returns_the_output(log: Log) {
     note!(log, "{:?}", spawn(async { 1 }).await.unwrap());
     let outer = spawn(async { spawn(async { 2 }).await.unwrap() + 1 });
     note!(log, "{:?}", outer.await.unwrap());
-    note!(log, "{:?}", tasks::spawn(async { tasks::yield_now().await }).await.unwrap());
+    note!(
+        log,
+        "{:?}",
+        tasks::spawn(async { tasks::yield_now().await })
+            .await
+            .unwrap()
+    );
 }
 
 pub(crate) async fn a_panic_becomes_an_error(log: Log) {
-    let error = spawn(async { panic!("boom") }).await.map(|()| ()).unwrap_err();
-    note!(log, "{} {} {}", show(&error), error.is_panic(), error.is_cancelled());
+    let error = spawn(async { panic!("boom") }).await.unwrap_err();
+    note!(
+        log,
+        "{} {} {}",
+        show(&error),
+        error.is_panic(),
+        error.is_cancelled()
+    );
     note!(log, "{}", payload_text(error.into_panic().as_ref()));
     let number = 5;
-    let error = spawn(async move { panic!("boom {number}") }).await.map(|()| ()).unwrap_err();
-    note!(log, "{}", payload_text(error.try_into_panic().unwrap().as_ref()));
-    let error = spawn(async { std::panic::panic_any(7_u8) }).await.map(|()| ()).unwrap_err();
+    let error = spawn(async move { panic!("boom {number}") })
+        .await
+        .unwrap_err();
+    note!(
+        log,
+        "{}",
+        payload_text(error.try_into_panic().unwrap().as_ref())
+    );
+    let error = spawn(async { std::panic::panic_any(7_u8) })
+        .await
+        .unwrap_err();
     note!(log, "{}", show(&error));
     note!(log, "{:?}", error.into_panic().downcast_ref::<u8>());
 }
@@ -39,14 +59,14 @@ pub(crate) async fn a_panic_after_an_await_does_too(log: Log) {
         tasks::yield_now().await;
         panic!("late");
     });
-    note!(log, "{}", show(&join.await.map(|()| ()).unwrap_err()));
+    note!(log, "{}", show(&join.await.unwrap_err()));
 }
 
 pub(crate) async fn a_panicking_task_disturbs_no_other(log: Log) {
     let (tx, rx) = oneshot::channel();
     let good = spawn(rx);
     let bad = spawn(async { panic!("bad") });
-    note!(log, "{}", bad.await.map(|()| ()).is_err());
+    note!(log, "{}", bad.await.is_err());
     tx.send(1).unwrap();
     note!(log, "{:?}", good.await.unwrap());
 }
@@ -59,7 +79,13 @@ pub(crate) async fn abort_cancels_and_drops(log: Log) {
     });
     join.abort();
     let error = join.await.unwrap_err();
-    note!(log, "{} {} {}", show(&error), error.is_cancelled(), error.is_panic());
+    note!(
+        log,
+        "{} {} {}",
+        show(&error),
+        error.is_cancelled(),
+        error.is_panic()
+    );
     note!(log, "{}", error.try_into_panic().is_err());
 }
 
@@ -93,7 +119,12 @@ pub(crate) async fn abort_handles_act_from_afar(log: Log) {
     let clone = handle.clone();
     note!(log, "{} {}", handle.id() == join.id(), clone.is_finished());
     spawn(async move { clone.abort() }).await.unwrap();
-    note!(log, "{} {}", join.await.unwrap_err().is_cancelled(), handle.is_finished());
+    note!(
+        log,
+        "{} {}",
+        join.await.unwrap_err().is_cancelled(),
+        handle.is_finished()
+    );
     handle.abort();
 }
 
@@ -140,7 +171,13 @@ pub(crate) async fn a_task_knows_its_id(log: Log) {
     });
     let id = join.id();
     let (before, after, tried) = join.await.unwrap();
-    note!(log, "{} {} {}", before == id, after == id, tried == Some(id));
+    note!(
+        log,
+        "{} {} {}",
+        before == id,
+        after == id,
+        tried == Some(id)
+    );
     note!(log, "{}", id.to_string().parse::<u64>().is_ok());
 }
 
@@ -152,7 +189,9 @@ pub(crate) async fn the_root_has_no_id(log: Log) {
 pub(crate) async fn ids_are_unique_and_errors_carry_them(log: Log) {
     let joins: Vec<_> = (0..6).map(|_| spawn(pending::<()>())).collect();
     let ids: Vec<_> = joins.iter().map(|join| join.id()).collect();
-    let distinct = ids.iter().all(|one| ids.iter().filter(|two| one == *two).count() == 1);
+    let distinct = ids
+        .iter()
+        .all(|one| ids.iter().filter(|two| one == *two).count() == 1);
     note!(log, "{distinct}");
     for (join, id) in joins.into_iter().zip(ids) {
         join.abort();
@@ -221,7 +260,11 @@ pub(crate) async fn aborting_oneself_takes_effect_at_the_next_await(log: Log) {
             6
         });
         tx.send(join.abort_handle()).unwrap();
-        note!(log, "{:?}", join.await.map_err(|error| error.is_cancelled()));
+        note!(
+            log,
+            "{:?}",
+            join.await.map_err(|error| error.is_cancelled())
+        );
     }
 }
 
@@ -230,7 +273,7 @@ pub(crate) async fn errors_turn_into_io_errors(log: Log) {
     join.abort();
     let error = io::Error::from(join.await.unwrap_err());
     note!(log, "{error} {:?}", error.kind());
-    let error = spawn(async { panic!("boom") }).await.map(|()| ()).unwrap_err();
+    let error = spawn(async { panic!("boom") }).await.unwrap_err();
     let error = io::Error::from(error);
     note!(log, "{error} {:?}", error.kind());
 }

@@ -14,7 +14,9 @@ task_local! {
 
 pub(crate) async fn a_scope_sets_the_value(log: Log) {
     note!(log, "{:?}", NUMBER.try_get());
-    let inner = NUMBER.scope(1, async { (NUMBER.get(), NUMBER.with(|number| number + 1)) });
+    let inner = NUMBER.scope(1, async {
+        (NUMBER.get(), NUMBER.with(|number| number + 1))
+    });
     note!(log, "{:?}", inner.await);
     note!(log, "{:?}", NUMBER.try_with(|number| *number));
 }
@@ -23,7 +25,9 @@ pub(crate) async fn scopes_nest(log: Log) {
     NUMBER
         .scope(1, async {
             note!(log, "{}", NUMBER.get());
-            NUMBER.scope(2, async { note!(log, "{}", NUMBER.get()) }).await;
+            NUMBER
+                .scope(2, async { note!(log, "{}", NUMBER.get()) })
+                .await;
             note!(log, "{}", NUMBER.get());
             NUMBER.sync_scope(3, || note!(log, "{}", NUMBER.get()));
             note!(log, "{}", NUMBER.get());
@@ -58,7 +62,9 @@ pub(crate) async fn each_task_has_its_own(_: Log) {
 }
 
 pub(crate) async fn children_do_not_inherit(log: Log) {
-    let seen = NUMBER.scope(1, async { spawn(async { NUMBER.try_get() }).await.unwrap() });
+    let seen = NUMBER.scope(1, async {
+        spawn(async { NUMBER.try_get() }).await.unwrap()
+    });
     note!(log, "{:?}", seen.await);
 }
 
@@ -72,7 +78,12 @@ pub(crate) async fn errors_in_words(log: Log) {
 pub(crate) async fn the_value_can_be_taken_back(log: Log) {
     let mut scope = Box::pin(NUMBER.scope(5, async { NUMBER.get() }));
     note!(log, "{}", scope.as_mut().await);
-    note!(log, "{:?} {:?}", scope.as_mut().take_value(), scope.as_mut().take_value());
+    note!(
+        log,
+        "{:?} {:?}",
+        scope.as_mut().take_value(),
+        scope.as_mut().take_value()
+    );
 }
 
 pub(crate) async fn it_is_there_while_the_future_is_dropped(log: Log) {

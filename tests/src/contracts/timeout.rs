@@ -15,7 +15,9 @@ fn millis(count: u64) -> Duration {
 
 pub(crate) async fn a_late_future_is_elapsed(log: Log) {
     let start = Instant::now();
-    let error = time::timeout(millis(10), pending::<u8>()).await.unwrap_err();
+    let error = time::timeout(millis(10), pending::<u8>())
+        .await
+        .unwrap_err();
     note!(log, "{error} / {error:?} at {:?}", start.elapsed());
     let error = io::Error::from(error);
     note!(log, "{error} / {:?}", error.kind());
@@ -27,9 +29,22 @@ pub(crate) async fn an_early_future_wins(log: Log) {
         time::sleep(millis(9)).await;
         1
     };
-    note!(log, "{:?} at {:?}", time::timeout(millis(10), slow).await, start.elapsed());
-    note!(log, "{:?}", time::timeout_at(start + millis(20), ready(2)).await);
-    note!(log, "{:?}", time::timeout_at(start + millis(20), pending::<u8>()).await);
+    note!(
+        log,
+        "{:?} at {:?}",
+        time::timeout(millis(10), slow).await,
+        start.elapsed()
+    );
+    note!(
+        log,
+        "{:?}",
+        time::timeout_at(start + millis(20), ready(2)).await
+    );
+    note!(
+        log,
+        "{:?}",
+        time::timeout_at(start + millis(20), pending::<u8>()).await
+    );
     note!(log, "{:?}", start.elapsed());
 }
 
@@ -37,15 +52,27 @@ pub(crate) async fn the_future_is_asked_first(log: Log) {
     let same = time::timeout(millis(10), time::sleep(millis(10)));
     note!(log, "{:?}", same.await);
     note!(log, "{:?}", time::timeout(Duration::ZERO, ready(1)).await);
-    note!(log, "{:?}", time::timeout(Duration::ZERO, pending::<u8>()).await);
+    note!(
+        log,
+        "{:?}",
+        time::timeout(Duration::ZERO, pending::<u8>()).await
+    );
     let past = Instant::now() - millis(1);
     note!(log, "{:?}", time::timeout_at(past, ready(2)).now_or_never());
-    note!(log, "{:?}", time::timeout_at(past, pending::<u8>()).now_or_never());
+    note!(
+        log,
+        "{:?}",
+        time::timeout_at(past, pending::<u8>()).now_or_never()
+    );
 }
 
 pub(crate) async fn a_very_long_timeout_is_none(log: Log) {
     let start = Instant::now();
-    note!(log, "{:?}", time::timeout(Duration::MAX, time::sleep(millis(5))).await);
+    note!(
+        log,
+        "{:?}",
+        time::timeout(Duration::MAX, time::sleep(millis(5))).await
+    );
     note!(log, "{:?}", start.elapsed());
 }
 
@@ -78,7 +105,11 @@ pub(crate) async fn a_nested_timeout_ends_first(log: Log) {
 pub(crate) async fn a_timed_out_lock_leaves_the_queue(log: Log) {
     let mutex = sync::Mutex::new(());
     let guard = mutex.lock().await;
-    note!(log, "{:?}", time::timeout(millis(5), mutex.lock()).await.is_err());
+    note!(
+        log,
+        "{:?}",
+        time::timeout(millis(5), mutex.lock()).await.is_err()
+    );
     drop(guard);
     note!(log, "{}", mutex.try_lock().is_ok());
 }

@@ -118,7 +118,8 @@ pub(crate) async fn wakes_during_a_poll_cause_one_more(log: Log) {
             return Poll::Ready(polls);
         }
         cx.waker().wake_by_ref();
-        cx.waker().clone().wake();
+        let clone = cx.waker().clone();
+        clone.wake();
         Poll::Pending
     }));
     note!(log, "{}", join.await.unwrap());
@@ -142,7 +143,14 @@ pub(crate) async fn wakers_may_use_what_woke_them(log: Log) {
     let inner = semaphore.clone();
     let waker = reacting(move || drop(inner.try_acquire()));
     let mut acquire = Box::pin(semaphore.acquire());
-    note!(log, "{}", acquire.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    note!(
+        log,
+        "{}",
+        acquire
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
     semaphore.add_permits(2);
     note!(log, "{}", semaphore.available_permits());
 
@@ -151,7 +159,13 @@ pub(crate) async fn wakers_may_use_what_woke_them(log: Log) {
     let inner = mutex.clone();
     let waker = reacting(move || assert!(inner.try_lock().is_err()));
     let mut lock = Box::pin(mutex.lock());
-    note!(log, "{}", lock.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    note!(
+        log,
+        "{}",
+        lock.as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
     drop(guard);
     drop(lock);
 
@@ -159,10 +173,24 @@ pub(crate) async fn wakers_may_use_what_woke_them(log: Log) {
     let inner = notify.clone();
     let waker = reacting(move || inner.notify_one());
     let mut notified = Box::pin(notify.notified());
-    note!(log, "{:?}", notified.as_mut().poll(&mut Context::from_waker(&waker)));
+    note!(
+        log,
+        "{:?}",
+        notified.as_mut().poll(&mut Context::from_waker(&waker))
+    );
     notify.notify_waiters();
-    note!(log, "{:?}", notified.as_mut().poll(&mut Context::from_waker(Waker::noop())));
-    note!(log, "{:?}", tokio_test::task::spawn(notify.notified()).poll());
+    note!(
+        log,
+        "{:?}",
+        notified
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+    );
+    note!(
+        log,
+        "{:?}",
+        tokio_test::task::spawn(notify.notified()).poll()
+    );
 }
 
 pub(crate) async fn channel_wakers_may_use_the_channel(log: Log) {
@@ -171,24 +199,44 @@ pub(crate) async fn channel_wakers_may_use_the_channel(log: Log) {
     let waker = reacting(move || assert!(inner.try_send(100).is_ok()));
     note!(log, "{:?}", rx.poll_recv(&mut Context::from_waker(&waker)));
     tx.try_send(1).unwrap();
-    note!(log, "{:?} {:?} {:?}", rx.try_recv(), rx.try_recv(), rx.try_recv());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        rx.try_recv(),
+        rx.try_recv(),
+        rx.try_recv()
+    );
 
     let (tx, mut rx) = sync::broadcast::channel(4);
     let inner = tx.clone();
     let waker = reacting(move || drop(inner.send(100)));
     {
         let mut recv = Box::pin(rx.recv());
-        note!(log, "{:?}", recv.as_mut().poll(&mut Context::from_waker(&waker)));
+        note!(
+            log,
+            "{:?}",
+            recv.as_mut().poll(&mut Context::from_waker(&waker))
+        );
         tx.send(1).unwrap();
     }
-    note!(log, "{:?} {:?} {:?}", rx.try_recv(), rx.try_recv(), rx.try_recv());
+    note!(
+        log,
+        "{:?} {:?} {:?}",
+        rx.try_recv(),
+        rx.try_recv(),
+        rx.try_recv()
+    );
 
     let (tx, mut rx) = sync::watch::channel(0);
     let inner = tx.clone();
     let waker = reacting(move || assert_eq!(inner.send_replace(100), 1));
     {
         let mut changed = Box::pin(rx.changed());
-        note!(log, "{:?}", changed.as_mut().poll(&mut Context::from_waker(&waker)));
+        note!(
+            log,
+            "{:?}",
+            changed.as_mut().poll(&mut Context::from_waker(&waker))
+        );
         tx.send(1).unwrap();
     }
     note!(log, "{}", *rx.borrow());

@@ -93,7 +93,10 @@ pub(crate) async fn sender_gone_wakes_the_waiting(log: Log) {
 pub(crate) async fn every_receiver_sees_the_change(log: Log) {
     let (tx, rx) = watch::channel(0);
     let mut receivers: Vec<_> = (0..10).map(|_| rx.clone()).collect();
-    let mut waiting: Vec<_> = receivers.iter_mut().map(|rx| task::spawn(rx.changed())).collect();
+    let mut waiting: Vec<_> = receivers
+        .iter_mut()
+        .map(|rx| task::spawn(rx.changed()))
+        .collect();
     for changed in &mut waiting {
         assert!(changed.poll().is_pending());
     }
@@ -117,13 +120,24 @@ pub(crate) async fn a_clone_knows_what_its_parent_saw(log: Log) {
 pub(crate) async fn subscribing_starts_at_the_present(log: Log) {
     let (tx, rx) = watch::channel(0);
     drop(rx);
-    note!(log, "{} receivers, closed {}", tx.receiver_count(), tx.is_closed());
+    note!(
+        log,
+        "{} receivers, closed {}",
+        tx.receiver_count(),
+        tx.is_closed()
+    );
     let refused = tx.send(1).unwrap_err();
     note!(log, "{refused} / {refused:?} / {}", refused.0);
     note!(log, "{}", *tx.borrow());
     tx.send_replace(2);
     let rx = tx.subscribe();
-    note!(log, "{} {:?} {}", *rx.borrow(), rx.has_changed(), tx.receiver_count());
+    note!(
+        log,
+        "{} {:?} {}",
+        *rx.borrow(),
+        rx.has_changed(),
+        tx.receiver_count()
+    );
     note!(log, "{:?} {:?}", tx.send(3), rx.has_changed());
 }
 
@@ -141,18 +155,34 @@ pub(crate) async fn send_variants_and_whom_they_wake(log: Log) {
     let (tx, mut rx) = watch::channel(1);
     tx.send_modify(|value| *value += 1);
     note!(log, "{:?} {}", rx.has_changed(), *rx.borrow_and_update());
-    note!(log, "{}", tx.send_if_modified(|value| std::mem::replace(value, 5) == 0));
+    note!(
+        log,
+        "{}",
+        tx.send_if_modified(|value| std::mem::replace(value, 5) == 0)
+    );
     note!(log, "{:?} {}", rx.has_changed(), *rx.borrow());
-    note!(log, "{}", tx.send_if_modified(|value| std::mem::replace(value, 6) == 5));
+    note!(
+        log,
+        "{}",
+        tx.send_if_modified(|value| std::mem::replace(value, 6) == 5)
+    );
     note!(log, "{:?} {}", rx.has_changed(), *rx.borrow());
     note!(log, "{} {}", tx.send_replace(7), *tx.borrow());
 }
 
 pub(crate) async fn a_panicking_modify_changes_nothing_visible(log: Log) {
     let (tx, rx) = watch::channel(1);
-    note!(log, "{}", panic_text(|| tx.send_modify(|_| panic!("in modify"))));
+    note!(
+        log,
+        "{}",
+        panic_text(|| tx.send_modify(|_| panic!("in modify")))
+    );
     note!(log, "{:?} {}", rx.has_changed(), *rx.borrow());
-    note!(log, "{}", panic_text(|| tx.send_if_modified(|_| panic!("in if_modified"))));
+    note!(
+        log,
+        "{}",
+        panic_text(|| tx.send_if_modified(|_| panic!("in if_modified")))
+    );
     tx.send(2).unwrap();
     note!(log, "{:?} {}", rx.has_changed(), *rx.borrow());
 }
@@ -164,14 +194,28 @@ pub(crate) async fn wait_for_checks_the_present_first(log: Log) {
         let mut wait = task::spawn(rx.wait_for(|value| *value > 4));
         note!(log, "pending {}", wait.poll().is_pending());
         tx.send(4).unwrap();
-        note!(log, "woken {} pending {}", wait.is_woken(), wait.poll().is_pending());
+        note!(
+            log,
+            "woken {} pending {}",
+            wait.is_woken(),
+            wait.poll().is_pending()
+        );
         tx.send(5).unwrap();
-        note!(log, "woken {} ready {}", wait.is_woken(), wait.poll().is_ready());
+        note!(
+            log,
+            "woken {} ready {}",
+            wait.is_woken(),
+            wait.poll().is_ready()
+        );
     }
     note!(log, "{:?}", rx.has_changed());
     drop(tx);
     note!(log, "{}", rx.wait_for(|value| *value == 5).await.is_ok());
-    note!(log, "{:?}", rx.wait_for(|value| *value == 6).await.map(|value| *value));
+    note!(
+        log,
+        "{:?}",
+        rx.wait_for(|value| *value == 6).await.map(|value| *value)
+    );
 }
 
 pub(crate) async fn wait_for_survives_a_panicking_predicate(log: Log) {
@@ -216,6 +260,11 @@ pub(crate) async fn dropped_changed_misses_nothing(log: Log) {
 pub(crate) async fn senders_compare_and_default(log: Log) {
     let (tx, _rx) = watch::channel(0);
     let other = watch::Sender::new(0);
-    note!(log, "{} {}", tx.same_channel(&tx.clone()), tx.same_channel(&other));
+    note!(
+        log,
+        "{} {}",
+        tx.same_channel(&tx.clone()),
+        tx.same_channel(&other)
+    );
     note!(log, "{}", *watch::Sender::<u8>::default().borrow());
 }

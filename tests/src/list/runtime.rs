@@ -19,6 +19,12 @@ macro_rules! runtime_contracts {
                 multi: block_in_place_runs_where_it_is block_in_place_may_block
                     block_in_place_passes_panics_on;
             }
+            budget {
+                any: what_channel_operations_cost what_cells_and_locks_cost
+                    what_tasks_and_macros_cost with_nothing_left a_blocking_closure_has_no_limit
+                    the_root_has_a_budget_too local_tasks_have_their_own;
+                clock: a_timeout_works_without_budget timers_in_a_row;
+            }
             clock {
                 clock: advance_moves_the_clock_exactly advance_fires_what_is_due
                     advance_in_steps_reaches_the_deadline a_deadline_within_the_current_millisecond
@@ -83,6 +89,13 @@ macro_rules! runtime_contracts {
                 clock: local_sleeps_follow_the_clock;
                 fifo: local_tasks_start_in_order;
             }
+            mid_poll {
+                any: an_aborted_task_is_not_dropped_inside_a_poll
+                    a_woken_task_is_not_polled_twice_at_once a_task_keeps_its_id_and_its_locals
+                    local_tasks_share_cells_without_locks nobody_sees_the_panic_of_another_task
+                    a_panic_may_be_caught_around_operations resumed_panics_are_panics
+                    nested_local_state_survives;
+            }
             select {
                 any: biased_asks_in_order preconditions_switch_branches_off
                     patterns_that_do_not_match_disable nothing_left_panics
@@ -90,6 +103,9 @@ macro_rules! runtime_contracts {
                     a_cancelled_recv_loses_no_message closed_channels_end_a_merge
                     branches_may_borrow_and_return a_wake_meant_for_a_loser_is_passed_on;
                 clock: the_earlier_timer_wins a_loop_over_a_pinned_sleep;
+            }
+            send_timeout {
+                clock: send_timeout_gives_the_value_back send_timeout_succeeds_when_room_appears;
             }
             sleep {
                 clock: sleeping_takes_as_long_as_it_says fractions_round_up_to_milliseconds
@@ -118,6 +134,11 @@ macro_rules! runtime_contracts {
                     each_task_has_its_own children_do_not_inherit errors_in_words
                     the_value_can_be_taken_back it_is_there_while_the_future_is_dropped;
             }
+            teardown {
+                any: destructors_may_use_anything waiting_tasks_are_left_behind
+                    running_tasks_are_left_behind a_waker_outlives_its_runtime
+                    nested_spawns_end_with_the_root;
+            }
             timeout {
                 clock: a_late_future_is_elapsed an_early_future_wins the_future_is_asked_first
                     a_very_long_timeout_is_none the_loser_is_dropped_with_the_timeout
@@ -125,6 +146,12 @@ macro_rules! runtime_contracts {
                     a_timed_out_lock_leaves_the_queue a_timeout_polled_by_hand
                     a_busy_future_cannot_starve_its_timeout a_server_that_answers_in_time
                     panics_pass_through;
+            }
+            timers {
+                clock: deadlines_decide_the_order advance_fires_in_the_order_of_deadlines
+                    a_reset_timer_fires_at_its_new_time_only a_reset_timer_keeps_its_waker
+                    dropped_timers_do_not_ring timers_of_many_tasks_keep_their_distance
+                    work_after_a_timer_happens_at_its_time nested_timeouts_and_intervals;
             }
         }
     };

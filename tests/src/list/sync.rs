@@ -53,8 +53,7 @@ macro_rules! sync_contracts {
                     closed_waits_for_the_receiver closed_is_woken_by_close
                     close_while_a_sender_works aborted_sender_closes_the_channel
                     blocking_ends_meet_asynchronous_ones;
-                clock: send_timeout_gives_the_value_back send_timeout_succeeds_when_room_appears
-                    timed_out_send_leaves_the_queue;
+                clock: timed_out_send_leaves_the_queue;
             }
             mpsc_unbounded {
                 any: values_arrive_in_order length_follows_the_queue
@@ -135,6 +134,10 @@ macro_rules! sync_contracts {
                     wait_for_checks_the_present_first wait_for_survives_a_panicking_predicate
                     closed_waits_for_all_receivers closed_goes_on_waiting_for_a_late_subscriber
                     dropped_changed_misses_nothing senders_compare_and_default;
+            }
+            watch_borrow {
+                any: a_borrowed_value_does_not_change a_change_is_seen_whole no_change_is_missed
+                    two_writers_and_a_waiting_reader;
             }
         }
     };

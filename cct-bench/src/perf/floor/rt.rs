@@ -175,9 +175,10 @@ impl Clone for Tx {
 impl Drop for Tx {
     fn drop(&mut self) {
         self.0.senders.set(self.0.senders.get() - 1);
-        if self.0.senders.get() == 0
-            && let Some(w) = self.0.receiver.take()
-        {
+        if self.0.senders.get() > 0 {
+            return;
+        }
+        if let Some(w) = self.0.receiver.take() {
             w.wake();
         }
     }

@@ -1,0 +1,181 @@
+//! Tokens that are replayed, lines that are traced, properties that were never seen.
+
+use crate::{checker, failed};
+use cct_executor::task::yield_now;
+use cct_executor::time::sleep;
+use cct_executor::words::{FailureKind, ReplayToken};
+use cct_executor::{Checker, Clock, Granularity, Seed, nondet, spawn};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+/// Loses an update under some schedules; takes noise, data and time into account.
+async fn lossy() {
+    let counter = Arc::new(AtomicU32::new(0));
+    let add = |counter: Arc<AtomicU32>| async move {
+        let seen = counter.load(SeqCst);
+        nondet::point();
+        if nondet::choose(3) == 1 {
+            sleep(Duration::from_millis(u64::from(nondet::choose(4)))).await;
+        }
+        counter.store(seen + 1, SeqCst);
+    };
+    let other = spawn(add(counter.clone()));
+    add(counter.clone()).await;
+    other.await.unwrap();
+    let noise: u32 = rand::RngExt::random(&mut nondet::rng());
+    assert_eq!(counter.load(SeqCst), 2, "noise {noise}");
+}
+
+#[test]
+fn a_token_replays_the_failure_whatever_the_settings_of_the_run() {
+    for granularity in [Granularity::Op, Granularity::Sync] {
+        for clock in [Clock::Strict, Clock::Adversarial, Clock::Racing(Duration::from_millis(2))] {
+            for spurious in [false, true] {
+                let report = checker("lossy")
+                    .granularity(granularity)
+                    .clock(clock)
+                    .spurious_polls(spurious)
+                    .coop_budget(!spurious)
+                    .run(lossy);
+                let failure = failed(&report);
+                assert!(failure.reproduced, "{}", report.text());
+                let token: ReplayToken = failure.token.to_string().parse().unwrap();
+                // Strategy, seed and every setting of the world differ: the token knows them.
+                let again = checker("lossy")
+                    .strategy_text("pct:d=2")
+                    .seed(Seed(99))
+                    .granularity(Granularity::Await)
+                    .replay(token)
+                    .run(lossy);
+                assert_eq!(failed(&again).kind, failure.kind, "{granularity:?} {clock:?}");
+                assert_eq!(failed(&again).step, failure.step);
+                assert_eq!(failed(&again).explanation.hashes, failure.explanation.hashes);
+                assert_eq!(failed(&again).token.to_string(), failure.token.to_string());
+            }
+        }
+    }
+}
+
+fn lossy_token() -> ReplayToken {
+    failed(&checker("lossy").run(lossy)).token.clone()
+}
+
+#[test]
+fn a_token_of_a_changed_program_says_where_it_diverges() {
+    let report = checker("lossy").replay(lossy_token()).run(|| async {
+        for _ in 0..3 {
+            drop(spawn(async { yield_now().await }));
+        }
+        lossy().await;
+    });
+    let error = report.error().expect("an error");
+    assert!(report.failure().is_none() && !report.passed());
+    assert!(error.starts_with("replay diverged at step "), "{error}");
+    assert!(error.contains("enabled actions") && error.contains("has changed"), "{error}");
+}
+
+#[test]
+fn a_token_of_a_program_that_was_repaired_passes_with_a_note() {
+    let report = checker("lossy").replay(lossy_token()).run(|| async {
+        let counter = Arc::new(AtomicU32::new(0));
+        let add = |counter: Arc<AtomicU32>| async move {
+            nondet::point();
+            if nondet::choose(3) == 1 {
+                sleep(Duration::from_millis(u64::from(nondet::choose(4)))).await;
+            }
+            counter.fetch_add(1, SeqCst);
+        };
+        let other = spawn(add(counter.clone()));
+        add(counter.clone()).await;
+        other.await.unwrap();
+        assert_eq!(counter.load(SeqCst), 2);
+    });
+    assert!(report.passed(), "{}", report.text());
+    assert!(report.text().contains("the token was replayed and nothing failed"));
+}
+
+#[test]
+fn a_token_of_another_test_is_an_error() {
+    let report = checker("another").replay(lossy_token()).run(lossy);
+    let error = report.error().expect("an error");
+    assert!(error.contains("test"), "{error}");
+    assert!(report.failure().is_none() && report.iterations() == 0);
+}
+
+#[test]
+fn what_was_never_seen_is_in_the_text() {
+    let scenario = || async {
+        cct_executor::sometimes!(nondet::choose(2) == 1, "one");
+        cct_executor::sometimes!(nondet::choose(2) == 2, "two");
+        cct_executor::sometimes!("here");
+    };
+    let report = checker("sometimes").iterations(50).run(scenario);
+    assert_eq!(report.never_reached().collect::<Vec<_>>(), ["two"]);
+    assert!(report.text().contains("; never reached: two"), "{}", report.text());
+    for (name, _, _, seen) in &report.coverage.sometimes {
+        let expected = if *name == "one" { 1..50 } else if *name == "two" { 0..1 } else { 50..51 };
+        assert_eq!(seen.evaluated, 50, "{name}");
+        assert!(expected.contains(&seen.reached), "{name} {seen:?}");
+    }
+}
+
+/// Counts what reaches a subscriber of the test's own.
+struct Counting(Arc<AtomicUsize>);
+
+impl tracing::Subscriber for Counting {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, _: &tracing::Event<'_>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn traced_lines_are_muted_while_exploring_and_told_about_a_failure() {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let iterations = Arc::new(AtomicUsize::new(0));
+    let theirs = iterations.clone();
+    let run = move || {
+        Checker::new().name("traced").use_environment(false).workers(2).run(move || {
+            let number = theirs.fetch_add(1, SeqCst);
+            async move {
+                let _ = number;
+                sleep(Duration::from_millis(20)).await;
+                let span = tracing::info_span!("transfer", from = 3);
+                let child = cct_executor::task::Builder::new().name("child").spawn(async {
+                    tracing::warn!(amount = 5, "goes out");
+                });
+                {
+                    let _inside = span.enter();
+                    nondet::point();
+                    tracing::info!("comes in");
+                }
+                child.unwrap().await.unwrap();
+                assert!(nondet::choose(40) != 7, "seven");
+            }
+        })
+    };
+    let report = tracing::subscriber::with_default(Counting(seen.clone()), run);
+    assert_eq!(seen.load(SeqCst), 0, "a line came through");
+    assert!(iterations.load(SeqCst) > 1);
+    let failure = failed(&report);
+    assert!(matches!(failure.kind, FailureKind::Panic { .. }));
+    assert_eq!(failure.explanation.log.len(), 2, "{}", report.text());
+    let text = report.text();
+    let line = |what: &str| text.lines().find(|line| line.contains(what)).expect(what).to_owned();
+    let goes = line("goes out");
+    assert!(goes.contains(" 20ms n0 task 1 `child` WARN it_engine::"), "{goes}");
+    assert!(goes.contains("amount=5") && !goes.contains("transfer"), "{goes}");
+    assert!(goes.trim_start().starts_with("step "), "{goes}");
+    let comes = line("comes in");
+    assert!(comes.contains("task 0 `main` INFO") && comes.contains("transfer{from=3}:"), "{comes}");
+}

@@ -1,0 +1,98 @@
+//! Polls that do not return.
+
+use crate::{checker, failed, within};
+use cct_executor::task::{Builder, yield_now};
+use cct_executor::words::FailureKind;
+use cct_executor::{Checker, Isolation, nondet};
+use cct_sync::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// Ends the spinning threads of a test, which nothing else can.
+#[derive(Default)]
+struct Release(Arc<AtomicBool>);
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+async fn scenario(released: Arc<AtomicBool>, begun: Arc<AtomicU64>) {
+    begun.fetch_add(1, SeqCst);
+    let mutex = Arc::new(Mutex::new(0));
+    let theirs = mutex.clone();
+    drop(Builder::new().name("spinner").spawn(async move {
+        for _ in 0..nondet::choose(4) {
+            yield_now().await;
+        }
+        *theirs.lock().await += 1;
+        while !released.load(SeqCst) {
+            std::hint::spin_loop();
+        }
+    }));
+    loop {
+        *mutex.lock().await += 1;
+        yield_now().await;
+    }
+}
+
+fn spinning(isolation: Isolation) -> Checker {
+    checker("spins").isolation(isolation).poll_limit(Duration::from_millis(300)).max_steps(200)
+}
+
+fn is_reported(isolation: Isolation) {
+    let release = Release::default();
+    let begun = Arc::new(AtomicU64::new(0));
+    let (released, theirs) = (release.0.clone(), begun.clone());
+    let run = move || scenario(released.clone(), theirs.clone());
+    let again = run.clone();
+    let before = Instant::now();
+    let report = within(20, move || spinning(isolation).workers(2).iterations(1_000_000).run(run));
+    assert!(before.elapsed() < Duration::from_secs(4), "{:?}", before.elapsed());
+    let failure = failed(&report);
+    assert_eq!(failure.kind, FailureKind::Stuck { task: "1 `spinner`".to_owned() });
+    assert!(failure.reproduced, "{}", report.text());
+    assert!(!failure.explanation.steps.is_empty());
+    assert!(report.text().contains("CCT_REPLAY=c1-"), "{}", report.text());
+    // The other worker does not explore on behind the caller's back, once it gets to know.
+    std::thread::sleep(Duration::from_millis(100));
+    let seen = begun.load(SeqCst);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(begun.load(SeqCst), seen);
+    let token = failure.token.clone();
+    let replayed = within(20, move || spinning(isolation).replay(token).run(again));
+    assert_eq!(failed(&replayed).kind, failure.kind, "{}", replayed.text());
+    assert_eq!(failed(&replayed).step, failure.step);
+}
+
+#[test]
+fn a_poll_that_does_not_return_is_reported_and_replayed() {
+    is_reported(Isolation::None);
+}
+
+#[test]
+fn a_poll_that_does_not_return_on_a_thread_of_its_own() {
+    is_reported(Isolation::Thread);
+}
+
+#[test]
+fn long_iterations_are_not_stuck() {
+    for isolation in [Isolation::None, Isolation::Thread] {
+        let report = within(60, move || {
+            checker("long")
+                .isolation(isolation)
+                .determinism_check(true)
+                .poll_limit(Duration::from_millis(200))
+                .iterations(2)
+                .run(|| async {
+                    for _ in 0..40 {
+                        std::thread::sleep(Duration::from_millis(15));
+                        yield_now().await;
+                    }
+                })
+        });
+        assert!(report.passed(), "{isolation:?}: {}", report.text());
+    }
+}
