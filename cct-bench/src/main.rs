@@ -1,5 +1,9 @@
 //! Benchmarks of cct. `cct-bench perf [--filter W3] [--json] [--reps N]`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line program"
+)]
 
 mod perf;
 

@@ -2,8 +2,8 @@
 //!
 //! A test runs many times, each time in a new deterministic world. Which task goes on, whether a
 //! timer fires, which future is cancelled, which branch `select!` polls first: every unknown is a
-//! choice of a search [strategy](strategy). A schedule that fails becomes a token that brings the
-//! same failure back, with an account of what happened.
+//! choice of a search strategy (see [`strategy`]). A schedule that fails becomes a token that brings
+//! the same failure back, with an account of what happened.
 //!
 //! ```
 //! use cct_executor::task::yield_now;

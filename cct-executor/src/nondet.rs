@@ -23,7 +23,9 @@ use std::panic::Location;
 use std::task::Poll;
 
 fn draw(count: u32, weights: &[u32], label: &'static str) -> u32 {
-    WORLD.try_with(|world| world.choose(count, weights, label)).unwrap_or(0)
+    WORLD
+        .try_with(|world| world.choose(count, weights, label))
+        .unwrap_or(0)
 }
 
 /// True or false.
@@ -37,7 +39,10 @@ pub fn boolean() -> bool {
 /// If `count` is 0.
 #[track_caller]
 pub fn choose(count: u32) -> u32 {
-    assert!(count > 0, "nondet::choose(0): there must be at least one value");
+    assert!(
+        count > 0,
+        "nondet::choose(0): there must be at least one value"
+    );
     draw(count, &[], "choose")
 }
 
@@ -47,7 +52,10 @@ pub fn choose(count: u32) -> u32 {
 /// If there are none.
 #[track_caller]
 pub fn pick<T>(items: &[T]) -> &T {
-    assert!(!items.is_empty(), "nondet::pick of nothing: there must be at least one item");
+    assert!(
+        !items.is_empty(),
+        "nondet::pick of nothing: there must be at least one item"
+    );
     let count = u32::try_from(items.len()).expect("nondet::pick of 2^32 items or more");
     &items[draw(count, &[], "pick") as usize]
 }
@@ -59,7 +67,9 @@ pub fn pick<T>(items: &[T]) -> &T {
 /// If there are no weights, or their sum is 0 or does not fit in a `u32`.
 #[track_caller]
 pub fn weighted(weights: &[u32]) -> usize {
-    let sum = weights.iter().try_fold(0_u32, |sum, &weight| sum.checked_add(weight));
+    let sum = weights
+        .iter()
+        .try_fold(0_u32, |sum, &weight| sum.checked_add(weight));
     assert!(
         sum.is_some_and(|sum| sum > 0),
         "nondet::weighted({weights:?}): the sum must be above 0 and fit in 32 bits"
@@ -94,7 +104,11 @@ pub fn observe(key: &'static str, value: impl Hash) {
                 core.observe(key, value);
                 if core.interests.observations {
                     let fingerprint = crate::words::Fingerprint(core.fingerprint);
-                    let event = crate::words::StepEvent::Observed { key, value, fingerprint };
+                    let event = crate::words::StepEvent::Observed {
+                        key,
+                        value,
+                        fingerprint,
+                    };
                     decider.observe(&event);
                 }
             });
@@ -109,6 +123,11 @@ pub fn observe(key: &'static str, value: impl Hash) {
 #[track_caller]
 pub fn point() {
     let site = Location::caller();
-    let op = Op { kind: OpKind::User, access: Access::Write, resource: 0, site };
+    let op = Op {
+        kind: OpKind::User,
+        access: Access::Write,
+        resource: 0,
+        site,
+    };
     let _: Result<Poll<()>, _> = WORLD.try_with(|world| world.point(op));
 }

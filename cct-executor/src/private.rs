@@ -34,7 +34,10 @@ pub fn always_failed(message: String, location: &'static std::panic::Location<'s
         }
         inside
     });
-    assert!(inside == Ok(true), "broken invariant at {location}: {message}");
+    assert!(
+        inside == Ok(true),
+        "broken invariant at {location}: {message}"
+    );
 }
 
 /// A `sometimes!` was evaluated.
@@ -65,7 +68,10 @@ where
 {
     let report = case.run(checker, scenario);
     report.assert_passed();
-    #[expect(clippy::print_stdout, reason = "the test's one line, captured by the test harness")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "the test's one line, captured by the test harness"
+    )]
     {
         print!("{}", report.text());
     }

@@ -14,8 +14,8 @@
 pub use crate::raw::shared::Shared;
 pub use crate::words::{Access, OpKind, ResourceKind};
 
-use crate::execution::world::{WORLD, World};
 pub use crate::execution::waker::Waiter;
+use crate::execution::world::{WORLD, World};
 use crate::words::Op;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +47,11 @@ impl Resource {
     /// For statics: enters the world's table when it is first used.
     #[track_caller]
     pub const fn const_new(kind: ResourceKind) -> Self {
-        Resource { site: Location::caller(), slot: AtomicU64::new(0), kind }
+        Resource {
+            site: Location::caller(),
+            slot: AtomicU64::new(0),
+            kind,
+        }
     }
 
     /// Runs `f` with the index in the running world's table; not at all outside a world.
@@ -71,8 +75,12 @@ impl Resource {
     #[cold]
     fn enter(&self, world: &World, serial: u64) -> u32 {
         let index = world.with(|core, _| core.add_resource(self.kind, self.site));
-        assert!(index < 1 << INDEX_BITS, "more than 2^24 channels and locks in one iteration");
-        self.slot.store(serial << INDEX_BITS | u64::from(index), Ordering::Relaxed);
+        assert!(
+            index < 1 << INDEX_BITS,
+            "more than 2^24 channels and locks in one iteration"
+        );
+        self.slot
+            .store(serial << INDEX_BITS | u64::from(index), Ordering::Relaxed);
         index
     }
 
@@ -82,16 +90,35 @@ impl Resource {
     /// goes on when the task is picked. `Pending` means that the world is closing and the
     /// operation must return `Pending` without acting.
     #[inline]
-    pub fn point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) -> Poll<()> {
-        self.in_world(|world, resource| world.point(Op { kind, access, resource, site }))
-            .unwrap_or(Poll::Ready(()))
+    pub fn point(
+        &self,
+        kind: OpKind,
+        access: Access,
+        site: &'static Location<'static>,
+    ) -> Poll<()> {
+        self.in_world(|world, resource| {
+            world.point(Op {
+                kind,
+                access,
+                resource,
+                site,
+            })
+        })
+        .unwrap_or(Poll::Ready(()))
     }
 
     /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.
     #[inline]
     pub fn sync_point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
         if WORLD.with(World::has_sync_points) {
-            self.in_world(|world, resource| world.sync_point(Op { kind, access, resource, site }));
+            self.in_world(|world, resource| {
+                world.sync_point(Op {
+                    kind,
+                    access,
+                    resource,
+                    site,
+                })
+            });
         }
     }
 
@@ -138,7 +165,9 @@ impl Resource {
 /// `count`; 0 outside a world.
 #[inline]
 pub fn choose(count: u32, label: &'static str) -> u32 {
-    WORLD.try_with(|world| world.choose(count, &[], label)).unwrap_or(0)
+    WORLD
+        .try_with(|world| world.choose(count, &[], label))
+        .unwrap_or(0)
 }
 
 pub use crate::task::blocking::block_on;

@@ -52,7 +52,9 @@ fn within<R: Send + 'static>(seconds: u64, f: impl FnOnce() -> R + Send + 'stati
 #[track_caller]
 fn failed(report: &Report) -> &FailureReport {
     assert_eq!(report.error(), None);
-    report.failure().unwrap_or_else(|| panic!("nothing failed: {}", report.text()))
+    report
+        .failure()
+        .unwrap_or_else(|| panic!("nothing failed: {}", report.text()))
 }
 
 /// What a panicking closure said.

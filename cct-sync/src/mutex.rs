@@ -57,7 +57,10 @@ impl<'a, T: ?Sized> Future for Lock<'a, T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let access = ready!(Pin::new(this.access).poll(cx));
-        Poll::Ready(MutexGuard { mutex: this.mutex, access })
+        Poll::Ready(MutexGuard {
+            mutex: this.mutex,
+            access,
+        })
     }
 }
 

@@ -15,7 +15,9 @@ pub(super) fn iterate(
     iterations: u64,
 ) {
     let name: &'static str = workload.to_owned().leak();
-    let checker = checker(strategy, granularity).coop_budget(budget).iterations(iterations);
+    let checker = checker(strategy, granularity)
+        .coop_budget(budget)
+        .iterations(iterations);
     let report = checker.run(move || async move {
         workloads::run(name, params).await;
     });

@@ -21,7 +21,11 @@ pub(crate) struct Hunt {
 
 /// Hunts all bugs with all strategies.
 pub(crate) fn all(print: bool) -> Vec<Hunt> {
-    let bugs = [("lost update", 3, 10), ("ABBA deadlock", 2, 8), ("order violation", 6, 6)];
+    let bugs = [
+        ("lost update", 3, 10),
+        ("ABBA deadlock", 2, 8),
+        ("order violation", 6, 6),
+    ];
     let mut hunts = Vec::new();
     if print {
         println!("\nW9: schedules and time until the bug, median of {SEEDS} seeds");

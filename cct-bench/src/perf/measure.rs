@@ -62,9 +62,13 @@ pub(crate) fn workload(workload: &Workload, reps: usize) -> Vec<Row> {
             _ => "",
         };
         let kind = kind.clone();
-        runners.push(runner(&format!("cct {strategy}{suffix}"), target, move |k| {
-            cct::iterate(&kind, params, strategy, (granularity, budget), k);
-        }));
+        runners.push(runner(
+            &format!("cct {strategy}{suffix}"),
+            target,
+            move |k| {
+                cct::iterate(&kind, params, strategy, (granularity, budget), k);
+            },
+        ));
     }
     for runner in &mut runners {
         runner.calibrate();
@@ -76,11 +80,20 @@ pub(crate) fn workload(workload: &Workload, reps: usize) -> Vec<Row> {
         }
     }
     let floor = runners[0].seconds.clone();
-    runners.iter_mut().map(|runner| runner.row(&floor)).collect()
+    runners
+        .iter_mut()
+        .map(|runner| runner.row(&floor))
+        .collect()
 }
 
 fn runner<'a>(name: &str, target: Option<f64>, run: impl Fn(u64) + 'a) -> Runner<'a> {
-    Runner { name: name.to_owned(), target, run: Box::new(run), iterations: 1, seconds: vec![] }
+    Runner {
+        name: name.to_owned(),
+        target,
+        run: Box::new(run),
+        iterations: 1,
+        seconds: vec![],
+    }
 }
 
 impl Runner<'_> {

@@ -43,12 +43,29 @@ const fn workload(
     random: f64,
     pct: f64,
 ) -> Workload {
-    Workload { name, what, params: Params { n, m, lock_points: false }, random, pct }
+    Workload {
+        name,
+        what,
+        params: Params {
+            n,
+            m,
+            lock_points: false,
+        },
+        random,
+        pct,
+    }
 }
 
 const WORKLOADS: &[Workload] = &[
     workload("W1", "10 tasks x 1000 yields", 10, 1000, 4.0, 5.0),
-    workload("W2", "ping-pong of 1000 messages over mpsc(1)", 2, 1000, 8.0, 8.0),
+    workload(
+        "W2",
+        "ping-pong of 1000 messages over mpsc(1)",
+        2,
+        1000,
+        8.0,
+        8.0,
+    ),
     workload("W3", "8 tasks x 200 mutex increments", 8, 200, 25.0, 8.0),
     workload("W4", "20 producers x 50 unbounded sends", 20, 50, 8.0, 8.0),
     workload("W5", "100 tasks x 50 sleeps", 100, 50, 3.0, 3.0),
@@ -57,7 +74,14 @@ const WORKLOADS: &[Workload] = &[
     workload("W10", "mutex increments, 10 tasks", 10, 160, 25.0, 8.0),
     workload("W10", "mutex increments, 100 tasks", 100, 16, 25.0, 8.0),
     workload("W10", "mutex increments, 1000 tasks", 1000, 16, 25.0, 8.0),
-    workload("W10", "mutex increments, 10000 tasks", 10_000, 16, 25.0, 8.0),
+    workload(
+        "W10",
+        "mutex increments, 10000 tasks",
+        10_000,
+        16,
+        25.0,
+        8.0,
+    ),
 ];
 
 /// What to measure.
@@ -69,7 +93,11 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
-        let mut options = Options { filter: None, reps: 5, json: false };
+        let mut options = Options {
+            filter: None,
+            reps: 5,
+            json: false,
+        };
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--json" => options.json = true,
@@ -89,7 +117,9 @@ impl Options {
     }
 
     fn wants(&self, name: &str) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter.eq_ignore_ascii_case(name))
+        self.filter
+            .as_ref()
+            .is_none_or(|filter| filter.eq_ignore_ascii_case(name))
     }
 }
 
@@ -106,7 +136,9 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     if wanted.is_empty() && !options.wants("W9") {
         let known = "W1 W2 W3 W4 W5 W6 W8 W9 W10";
         let filter = options.filter.as_deref().unwrap_or_default();
-        return Err(format!("no workload is called `{filter}`: expected one of {known}"));
+        return Err(format!(
+            "no workload is called `{filter}`: expected one of {known}"
+        ));
     }
     let mut outputs = Vec::new();
     for workload in wanted {
@@ -115,19 +147,33 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
             print_table(workload, &rows);
         }
         let (name, what) = (workload.name.to_owned(), workload.what.to_owned());
-        outputs.push(Output { workload: name, what, rows });
+        outputs.push(Output {
+            workload: name,
+            what,
+            rows,
+        });
     }
-    let hunts = if options.wants("W9") { hunt::all(!options.json) } else { Vec::new() };
+    let hunts = if options.wants("W9") {
+        hunt::all(!options.json)
+    } else {
+        Vec::new()
+    };
     if options.json {
         let all = serde_json::json!({ "cost": outputs, "hunts": hunts });
-        println!("{}", serde_json::to_string_pretty(&all).map_err(|e| e.to_string())?);
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&all).map_err(|e| e.to_string())?
+        );
     }
     Ok(())
 }
 
 fn print_table(workload: &Workload, rows: &[Row]) {
     println!("\n{}: {}", workload.name, workload.what);
-    println!("  {:<28} {:>12} {:>9} {:>9}", "executor", "us/iteration", "x floor", "target");
+    println!(
+        "  {:<28} {:>12} {:>9} {:>9}",
+        "executor", "us/iteration", "x floor", "target"
+    );
     for row in rows {
         let target = row.target.map_or(String::new(), |t| {
             format!("{t:>6}{}", if row.times_floor <= t { " ok" } else { " --" })

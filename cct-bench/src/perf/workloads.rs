@@ -187,8 +187,11 @@ async fn abba(p: Params) {
     let b = rt::Shared::new(rt::Mutex::new(0));
     let tasks: Vec<_> = (0..2)
         .map(|t| {
-            let (first, second) =
-                if t == 0 { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
+            let (first, second) = if t == 0 {
+                (a.clone(), b.clone())
+            } else {
+                (b.clone(), a.clone())
+            };
             rt::spawn(async move {
                 let point = Point::new(p);
                 for _ in 0..t * p.m {

@@ -21,10 +21,19 @@ impl Core {
     pub(crate) fn add_cancel(&mut self, owner: u32, site: &'static Location<'static>) -> CancelId {
         let tag = self.sites.tag(site);
         let id = self.new_id(owner, tag);
-        let op = Op { kind: OpKind::Cancel, access: Access::Write, resource: 0, site };
+        let op = Op {
+            kind: OpKind::Cancel,
+            access: Access::Write,
+            resource: 0,
+            site,
+        };
         let cancel = self.cancels.len() as CancelId;
         let action = self.add_action(ActionKind::Cancel, cancel, id, op);
-        self.cancels.push(Cancel { action, fired: false, waiter: None });
+        self.cancels.push(Cancel {
+            action,
+            fired: false,
+            waiter: None,
+        });
         cancel
     }
 
@@ -73,6 +82,9 @@ impl Core {
 
     /// All waiters, so that they can be dropped outside the core.
     pub(crate) fn take_cancel_waiters(&mut self) -> Vec<Waiter> {
-        self.cancels.iter_mut().filter_map(|cancel| cancel.waiter.take()).collect()
+        self.cancels
+            .iter_mut()
+            .filter_map(|cancel| cancel.waiter.take())
+            .collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::core::{Core, NONE};
 use super::decider::Decider;
-use super::world::World;
+use super::world::{Phase, World};
 use crate::words::enabled::Values;
 use crate::words::{Decision, DecisionKind, EnabledSet, Fingerprint, SchedulingPoint};
 
@@ -26,12 +26,20 @@ impl Core {
             can_continue: current != NONE,
             yielded: false,
         };
-        let set = EnabledSet::Values(Values { count, weights, label });
+        let set = EnabledSet::Values(Values {
+            count,
+            weights,
+            label,
+        });
         match decider.pick(&point, &set) {
             Ok(pick) => {
                 assert!(pick.0 < count, "cct bug: pick {} of {count} values", pick.0);
                 let index = pick.0;
-                self.record(Decision { kind: DecisionKind::Value, index, arity: count });
+                self.record(Decision {
+                    kind: DecisionKind::Value,
+                    index,
+                    arity: count,
+                });
                 if let Some(recorder) = &mut self.recorder {
                     recorder.value(self.steps, self.now_ns, current, label, index);
                 }
@@ -49,6 +57,9 @@ impl World {
     /// Draws a value below `count`. Without a running world, or with one value only, that is 0.
     pub(crate) fn choose(&self, count: u32, weights: &[u32], label: &'static str) -> u32 {
         if !self.is_running() || count < 2 {
+            if self.phase.get() == Phase::Closing {
+                self.count_inert();
+            }
             return 0;
         }
         let key = self.running.get().key;

@@ -44,9 +44,14 @@ impl World {
     fn finish_suspended(&self) {
         let mut from = 0;
         while let Some((subject, worker)) = self.with(|core, _| {
-            let found = core.tasks[from..].iter().position(|task| task.worker != NONE)?;
+            let found = core.tasks[from..]
+                .iter()
+                .position(|task| task.worker != NONE)?;
             let subject = from + found;
-            Some((subject, std::mem::replace(&mut core.tasks[subject].worker, NONE)))
+            Some((
+                subject,
+                std::mem::replace(&mut core.tasks[subject].worker, NONE),
+            ))
         }) {
             from = subject + 1;
             self.inert_points.set(0);
@@ -65,7 +70,10 @@ impl World {
                 taken
             });
             let key = self.with(|core, _| core.tasks[subject].key);
-            self.running.set(Running { key, ..Running::NOBODY });
+            self.running.set(Running {
+                key,
+                ..Running::NOBODY
+            });
             self.inert_points.set(0);
             if let Some(mut body) = body {
                 quietly(|| body.as_mut().cancel());

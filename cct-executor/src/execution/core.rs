@@ -197,7 +197,9 @@ impl Core {
 
     /// Whether a key names an action of this iteration that has not ended.
     pub(crate) fn is_alive(&self, key: u32) -> bool {
-        self.actions.get(key as usize).is_some_and(|a| a.state & state::DONE == 0)
+        self.actions
+            .get(key as usize)
+            .is_some_and(|a| a.state & state::DONE == 0)
     }
 
     /// Counts a step: one action up to the next scheduling point. Returns false when that is one
@@ -206,8 +208,9 @@ impl Core {
     pub(crate) fn count_step(&mut self) -> bool {
         self.steps += 1;
         self.heartbeat.store(self.steps, Ordering::Relaxed);
-        self.rolling =
-            (self.rolling ^ self.fingerprint).wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(29);
+        self.rolling = (self.rolling ^ self.fingerprint)
+            .wrapping_mul(0xD6E8_FEB8_6659_FD93)
+            .rotate_left(29);
         if self.fingerprint != self.last_state {
             self.last_state = self.fingerprint;
             self.states.add(self.fingerprint);
@@ -224,7 +227,10 @@ impl Core {
     pub(crate) fn cut(&mut self, limit: Limit) {
         let outcome = if self.config.fail_on_limit && limit != Limit::Decisions {
             let kind = FailureKind::LimitReached(limit);
-            Outcome::Failed(Failure { kind, step: self.steps })
+            Outcome::Failed(Failure {
+                kind,
+                step: self.steps,
+            })
         } else {
             Outcome::Cut(limit)
         };
@@ -235,14 +241,18 @@ impl Core {
     #[cold]
     pub(crate) fn fail(&mut self, kind: FailureKind) {
         let step = self.steps;
-        self.end.get_or_insert(Outcome::Failed(Failure { kind, step }));
+        self.end
+            .get_or_insert(Outcome::Failed(Failure { kind, step }));
     }
 
     /// Replaces an action's share of the fingerprint.
     #[inline]
     pub(crate) fn set_digest(&mut self, key: u32, digest: u64) {
         let action = &mut self.actions[key as usize];
-        self.fingerprint = self.fingerprint.wrapping_sub(action.digest).wrapping_add(digest);
+        self.fingerprint = self
+            .fingerprint
+            .wrapping_sub(action.digest)
+            .wrapping_add(digest);
         action.digest = digest;
     }
 

@@ -60,7 +60,9 @@ impl Core {
     /// Wakes a task.
     #[inline]
     pub(crate) fn wake(&mut self, key: u32, decider: &mut dyn Decider) {
-        let Some(action) = self.actions.get_mut(key as usize) else { return };
+        let Some(action) = self.actions.get_mut(key as usize) else {
+            return;
+        };
         if action.state & (state::RUNNING | state::DONE | state::NOTIFIED) != 0 {
             action.state |= state::NOTIFIED;
             return;
@@ -145,7 +147,11 @@ impl Core {
         for fresh in self.fresh.drain(..) {
             self.actions[fresh as usize].fresh = false;
         }
-        self.record(Decision { kind: DecisionKind::Schedule, index: pick.0, arity });
+        self.record(Decision {
+            kind: DecisionKind::Schedule,
+            index: pick.0,
+            arity,
+        });
         Some(key)
     }
 
@@ -196,6 +202,8 @@ impl Core {
             .iter()
             .filter(|a| a.kind == ActionKind::Run && a.state & state::DONE == 0)
             .count();
-        self.fail(FailureKind::Deadlock { waiting: waiting as u32 });
+        self.fail(FailureKind::Deadlock {
+            waiting: waiting as u32,
+        });
     }
 }

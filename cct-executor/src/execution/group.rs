@@ -41,8 +41,11 @@ impl Core {
         let Group { driver, busy, .. } = self.groups[group];
         let shown = driver != NONE && (busy == NONE || busy == key);
         let action = self.action(key);
-        action.state =
-            if shown { action.state & !state::HIDDEN } else { action.state | state::HIDDEN };
+        action.state = if shown {
+            action.state & !state::HIDDEN
+        } else {
+            action.state | state::HIDDEN
+        };
         shown
     }
 
@@ -109,7 +112,9 @@ impl Core {
     /// Whether all members but the driver have ended.
     pub(crate) fn group_is_empty(&self, group: u32, driver: u32) -> bool {
         let members = &self.groups[group as usize].members;
-        !members.iter().any(|&key| key != driver && self.is_alive(key))
+        !members
+            .iter()
+            .any(|&key| key != driver && self.is_alive(key))
     }
 
     /// The driver is woken when the last member ends.
@@ -124,7 +129,9 @@ impl Core {
             return None; // a driver until just now
         }
         let driver = self.groups[group as usize].driver;
-        self.groups[group as usize].members.retain(|&member| member != key);
+        self.groups[group as usize]
+            .members
+            .retain(|&member| member != key);
         let awaited = self.groups[group as usize].awaited && driver != NONE && driver != key;
         (awaited && self.group_is_empty(group, driver)).then_some(driver)
     }

@@ -39,7 +39,10 @@ fn hook(info: &PanicHookInfo<'_>) {
         if seen.len() == SEEN_MAX {
             seen.remove(0);
         }
-        seen.push(Seen { message: message_of(info.payload()), location });
+        seen.push(Seen {
+            message: message_of(info.payload()),
+            location,
+        });
     });
 }
 
@@ -50,7 +53,11 @@ pub(crate) fn install() {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let inside = WORLD.try_with(|world| world.phase.get() != Phase::Idle);
-            if inside == Ok(true) { hook(info) } else { previous(info) }
+            if inside == Ok(true) {
+                hook(info)
+            } else {
+                previous(info)
+            }
         }));
     });
 }
@@ -66,10 +73,19 @@ pub(crate) fn failure_of(payload: Option<&(dyn Any + Send)>) -> FailureKind {
     let (hooked, location) = SEEN.with(|seen| {
         let seen = seen.borrow();
         // Others may have been caught before it, and in its destructors.
-        let this = |seen: &&Seen| message.as_ref().is_none_or(|message| seen.message == *message);
+        let this = |seen: &&Seen| {
+            message
+                .as_ref()
+                .is_none_or(|message| seen.message == *message)
+        };
         let found = seen.iter().rev().find(this);
-        (found.map(|seen| seen.message.clone()), found.and_then(|seen| seen.location.clone()))
+        (
+            found.map(|seen| seen.message.clone()),
+            found.and_then(|seen| seen.location.clone()),
+        )
     });
-    let message = message.or(hooked).unwrap_or_else(|| "a destructor panicked".to_owned());
+    let message = message
+        .or(hooked)
+        .unwrap_or_else(|| "a destructor panicked".to_owned());
     FailureKind::Panic { message, location }
 }

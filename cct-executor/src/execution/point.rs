@@ -107,7 +107,10 @@ impl Core {
     fn performs(&mut self, key: u32, decider: &mut dyn Decider) {
         if self.interests.steps {
             let op = self.actions[key as usize].op;
-            decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
+            decider.observe(&StepEvent::Step {
+                action: ActionKey(key),
+                op: &op,
+            });
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.step(self.steps, self.now_ns, &self.actions[key as usize]);
@@ -201,7 +204,10 @@ impl World {
             if key != NONE {
                 self.with(|core, _| {
                     if let Some(recorder) = &mut core.recorder {
-                        let action = Action { op, ..core.actions[key as usize].clone() };
+                        let action = Action {
+                            op,
+                            ..core.actions[key as usize].clone()
+                        };
                         recorder.step(core.steps, core.now_ns, &action);
                     }
                 });
@@ -212,7 +218,14 @@ impl World {
     /// Suspends the running poll in favour of another task.
     fn switch(&self, key: u32, next: Next) -> Poll<()> {
         self.with(|core, _| core.suspend(key, self.worker.get()));
-        self.freeze(key, if let Next::Run(next) = next { next } else { NONE })
+        self.freeze(
+            key,
+            if let Next::Run(next) = next {
+                next
+            } else {
+                NONE
+            },
+        )
     }
 
     /// Leaves this stack until the suspended task is picked. `Pending` if the world closed
@@ -239,8 +252,9 @@ impl World {
         }
     }
 
-    /// Counts a point passed while closing, and unwinds a poll that spins.
-    fn count_inert(&self) {
+    /// Counts an operation passed while closing, and unwinds a poll that spins.
+    #[cold]
+    pub(crate) fn count_inert(&self) {
         let passed = self.inert_points.get() + 1;
         self.inert_points.set(passed);
         if passed > INERT_POINTS_MAX && !std::thread::panicking() {
@@ -260,7 +274,12 @@ impl World {
     pub(crate) fn park(&self, site: &'static Location<'static>) {
         let key = self.running.get().key;
         self.with(|core, decider| {
-            let op = Op { kind: OpKind::Block, access: Access::Read, resource: 0, site };
+            let op = Op {
+                kind: OpKind::Block,
+                access: Access::Read,
+                resource: 0,
+                site,
+            };
             let action = core.action(key);
             let notified = action.state & state::NOTIFIED != 0;
             action.state &= !(state::NOTIFIED | state::RUNNING);
@@ -303,7 +322,12 @@ impl World {
             cx.waker().wake_by_ref();
             return;
         }
-        let op = Op { kind: OpKind::Yield, access: Access::Read, resource: 0, site };
+        let op = Op {
+            kind: OpKind::Yield,
+            access: Access::Read,
+            resource: 0,
+            site,
+        };
         let own = running.waker == cx.waker().data();
         self.with(|core, _| {
             core.announce(running.key, op, 0);

@@ -60,7 +60,9 @@ impl Recorder {
         let key = action.key.0;
         let preempts = action.kind == ActionKind::Run
             && choices > 1
-            && self.last.is_some_and(|last| last != key && !self.blocked.contains_key(&last));
+            && self
+                .last
+                .is_some_and(|last| last != key && !self.blocked.contains_key(&last));
         if action.kind == ActionKind::Run {
             self.last = Some(key);
         }
@@ -100,16 +102,26 @@ impl Recorder {
     }
 
     pub(crate) fn blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
-        self.blocked.entry(key).or_default().push(Blocked { kind, resource, site });
+        self.blocked.entry(key).or_default().push(Blocked {
+            kind,
+            resource,
+            site,
+        });
     }
 
     pub(crate) fn acquired(&mut self, resource: u32, holder: u32, site: Site) {
-        self.holders.entry(resource).or_default().push((holder, site));
+        self.holders
+            .entry(resource)
+            .or_default()
+            .push((holder, site));
     }
 
     pub(crate) fn released(&mut self, resource: u32, holder: u32) {
         if let Some(holders) = self.holders.get_mut(&resource) {
-            let at = holders.iter().position(|(task, _)| *task == holder).unwrap_or(0);
+            let at = holders
+                .iter()
+                .position(|(task, _)| *task == holder)
+                .unwrap_or(0);
             if at < holders.len() {
                 holders.remove(at);
             }
@@ -145,8 +157,15 @@ impl Core {
         if let Some(key) = resource_task(resource) {
             return Some(format!("task {}", self.task_name(key)));
         }
-        let entry = self.resources.get(resource as usize).filter(|_| resource != 0)?;
-        Some(format!("{} {resource} made at {}", entry.kind, place(entry.site)))
+        let entry = self
+            .resources
+            .get(resource as usize)
+            .filter(|_| resource != 0)?;
+        Some(format!(
+            "{} {resource} made at {}",
+            entry.kind,
+            place(entry.site)
+        ))
     }
 
     fn short_resource_name(&self, resource: u32) -> String {
@@ -161,7 +180,11 @@ impl Core {
     /// world closes.
     pub(crate) fn explain(&mut self) -> Option<Explanation> {
         let recorder = self.recorder.take()?;
-        let steps = recorder.steps.iter().map(|raw| self.explain_step(raw)).collect();
+        let steps = recorder
+            .steps
+            .iter()
+            .map(|raw| self.explain_step(raw))
+            .collect();
         let tasks: Vec<_> = self
             .tasks
             .iter()
@@ -170,12 +193,20 @@ impl Core {
             .collect();
         let cycles = find_cycles(&tasks);
         let Recorder { hashes, log, .. } = *recorder;
-        Some(Explanation { steps, tasks, cycles, log, hashes })
+        Some(Explanation {
+            steps,
+            tasks,
+            cycles,
+            log,
+            hashes,
+        })
     }
 
     fn explain_step(&self, raw: &RawStep) -> Step {
         let action = self.actions.get(raw.key as usize);
-        let task = action.filter(|a| a.kind == ActionKind::Run).map(|a| self.task_name(a.key.0));
+        let task = action
+            .filter(|a| a.kind == ActionKind::Run)
+            .map(|a| self.task_name(a.key.0));
         let what = match raw.value {
             Some((label, value)) => format!("choose {label} = {value}"),
             None => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
@@ -196,7 +227,11 @@ impl Core {
         let action = &self.actions[key as usize];
         let task = &self.tasks[action.subject as usize];
         let enabled = action.position != Action::NOWHERE || action.state & state::RUNNING != 0;
-        let waits = recorder.blocked.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let waits = recorder
+            .blocked
+            .get(&key)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let waits: Vec<Wait> = waits
             .iter()
             .map(|blocked| Wait {
@@ -210,7 +245,11 @@ impl Core {
             task: action.subject,
             name: self.task_name(key),
             spawned_at: place(task.spawn_site),
-            state: if enabled { TaskState::Ready } else { TaskState::Waiting },
+            state: if enabled {
+                TaskState::Ready
+            } else {
+                TaskState::Waiting
+            },
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
             waits,
         }
@@ -219,13 +258,25 @@ impl Core {
     fn explain_holders(&self, resource: u32, recorder: &Recorder) -> Vec<Holder> {
         if let Some(key) = resource_task(resource) {
             let subject = self.actions[key as usize].subject;
-            return vec![Holder { task: Some(subject), name: self.task_name(key), site: None }];
+            return vec![Holder {
+                task: Some(subject),
+                name: self.task_name(key),
+                site: None,
+            }];
         }
-        let holders = recorder.holders.get(&resource).map(Vec::as_slice).unwrap_or_default();
+        let holders = recorder
+            .holders
+            .get(&resource)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         holders
             .iter()
             .map(|&(key, site)| match key {
-                NONE => Holder { task: None, name: "nobody".into(), site: Some(place(site)) },
+                NONE => Holder {
+                    task: None,
+                    name: "nobody".into(),
+                    site: Some(place(site)),
+                },
                 key => Holder {
                     task: Some(self.actions[key as usize].subject),
                     name: self.task_name(key),

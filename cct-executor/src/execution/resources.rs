@@ -35,7 +35,14 @@ impl Core {
             });
         }
         let tag = self.sites.tag(site) ^ (kind as u64) << 56;
-        self.resources.push(ResourceEntry { kind, site, tag, digest: 0, held: 0, holders: 0 });
+        self.resources.push(ResourceEntry {
+            kind,
+            site,
+            tag,
+            digest: 0,
+            held: 0,
+            holders: 0,
+        });
         self.resources.len() as u32 - 1
     }
 
@@ -44,7 +51,10 @@ impl Core {
     pub(crate) fn set_resource_state(&mut self, index: u32, state: u64) {
         let entry = &mut self.resources[index as usize];
         let digest = mix2(entry.tag, state);
-        self.fingerprint = self.fingerprint.wrapping_sub(entry.digest).wrapping_add(digest);
+        self.fingerprint = self
+            .fingerprint
+            .wrapping_sub(entry.digest)
+            .wrapping_add(digest);
         entry.digest = digest;
     }
 
@@ -69,7 +79,11 @@ impl Core {
         // A guard may be dropped by a task other than the one that took it; with the last holder
         // gone the sum is right again.
         entry.holders = entry.holders.saturating_sub(1);
-        let gone = if entry.holders == 0 { entry.held } else { share };
+        let gone = if entry.holders == 0 {
+            entry.held
+        } else {
+            share
+        };
         entry.held = entry.held.wrapping_sub(gone);
         self.fingerprint = self.fingerprint.wrapping_sub(gone);
         if let Some(recorder) = &mut self.recorder {
@@ -84,6 +98,7 @@ impl Core {
             key => self.tasks[self.actions[key as usize].subject as usize].tag,
         };
         // Tags are well mixed already; one multiplication keeps the pair's parts apart.
-        (task ^ self.resources[index as usize].tag.rotate_left(32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+        (task ^ self.resources[index as usize].tag.rotate_left(32))
+            .wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
 }

@@ -12,9 +12,7 @@ use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
 use crate::words::explanation::Explanation;
 use crate::words::trace::SharedTrace;
-use crate::words::{
-    FailureKind, Fingerprint, IterationEnd, Outcome, Trace, WorldConfig,
-};
+use crate::words::{FailureKind, Fingerprint, IterationEnd, Outcome, Trace, WorldConfig};
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -109,7 +107,10 @@ impl World {
         explain: bool,
         site: &'static Location<'static>,
     ) -> Finished {
-        assert!(self.phase.get() == Phase::Idle, "cct bug: a world inside a world");
+        assert!(
+            self.phase.get() == Phase::Idle,
+            "cct bug: a world inside a world"
+        );
         let home = self.prepare();
         let mut entered = home.enter();
         let serial = SERIALS.fetch_add(1, Ordering::Relaxed);
@@ -149,7 +150,12 @@ impl World {
         self.with(|core, decider| {
             let key = core.next_key();
             let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
-            let spawn = Spawn { site, name: None, group: NONE, blocking: false };
+            let spawn = Spawn {
+                site,
+                name: None,
+                group: NONE,
+                blocking: false,
+            };
             let spawned = core.spawn(NONE, spawn, main, waker, decider);
             assert!(spawned.is_ok(), "max_tasks must be at least 1");
         });
@@ -178,8 +184,9 @@ impl World {
     /// Runs a worker until it is idle or frozen.
     pub(crate) fn resume_worker(&self, index: u32, how: Resume) {
         let slot = index as usize;
-        let mut worker =
-            self.workers.borrow_mut().workers[slot].take().expect("cct bug: a worker runs twice");
+        let mut worker = self.workers.borrow_mut().workers[slot]
+            .take()
+            .expect("cct bug: a worker runs twice");
         self.worker.set(index);
         let suspend = worker.resume(how);
         let mut workers = self.workers.borrow_mut();
@@ -194,7 +201,9 @@ impl World {
         if let Some(index) = workers.idle.pop() {
             return Ok(index);
         }
-        workers.workers.push(Some(Worker::new(STACK_BYTES, step_loop)?));
+        workers
+            .workers
+            .push(Some(Worker::new(STACK_BYTES, step_loop)?));
         Ok(workers.workers.len() as u32 - 1)
     }
 
@@ -210,9 +219,9 @@ impl World {
 
     /// Before a deadlock is called one: a foreign thread may be about to wake a task.
     fn wait_for_foreigners(&self, home: &'static Home, entered: Entered) -> Entered {
-        let deadlock = self.with(|core, _| {
-            matches!(&core.end, Some(Outcome::Failed(f)) if f.kind.class() == "deadlock")
-        });
+        let deadlock = self.with(
+            |core, _| matches!(&core.end, Some(Outcome::Failed(f)) if f.kind.class() == "deadlock"),
+        );
         if !deadlock {
             return entered;
         }
@@ -220,7 +229,10 @@ impl World {
         let mut waited = Duration::ZERO;
         while waited < FOREIGN_PATIENCE && !home.has_mail() {
             let nap = Duration::from_millis(1);
-            #[expect(clippy::disallowed_methods, reason = "waits for foreign threads, decides nothing")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "waits for foreign threads, decides nothing"
+            )]
             std::thread::sleep(nap);
             waited += nap;
         }
@@ -245,21 +257,24 @@ impl World {
     fn conclude(&self, explain: bool) -> Finished {
         let decider = self.swap_decider(Box::new(Nobody));
         self.with(|core, _| {
-        let leaked = core.alive_tasks();
-        Finished {
-            end: IterationEnd {
-                outcome: core.end.clone().expect("cct bug: an iteration without an end"),
-                steps: core.steps,
-                decisions: core.decisions,
-                schedule_hash: core.rolling,
-                fingerprint: Fingerprint(core.fingerprint),
-            },
-            decider,
-            joined_panics: core.joined_panics,
-            leaked,
-            last_task: (explain && core.last != NONE).then(|| core.name_of_action(core.last)),
-            explanation: core.explain(),
-        }
+            let leaked = core.alive_tasks();
+            Finished {
+                end: IterationEnd {
+                    outcome: core
+                        .end
+                        .clone()
+                        .expect("cct bug: an iteration without an end"),
+                    steps: core.steps,
+                    decisions: core.decisions,
+                    schedule_hash: core.rolling,
+                    fingerprint: Fingerprint(core.fingerprint),
+                },
+                decider,
+                joined_panics: core.joined_panics,
+                leaked,
+                last_task: (explain && core.last != NONE).then(|| core.name_of_action(core.last)),
+                explanation: core.explain(),
+            }
         })
     }
 }

@@ -17,7 +17,9 @@ pub(crate) struct SiteTags {
 
 impl SiteTags {
     pub(crate) fn new() -> SiteTags {
-        SiteTags { slots: vec![None; SLOTS] }
+        SiteTags {
+            slots: vec![None; SLOTS],
+        }
     }
 
     /// The tag of a location.

@@ -15,7 +15,9 @@ pub(crate) struct Sketch {
 
 impl Sketch {
     pub(crate) fn new() -> Sketch {
-        Sketch { registers: Box::new([0; REGISTERS]) }
+        Sketch {
+            registers: Box::new([0; REGISTERS]),
+        }
     }
 
     /// Notes a value.
@@ -45,8 +47,11 @@ impl Sketch {
         let sum: f64 = self.registers.iter().map(|&r| (-f64::from(r)).exp2()).sum();
         let raw = 0.7213 / (1.0 + 1.079 / m) * m * m / sum;
         let zeros = self.registers.iter().filter(|&&r| r == 0).count();
-        let estimate =
-            if raw <= 2.5 * m && zeros > 0 { m * (m / zeros as f64).ln() } else { raw };
+        let estimate = if raw <= 2.5 * m && zeros > 0 {
+            m * (m / zeros as f64).ln()
+        } else {
+            raw
+        };
         estimate.round() as u64
     }
 }

@@ -37,7 +37,13 @@ pub(crate) enum What {
 
 impl Turn {
     fn without_body(what: What, key: u32) -> Turn {
-        Turn { what, key, waker: std::ptr::null(), aborted: false, body: None }
+        Turn {
+            what,
+            key,
+            waker: std::ptr::null(),
+            aborted: false,
+            body: None,
+        }
     }
 }
 
@@ -51,7 +57,11 @@ impl World {
     /// stack, or until the iteration is over.
     fn step_loop(&self, first: u32) {
         let (budget, mut turn) = self.with(|core, decider| {
-            let budget = if core.config.coop_budget { BUDGET } else { Running::UNLIMITED };
+            let budget = if core.config.coop_budget {
+                BUDGET
+            } else {
+                Running::UNLIMITED
+            };
             (budget, core.begin_poll(first, decider))
         });
         loop {
@@ -74,9 +84,21 @@ impl World {
     /// Polls a task, and decides what comes next.
     #[inline(always)]
     fn poll_task(&self, turn: Turn, budget: u8) -> Turn {
-        let Turn { key, waker, aborted, body, .. } = turn;
+        let Turn {
+            key,
+            waker,
+            aborted,
+            body,
+            ..
+        } = turn;
         let mut body = body.expect("cct bug: a task without a body was picked");
-        self.running.set(Running { key, waker, budget, may_block: false, untouched: true });
+        self.running.set(Running {
+            key,
+            waker,
+            budget,
+            may_block: false,
+            untouched: true,
+        });
         let result = catch_unwind(AssertUnwindSafe(|| {
             if aborted {
                 body.as_mut().cancel();
@@ -132,8 +154,7 @@ impl World {
         }
         let kind = panics::failure_of(Some(&*payload));
         // The future is dropped here; should that panic too, the first panic is what counts.
-        let heard =
-            catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
+        let heard = catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
         let heard = heard.unwrap_or(false);
         self.with(|core, _| core.panicked(key, kind, heard));
         self.finish(key, body);

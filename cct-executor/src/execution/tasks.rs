@@ -85,7 +85,13 @@ impl Core {
 
     /// Adds an action that is not enabled yet.
     #[inline]
-    pub(crate) fn add_action(&mut self, kind: ActionKind, subject: u32, id: ActionId, op: Op) -> u32 {
+    pub(crate) fn add_action(
+        &mut self,
+        kind: ActionKind,
+        subject: u32,
+        id: ActionId,
+        op: Op,
+    ) -> u32 {
         let key = self.actions.len() as u32;
         self.actions.push(Action {
             id,
@@ -124,8 +130,12 @@ impl Core {
         let tag = self.sites.tag(spawn.site);
         let id = self.new_id(parent, tag);
         let subject = self.tasks.len() as u32;
-        let op =
-            Op { kind: OpKind::Start, access: Access::Write, resource: 0, site: spawn.site };
+        let op = Op {
+            kind: OpKind::Start,
+            access: Access::Write,
+            resource: 0,
+            site: spawn.site,
+        };
         let key = self.add_action(ActionKind::Run, subject, id, op);
         let group = spawn.group;
         let waker_data = waker.data();
@@ -173,7 +183,10 @@ impl Core {
         }
         let tag = self.tasks[action.subject as usize].tag;
         let digest = mix(tag ^ op_digest(op.kind, resource_tag));
-        self.fingerprint = self.fingerprint.wrapping_sub(action.digest).wrapping_add(digest);
+        self.fingerprint = self
+            .fingerprint
+            .wrapping_sub(action.digest)
+            .wrapping_add(digest);
         action.digest = digest;
     }
 
@@ -187,7 +200,10 @@ impl Core {
         self.last = key;
         if self.interests.steps {
             let op = self.actions[key as usize].op;
-            decider.observe(&StepEvent::Step { action: ActionKey(key), op: &op });
+            decider.observe(&StepEvent::Step {
+                action: ActionKey(key),
+                op: &op,
+            });
         }
         if let Some(recorder) = &mut self.recorder {
             let action = &self.actions[key as usize];
@@ -195,7 +211,13 @@ impl Core {
             recorder.step(self.steps, self.now_ns, action);
         }
         let task = &mut self.tasks[subject as usize];
-        Turn { what: What::Poll, key, waker: task.waker, aborted, body: task.body.take() }
+        Turn {
+            what: What::Poll,
+            key,
+            waker: task.waker,
+            aborted,
+            body: task.body.take(),
+        }
     }
 
     /// A poll returned `Pending`.
@@ -311,5 +333,7 @@ impl Core {
 /// What an operation contributes to its task's digest.
 #[inline]
 fn op_digest(kind: OpKind, resource_tag: u64) -> u64 {
-    resource_tag.rotate_left(17).wrapping_add((kind as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    resource_tag
+        .rotate_left(17)
+        .wrapping_add((kind as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }

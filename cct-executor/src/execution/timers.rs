@@ -8,9 +8,7 @@
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::waker::Waiter;
-use crate::words::{
-    Access, ActionId, ActionKind, Clock, Limit, Op, OpKind,
-};
+use crate::words::{Access, ActionId, ActionKind, Clock, Limit, Op, OpKind};
 use std::panic::Location;
 
 /// Index of a timer in its world.
@@ -81,8 +79,11 @@ impl Timers {
 
     /// All waiters, so that they can be dropped outside the core.
     pub(crate) fn take_waiters(&mut self) -> Vec<Waiter> {
-        let mut waiters: Vec<_> =
-            self.timers.iter_mut().filter_map(|timer| timer.waiter.take()).collect();
+        let mut waiters: Vec<_> = self
+            .timers
+            .iter_mut()
+            .filter_map(|timer| timer.waiter.take())
+            .collect();
         waiters.append(&mut self.due);
         waiters
     }
@@ -110,7 +111,9 @@ impl Timers {
         loop {
             let first = 4 * at + 1;
             let last = (first + 4).min(self.heap.len());
-            let Some(least) = (first..last).min_by_key(|&child| self.heap[child]) else { break };
+            let Some(least) = (first..last).min_by_key(|&child| self.heap[child]) else {
+                break;
+            };
             if due <= self.heap[least] {
                 break;
             }
@@ -121,7 +124,11 @@ impl Timers {
     }
 
     fn push(&mut self, timer: TimerId, deadline_ns: u64) {
-        let due = Due { deadline_ns, sequence: self.sequence, timer };
+        let due = Due {
+            deadline_ns,
+            sequence: self.sequence,
+            timer,
+        };
         self.sequence += 1;
         self.heap.push(due);
         self.sift_up(self.heap.len() - 1);
@@ -134,7 +141,10 @@ impl Timers {
         if place == NONE {
             return;
         }
-        let last = self.heap.pop().expect("cct bug: a timer's place in an empty heap");
+        let last = self
+            .heap
+            .pop()
+            .expect("cct bug: a timer's place in an empty heap");
         let place = place as usize;
         if place < self.heap.len() {
             self.heap[place] = last;
@@ -148,7 +158,9 @@ impl Timers {
     /// Recomputes which timers may fire while work is ready, in firing order.
     fn find_eligible(&mut self) {
         self.eligible.clear();
-        let Some(first) = self.heap.first() else { return };
+        let Some(first) = self.heap.first() else {
+            return;
+        };
         match self.clock {
             Clock::Strict => {}
             // One node so far: its earliest timer.
@@ -156,8 +168,12 @@ impl Timers {
             Clock::Racing(slack) => {
                 let slack_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX);
                 let bound = first.deadline_ns.saturating_add(slack_ns);
-                let mut found: Vec<Due> =
-                    self.heap.iter().copied().filter(|due| due.deadline_ns <= bound).collect();
+                let mut found: Vec<Due> = self
+                    .heap
+                    .iter()
+                    .copied()
+                    .filter(|due| due.deadline_ns <= bound)
+                    .collect();
                 found.sort_unstable();
                 self.eligible.extend(found.iter().map(|due| due.timer));
             }
@@ -185,7 +201,12 @@ impl Core {
         let timer = match self.timers.free.pop() {
             Some(timer) => timer,
             None => {
-                let new = Timer { deadline_ns: 0, place: NONE, action: NONE, waiter: None };
+                let new = Timer {
+                    deadline_ns: 0,
+                    place: NONE,
+                    action: NONE,
+                    waiter: None,
+                };
                 self.timers.timers.push(new);
                 self.timers.timers.len() as TimerId - 1
             }
@@ -194,7 +215,12 @@ impl Core {
         if self.timers.clock != Clock::Strict {
             let tag = self.sites.tag(site);
             let id = ActionId(self.new_id(owner, tag).0);
-            let op = Op { kind: OpKind::Fire, access: Access::Write, resource: 0, site };
+            let op = Op {
+                kind: OpKind::Fire,
+                access: Access::Write,
+                resource: 0,
+                site,
+            };
             let action = self.add_action(ActionKind::Fire, timer, id, op);
             self.timers.timers[timer as usize].action = action;
         }
@@ -289,7 +315,9 @@ impl Core {
     /// Moves time to the earliest deadline and fires what is due. Returns whether there was one
     /// within the limit.
     pub(crate) fn advance_to_next_timer(&mut self, decider: &mut dyn Decider) -> bool {
-        let Some(first) = self.timers.heap.first() else { return false };
+        let Some(first) = self.timers.heap.first() else {
+            return false;
+        };
         let deadline_ns = first.deadline_ns;
         let limit = self.config.limits.time;
         if deadline_ns >= NEVER_NS && u128::from(deadline_ns) > limit.as_nanos() {

@@ -53,7 +53,11 @@ pub struct Waiter(Inner);
 
 #[derive(Clone)]
 enum Inner {
-    Task { home: &'static Home, serial: u64, key: u32 },
+    Task {
+        home: &'static Home,
+        serial: u64,
+        key: u32,
+    },
     Other(Waker),
 }
 

@@ -166,7 +166,10 @@ impl World {
             return home;
         }
         CLEANER.with(|_| ());
-        let engine = Engine { core: Core::new(), decider: Box::new(Nobody) };
+        let engine = Engine {
+            core: Core::new(),
+            decider: Box::new(Nobody),
+        };
         *self.engine.borrow_mut() = Some(Box::new(engine));
         let home = Home::obtain();
         self.home.set(Some(home));

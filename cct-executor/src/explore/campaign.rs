@@ -14,9 +14,7 @@ use crate::execution::run::{self, Finished, Main};
 use crate::execution::sketch::Sketch;
 use crate::strategy::{Flow, Lanes, Strategy};
 use crate::words::trace::SharedTrace;
-use crate::words::{
-    Failure, Iteration, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig,
-};
+use crate::words::{Failure, Iteration, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -94,7 +92,10 @@ pub(super) enum Message {
     Broken(String),
 }
 
-#[expect(clippy::disallowed_methods, reason = "the time budget is about wall-clock time")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the time budget is about wall-clock time"
+)]
 fn now() -> Instant {
     Instant::now()
 }
@@ -107,7 +108,13 @@ impl Campaign {
         seed: Seed,
         replay: Option<ReplayToken>,
     ) -> Campaign {
-        Campaign { checker, scenario, factory, seed, replay }
+        Campaign {
+            checker,
+            scenario,
+            factory,
+            seed,
+            replay,
+        }
     }
 
     /// Replays, or explores.
@@ -138,7 +145,9 @@ impl Campaign {
             Lanes::Independent => wanted,
             Lanes::Fixed(lanes) => wanted.min(lanes.max(1) as usize),
         };
-        useful.min(usize::try_from(self.checker.iterations).unwrap_or(usize::MAX)).max(1)
+        useful
+            .min(usize::try_from(self.checker.iterations).unwrap_or(usize::MAX))
+            .max(1)
     }
 
     fn explore(self: &Arc<Self>) -> Report {
@@ -179,7 +188,8 @@ impl Campaign {
     ) -> Report {
         let mut yields = Vec::new();
         let mut pulses: Vec<(Pulse, (u64, u64), Instant)> = Vec::new();
-        let look = (self.checker.poll_limit / 4).clamp(Duration::from_millis(5), Duration::from_secs(1));
+        let look =
+            (self.checker.poll_limit / 4).clamp(Duration::from_millis(5), Duration::from_secs(1));
         loop {
             match receiver.recv_timeout(look) {
                 Ok(Message::Pulse(pulse)) => {
@@ -208,8 +218,15 @@ impl Campaign {
             }
         }
         let search = begin.elapsed();
-        let found = board.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Report { search, ..self.merge(yields, found) }
+        let found = board
+            .found
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        Report {
+            search,
+            ..self.merge(yields, found)
+        }
     }
 
     /// A poll does not return. Its thread is lost; the trace is not.
@@ -218,7 +235,13 @@ impl Campaign {
         report.iterations = iteration + 1;
         report.stopped_by = StoppedBy::Failure;
         let origin = Origin::Iteration(iteration);
-        report.failure = Some(explain::stuck(self, self.world(iteration), origin, step, trace));
+        report.failure = Some(explain::stuck(
+            self,
+            self.world(iteration),
+            origin,
+            step,
+            trace,
+        ));
         report
     }
 
@@ -254,8 +277,10 @@ impl Campaign {
         schedules.dedup();
         coverage.schedules = schedules.len() as u64;
         coverage.states = found.is_none().then(|| states.count());
-        coverage.sometimes =
-            sometimes.into_iter().map(|((name, file, line), s)| (name, file, line, s)).collect();
+        coverage.sometimes = sometimes
+            .into_iter()
+            .map(|((name, file, line), s)| (name, file, line, s))
+            .collect();
         report.stopped_by = if found.is_some() {
             StoppedBy::Failure
         } else if exhausted {
@@ -312,7 +337,11 @@ impl Campaign {
         };
         let mut drivers: Vec<Option<Box<Driver>>> = mine
             .iter()
-            .map(|_| Some(Box::new(Driver { strategy: (self.factory)() })))
+            .map(|_| {
+                Some(Box::new(Driver {
+                    strategy: (self.factory)(),
+                }))
+            })
             .collect();
         let pulse = Pulse {
             worker,
@@ -320,7 +349,10 @@ impl Campaign {
             trace: run::shared_trace(),
             iteration: Arc::new(AtomicU64::new(u64::MAX)),
         };
-        let watch = Watch { sender, pulse: &pulse };
+        let watch = Watch {
+            sender,
+            pulse: &pulse,
+        };
         let own_thread = self.checker.isolation == Isolation::None;
         if own_thread {
             let _ = sender.send(Message::Pulse(pulse.clone()));
@@ -346,12 +378,17 @@ impl Campaign {
             if index >= self.checker.iterations || index > board.failed.load(Ordering::Acquire) {
                 break;
             }
-            if board.deadline.is_some_and(|deadline| turn % 16 == 1 && now() >= deadline) {
+            if board
+                .deadline
+                .is_some_and(|deadline| turn % 16 == 1 && now() >= deadline)
+            {
                 done.out_of_time = true;
                 break;
             }
             pulse.iteration.store(index, Ordering::Relaxed);
-            let driver = drivers[slot].take().expect("cct bug: a lane without its strategy");
+            let driver = drivers[slot]
+                .take()
+                .expect("cct bug: a lane without its strategy");
             let (driver, flow) = self.one(index, driver, board, &mut done, watch);
             pulse.iteration.store(u64::MAX, Ordering::Relaxed);
             done.exhausted |= flow == Flow::Exhausted;
@@ -375,11 +412,17 @@ impl Campaign {
 
     /// The configuration of one iteration's world.
     pub(super) fn world(&self, index: u64) -> WorldConfig {
-        WorldConfig { noise: Seed(self.seed.iteration(index).0 ^ 0x6e6f_6973_65), ..self.checker.world.clone() }
+        WorldConfig {
+            noise: Seed(self.seed.iteration(index).0 ^ 0x6e6f_6973_65),
+            ..self.checker.world.clone()
+        }
     }
 
     pub(super) fn iteration(&self, index: u64) -> Iteration {
-        Iteration { index, seed: self.seed.iteration(index) }
+        Iteration {
+            index,
+            seed: self.seed.iteration(index),
+        }
     }
 
     /// Runs one iteration, twice if it is to be checked.
@@ -404,9 +447,17 @@ impl Campaign {
             }
             Isolation::Thread => self.on_fresh_thread(world.clone(), driver, done, watch),
         };
-        let Finished { end, decider, joined_panics, leaked, .. } = finished;
-        let mut driver: Box<Driver> =
-            decider.into_any().downcast().expect("cct bug: another decider came back");
+        let Finished {
+            end,
+            decider,
+            joined_panics,
+            leaked,
+            ..
+        } = finished;
+        let mut driver: Box<Driver> = decider
+            .into_any()
+            .downcast()
+            .expect("cct bug: another decider came back");
         driver.strategy.end(&end);
         let mut failure = match &end.outcome {
             Outcome::Failed(failure) => Some(failure.clone()),
@@ -421,7 +472,11 @@ impl Campaign {
             index,
             steps: end.steps,
             schedule_hash: end.schedule_hash,
-            cut: if let Outcome::Cut(limit) = end.outcome { Some(limit) } else { None },
+            cut: if let Outcome::Cut(limit) = end.outcome {
+                Some(limit)
+            } else {
+                None
+            },
             checked_twice,
             leaky: leaked > 0,
             joined_panics,
@@ -449,16 +504,30 @@ impl Campaign {
         let scenario = &self.scenario;
         let (silent, trace, harvest) = watch.on_fresh_thread(move || {
             let finished = run::run(&world, Box::new(Driver { strategy }), scenario(), false);
-            let Finished { end, decider, joined_panics, leaked, .. } = finished;
-            let driver: Box<Driver> =
-                decider.into_any().downcast().expect("cct bug: another decider came back");
+            let Finished {
+                end,
+                decider,
+                joined_panics,
+                leaked,
+                ..
+            } = finished;
+            let driver: Box<Driver> = decider
+                .into_any()
+                .downcast()
+                .expect("cct bug: another decider came back");
             let silent = (end, driver.strategy, joined_panics, leaked);
             (silent, run::last_trace(), run::take_harvest())
         });
         let (end, strategy, joined_panics, leaked) = silent;
         let decider = Box::new(Driver { strategy });
-        let finished =
-            Finished { end, decider, joined_panics, leaked, last_task: None, explanation: None };
+        let finished = Finished {
+            end,
+            decider,
+            joined_panics,
+            leaked,
+            last_task: None,
+            explanation: None,
+        };
         done.harvest.merge(harvest);
         (finished, Some(trace))
     }
@@ -496,7 +565,10 @@ impl Watch<'_> {
 impl Board {
     fn report(&self, found: Found) {
         let mut slot = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if slot.as_ref().is_none_or(|earlier| found.index < earlier.index) {
+        if slot
+            .as_ref()
+            .is_none_or(|earlier| found.index < earlier.index)
+        {
             self.failed.fetch_min(found.index, Ordering::AcqRel);
             *slot = Some(found);
         }

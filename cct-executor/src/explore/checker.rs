@@ -275,7 +275,9 @@ impl Checker {
             replay = self.apply(settings)?.or(replay);
         }
         if let Some(token) = &replay {
-            token.for_test(&self.name).map_err(|error| error.to_string())?;
+            token
+                .for_test(&self.name)
+                .map_err(|error| error.to_string())?;
             token.configure(&mut self.world);
         }
         if self.iterations == 0 {

@@ -15,7 +15,12 @@ pub(super) fn samples(index: u64) -> bool {
 impl Campaign {
     /// Runs a trace again on this thread.
     pub(super) fn again(&self, world: &WorldConfig, trace: &Trace, explain: bool) -> Finished {
-        run::run(world, Box::new(Replay::new(trace)), (self.scenario)(), explain)
+        run::run(
+            world,
+            Box::new(Replay::new(trace)),
+            (self.scenario)(),
+            explain,
+        )
     }
 }
 
@@ -44,7 +49,12 @@ pub(super) fn check(
     let (_, first) = again(true);
     let (_, third) = again(true);
     let step = second.steps;
-    Some(Failure { kind: FailureKind::Nondeterminism { message: describe(&first, &third) }, step })
+    Some(Failure {
+        kind: FailureKind::Nondeterminism {
+            message: describe(&first, &third),
+        },
+        step,
+    })
 }
 
 const CAUSES: &str = "likely causes: iteration over a std HashMap or HashSet (use BTreeMap, or a \
@@ -55,11 +65,21 @@ const CAUSES: &str = "likely causes: iteration over a std HashMap or HashSet (us
 
 /// Names the first step at which two runs of the same decisions differ.
 pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
-    let key = |step: &Step| (step.task.clone(), step.what.clone(), step.site.clone(), step.choices);
+    let key = |step: &Step| {
+        (
+            step.task.clone(),
+            step.what.clone(),
+            step.site.clone(),
+            step.choices,
+        )
+    };
     let pairs = one.steps.iter().zip(&other.steps);
     let differing = pairs.clone().find(|(a, b)| key(a) != key(b));
     let show = |step: &Step| {
-        let task = step.task.as_deref().map_or(String::new(), |task| format!("task {task}: "));
+        let task = step
+            .task
+            .as_deref()
+            .map_or(String::new(), |task| format!("task {task}: "));
         let site = step.site.as_deref().unwrap_or("no place");
         format!("{task}{} at {site} ({} choices)", step.what, step.choices)
     };
@@ -71,7 +91,11 @@ pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
             show(b)
         ),
         None if one.steps.len() != other.steps.len() => {
-            let (shorter, longer) = if one.steps.len() < other.steps.len() { (one, other) } else { (other, one) };
+            let (shorter, longer) = if one.steps.len() < other.steps.len() {
+                (one, other)
+            } else {
+                (other, one)
+            };
             let extra = &longer.steps[shorter.steps.len()];
             format!(
                 "the same decisions led to different runs, first at step {}: {} in one, nothing \

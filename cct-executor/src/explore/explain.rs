@@ -30,10 +30,19 @@ impl Campaign {
         let body = move || {
             let _ = sender.send(Note::Begun(run::heartbeat()));
             let recorded = trace_log::with_log(|| {
-                let Finished { end, explanation, last_task, .. } =
-                    campaign.again(&world, &trace, true);
+                let Finished {
+                    end,
+                    explanation,
+                    last_task,
+                    ..
+                } = campaign.again(&world, &trace, true);
                 let explanation = explanation.unwrap_or_default();
-                Recorded { outcome: end.outcome, hash: end.schedule_hash, explanation, last_task }
+                Recorded {
+                    outcome: end.outcome,
+                    hash: end.schedule_hash,
+                    explanation,
+                    last_task,
+                }
             });
             let _ = sender.send(Note::Over(recorded));
         };
@@ -56,7 +65,11 @@ impl Campaign {
                 },
                 Err(RecvTimeoutError::Timeout) => {
                     let beat = AtomicU64::load(&heartbeat, Ordering::Relaxed);
-                    waited = if beat == seen { waited + look } else { Duration::ZERO };
+                    waited = if beat == seen {
+                        waited + look
+                    } else {
+                        Duration::ZERO
+                    };
                     seen = beat;
                     if waited > limit {
                         return Err(seen);
@@ -82,9 +95,10 @@ impl Campaign {
             }
         };
         let failure = match recorded.outcome {
-            Outcome::Failed(Failure { kind: FailureKind::Nondeterminism { message }, .. })
-                if message.starts_with("replay diverged") =>
-            {
+            Outcome::Failed(Failure {
+                kind: FailureKind::Nondeterminism { message },
+                ..
+            }) if message.starts_with("replay diverged") => {
                 report.error = Some(format!(
                     "{message}. Remedy: run the test without the token to find the failure anew"
                 ));
@@ -92,7 +106,9 @@ impl Campaign {
             }
             Outcome::Failed(failure) => failure,
             Outcome::Passed | Outcome::Cut(_) => {
-                let note = if token.ended_like(recorded.hash) { "" } else {
+                let note = if token.ended_like(recorded.hash) {
+                    ""
+                } else {
                     ", and the program no longer goes through the states it went through then"
                 };
                 report.warnings.push(format!(
@@ -151,7 +167,9 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         strategy: found.strategy.clone(),
         seed: campaign.iteration(found.index).seed,
         token: campaign.token(&world, &found.trace, found.schedule_hash),
-        explanation: recorded.map(|recorded| recorded.explanation).unwrap_or_default(),
+        explanation: recorded
+            .map(|recorded| recorded.explanation)
+            .unwrap_or_default(),
         reproduced,
     }
 }
@@ -164,14 +182,25 @@ pub(super) fn stuck(
     step: u64,
     trace: &Trace,
 ) -> FailureReport {
-    let limits = Limits { steps: step.saturating_sub(1), ..world.limits };
-    let short = WorldConfig { limits, fail_on_limit: false, ..world.clone() };
+    let limits = Limits {
+        steps: step.saturating_sub(1),
+        ..world.limits
+    };
+    let short = WorldConfig {
+        limits,
+        fail_on_limit: false,
+        ..world.clone()
+    };
     let recorded = campaign.recorded(&short, trace).ok();
-    let up_to_it =
-        recorded.as_ref().is_some_and(|recorded| recorded.outcome == Outcome::Cut(Limit::Steps));
-    let (last, explanation) =
-        recorded.map(|recorded| (recorded.last_task, recorded.explanation)).unwrap_or_default();
-    let task = last.filter(|_| up_to_it).unwrap_or_else(|| "unknown".to_owned());
+    let up_to_it = recorded
+        .as_ref()
+        .is_some_and(|recorded| recorded.outcome == Outcome::Cut(Limit::Steps));
+    let (last, explanation) = recorded
+        .map(|recorded| (recorded.last_task, recorded.explanation))
+        .unwrap_or_default();
+    let task = last
+        .filter(|_| up_to_it)
+        .unwrap_or_else(|| "unknown".to_owned());
     let seed = match origin {
         Origin::Iteration(index) => campaign.iteration(index).seed,
         _ => Seed(world.noise.0),

@@ -12,7 +12,10 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn new(trace: &Trace) -> Replay {
-        Replay { decisions: trace.decisions().to_vec(), next: 0 }
+        Replay {
+            decisions: trace.decisions().to_vec(),
+            next: 0,
+        }
     }
 }
 
@@ -25,7 +28,9 @@ fn what(kind: DecisionKind) -> &'static str {
 
 impl Decider for Replay {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Result<Pick, Stop> {
-        let Some(&recorded) = self.decisions.get(self.next) else { return Err(Stop::End) };
+        let Some(&recorded) = self.decisions.get(self.next) else {
+            return Err(Stop::End);
+        };
         let kind = match enabled {
             EnabledSet::Actions(_) => DecisionKind::Schedule,
             EnabledSet::Values(_) => DecisionKind::Value,

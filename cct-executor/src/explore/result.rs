@@ -152,6 +152,10 @@ impl Report {
 
     /// Names of each `sometimes!` that was evaluated but never true.
     pub fn never_reached(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.coverage.sometimes.iter().filter(|s| s.3.reached == 0).map(|s| s.0)
+        self.coverage
+            .sometimes
+            .iter()
+            .filter(|s| s.3.reached == 0)
+            .map(|s| s.0)
     }
 }

@@ -41,8 +41,11 @@ impl TestCase {
                 Err(error) => return Report::unable(self.name.to_owned(), error.to_string()),
             };
             for case in cases {
-                let mut report =
-                    checker.clone().use_environment(false).replay(case.token).run(scenario.clone());
+                let mut report = checker
+                    .clone()
+                    .use_environment(false)
+                    .replay(case.token)
+                    .run(scenario.clone());
                 if let Some(failure) = &mut report.failure {
                     failure.origin = Origin::Regression(path.display().to_string());
                     return report;
@@ -67,8 +70,18 @@ impl TestCase {
         write: bool,
     ) -> Option<String> {
         let path = path?;
-        let reason = failure.kind.to_string().lines().next().unwrap_or_default().to_owned();
-        let case = Case { test: self.name.to_owned(), token: failure.token.clone(), reason };
+        let reason = failure
+            .kind
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let case = Case {
+            test: self.name.to_owned(),
+            token: failure.token.clone(),
+            reason,
+        };
         if !write {
             return Some(format!(
                 "to remember this failure, add this line to {}:\n{case}",

@@ -45,7 +45,9 @@ fn current() -> Option<u32> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 impl Subscriber for Log {
@@ -57,8 +59,11 @@ impl Subscriber for Log {
         let mut fields = String::new();
         attributes.record(&mut Fields(&mut fields));
         let name = attributes.metadata().name();
-        let text =
-            if fields.is_empty() { name.to_owned() } else { format!("{name}{{{fields}}}") };
+        let text = if fields.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}{{{fields}}}")
+        };
         lock(&self.spans).push(text);
         Id::from_u64(self.ids.fetch_add(1, Ordering::Relaxed) + 1)
     }

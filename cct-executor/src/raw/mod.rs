@@ -2,7 +2,10 @@
 //!
 //! Everything it offers is safe to use from outside. Each block argues its case in a SAFETY
 //! comment. Run under Miri: `shared` (Miri cannot run `stack`, which switches machine stacks).
-#![expect(unsafe_code, reason = "the one room where it is allowed; see the module's documentation")]
+#![expect(
+    unsafe_code,
+    reason = "the one room where it is allowed; see the module's documentation"
+)]
 
 pub mod shared;
 pub mod stack;

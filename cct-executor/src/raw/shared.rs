@@ -64,7 +64,10 @@ impl Home {
         assert!(ENTERED.get().is_none(), "cct bug: a world inside a world");
         let guard = lock(&self.lock);
         ENTERED.set(Some(self));
-        Entered { _guard: guard, _thread: PhantomData }
+        Entered {
+            _guard: guard,
+            _thread: PhantomData,
+        }
     }
 
     /// Whether this thread holds this home's lock.
@@ -190,7 +193,10 @@ impl<T> Shared<T> {
             }
         }
         // Plain loads and stores: the lock orders them between threads.
-        assert!(!self.busy.load(Ordering::Relaxed), "cct bug: reentrant use of a shared cell");
+        assert!(
+            !self.busy.load(Ordering::Relaxed),
+            "cct bug: reentrant use of a shared cell"
+        );
         self.busy.store(true, Ordering::Relaxed);
         let _reset = Reset(&self.busy);
         // SAFETY: the lock keeps every other thread out until it is released, and `busy` keeps

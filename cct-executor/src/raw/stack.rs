@@ -102,7 +102,10 @@ pub(crate) fn on_worker() -> bool {
 #[inline]
 pub(crate) fn freeze() {
     let yields = RUNNING.get();
-    assert!(!yields.is_null(), "cct bug: a poll is suspended outside a worker");
+    assert!(
+        !yields.is_null(),
+        "cct bug: a poll is suspended outside a worker"
+    );
     // SAFETY: by invariant 1 the pointer is that of the yielder of the coroutine that executes
     // now; the coroutine's closure holds the reference for as long as its stack exists.
     let how = unsafe { (*yields).suspend(Suspend::Frozen) };

@@ -64,7 +64,11 @@ fn tasks(out: &mut String, explanation: &Explanation) {
         task(out, story);
     }
     if explanation.tasks.len() > TASKS_MAX {
-        let _ = writeln!(out, "    ... and {} more", explanation.tasks.len() - TASKS_MAX);
+        let _ = writeln!(
+            out,
+            "    ... and {} more",
+            explanation.tasks.len() - TASKS_MAX
+        );
     }
     for cycle in &explanation.cycles {
         let names: Vec<String> = cycle
@@ -84,7 +88,11 @@ fn task(out: &mut String, story: &TaskStory) {
         TaskState::Ready => "could run",
         TaskState::Waiting => "waits",
     };
-    let _ = writeln!(out, "    task {} (spawned at {}): {state}", story.name, story.spawned_at);
+    let _ = writeln!(
+        out,
+        "    task {} (spawned at {}): {state}",
+        story.name, story.spawned_at
+    );
     if story.waits.is_empty() && story.state == TaskState::Waiting {
         let _ = writeln!(
             out,
@@ -116,7 +124,12 @@ fn steps(out: &mut String, explanation: &Explanation) {
         return;
     }
     let shown = &steps[steps.len().saturating_sub(LAST_STEPS)..];
-    let _ = writeln!(out, "\n  last {} of {} steps (! = preemption):", shown.len(), steps.len());
+    let _ = writeln!(
+        out,
+        "\n  last {} of {} steps (! = preemption):",
+        shown.len(),
+        steps.len()
+    );
     let rows: Vec<[String; 6]> = shown.iter().map(row).collect();
     let heads = ["step", "time", "node", "task", "action", "choices"].map(str::to_owned);
     let mut widths = heads.clone().map(|head| head.len());
@@ -167,7 +180,12 @@ fn log(out: &mut String, explanation: &Explanation) {
         return;
     }
     let shown = &log[log.len().saturating_sub(LAST_LOG_LINES)..];
-    let _ = writeln!(out, "\n  last {} of {} lines traced:", shown.len(), log.len());
+    let _ = writeln!(
+        out,
+        "\n  last {} of {} lines traced:",
+        shown.len(),
+        log.len()
+    );
     for (step, line) in shown {
         let at = explanation.steps.iter().rev().find(|s| s.step <= *step);
         let time = at.map_or_else(|| "0ms".to_owned(), |s| time_text(s.time_ns));
@@ -182,6 +200,9 @@ fn log(out: &mut String, explanation: &Explanation) {
 fn replay_line(report: &Report, failure: &FailureReport) -> String {
     let token = failure.token.to_string();
     // `cargo test` matches against the path without the crate's name.
-    let filter = report.name.split_once("::").map_or(report.name.as_str(), |(_, path)| path);
+    let filter = report
+        .name
+        .split_once("::")
+        .map_or(report.name.as_str(), |(_, path)| path);
     format!("CCT_REPLAY={token} cargo test {filter}")
 }

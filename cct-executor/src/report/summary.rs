@@ -39,21 +39,45 @@ pub fn summary_line(report: &Report) -> String {
         StoppedBy::Error => " (could not begin)".to_owned(),
     };
     let mut parts = vec![
-        format!("{}{stopped}", plural(report.iterations, "iteration", "iterations")),
+        format!(
+            "{}{stopped}",
+            plural(report.iterations, "iteration", "iterations")
+        ),
         plural(coverage.steps, "step", "steps"),
-        plural(coverage.schedules, "distinct schedule", "distinct schedules"),
+        plural(
+            coverage.schedules,
+            "distinct schedule",
+            "distinct schedules",
+        ),
     ];
     if let Some(states) = coverage.states {
-        parts.push(format!("about {}", plural(states, "distinct state", "distinct states")));
+        parts.push(format!(
+            "about {}",
+            plural(states, "distinct state", "distinct states")
+        ));
     }
-    let cut: Vec<String> =
-        coverage.cut.iter().map(|(limit, count)| format!("{} at the {limit}", grouped(*count))).collect();
-    parts.push(if cut.is_empty() { "none cut".to_owned() } else { format!("cut: {}", cut.join(", ")) });
+    let cut: Vec<String> = coverage
+        .cut
+        .iter()
+        .map(|(limit, count)| format!("{} at the {limit}", grouped(*count)))
+        .collect();
+    parts.push(if cut.is_empty() {
+        "none cut".to_owned()
+    } else {
+        format!("cut: {}", cut.join(", "))
+    });
     parts.push(format!("strategy {}", report.strategy));
     parts.push(format!("seed {}", report.seed));
     let seconds = report.elapsed.as_secs_f64().max(1e-9);
-    parts.push(format!("{} schedules/s", grouped((report.iterations as f64 / seconds) as u64)));
-    let verdict = if report.failure.is_some() { "FAILED" } else { "passed" };
+    parts.push(format!(
+        "{} schedules/s",
+        grouped((report.iterations as f64 / seconds) as u64)
+    ));
+    let verdict = if report.failure.is_some() {
+        "FAILED"
+    } else {
+        "passed"
+    };
     let mut line = format!("cct: {} {verdict}: {}", report.name, parts.join(", "));
     let never: Vec<&str> = report.never_reached().collect();
     if !never.is_empty() {

@@ -140,7 +140,9 @@ fn in_world<F: Future>(
         );
         match polled {
             Poll::Ready(output) => return output,
-            Poll::Pending if world.phase.get() == Phase::Closing => resume_unwind(Box::new(Closing)),
+            Poll::Pending if world.phase.get() == Phase::Closing => {
+                resume_unwind(Box::new(Closing))
+            }
             Poll::Pending => world.park(site),
         }
     }
@@ -164,7 +166,10 @@ impl Wake for Unpark {
 }
 
 fn on_thread<F: Future>(mut future: Pin<&mut F>) -> F::Output {
-    #[expect(clippy::disallowed_methods, reason = "outside a world, where nothing is decided")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "outside a world, where nothing is decided"
+    )]
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut cx = Context::from_waker(&waker);
     loop {

@@ -30,8 +30,16 @@ struct JoinState<T> {
 
 impl<T> JoinCell<T> {
     pub(crate) fn new(task: TaskWaker) -> Arc<Self> {
-        let state = JoinState { result: None, waiter: None, done: false, awaited: true };
-        Arc::new(JoinCell { state: Shared::new(state), task })
+        let state = JoinState {
+            result: None,
+            waiter: None,
+            done: false,
+            awaited: true,
+        };
+        Arc::new(JoinCell {
+            state: Shared::new(state),
+            task,
+        })
     }
 
     /// A waker for the task, where the cell itself cannot be one because `T` is not `Send`.
@@ -73,7 +81,11 @@ impl<T> JoinCell<T> {
             Some(result) => Poll::Ready(result),
             None => {
                 assert!(!state.done, "JoinHandle polled after completion");
-                if !state.waiter.as_ref().is_some_and(|waiter| waiter.will_wake(cx)) {
+                if !state
+                    .waiter
+                    .as_ref()
+                    .is_some_and(|waiter| waiter.will_wake(cx))
+                {
                     old = state.waiter.replace(Waiter::from_context(cx));
                 }
                 Poll::Pending
@@ -117,7 +129,12 @@ pin_project! {
 
 impl<F: Future> FutureBody<F> {
     pub(crate) fn new(future: F, cell: Arc<JoinCell<F::Output>>, id: Id) -> Self {
-        FutureBody { future: Some(future), cell, id, waker: None }
+        FutureBody {
+            future: Some(future),
+            cell,
+            id,
+            waker: None,
+        }
     }
 }
 
@@ -129,9 +146,16 @@ impl<F: Future> TaskBody for FutureBody<F> {
     #[inline]
     fn poll(self: Pin<&mut Self>) -> Poll<()> {
         let mut this = self.project();
-        let waker = this.waker.as_ref().expect("cct bug: a task without a waker");
+        let waker = this
+            .waker
+            .as_ref()
+            .expect("cct bug: a task without a waker");
         let cx = &mut Context::from_waker(waker);
-        let future = this.future.as_mut().as_pin_mut().expect("cct bug: poll after the end");
+        let future = this
+            .future
+            .as_mut()
+            .as_pin_mut()
+            .expect("cct bug: poll after the end");
         let output = ready!(future.poll(cx));
         this.future.set(None);
         this.cell.complete(Ok(output));
@@ -160,7 +184,11 @@ pub(crate) struct BlockingBody<F, T> {
 
 impl<F, T> BlockingBody<F, T> {
     pub(crate) fn new(closure: F, cell: Arc<JoinCell<T>>, id: Id) -> Self {
-        BlockingBody { closure: Some(closure), cell, id }
+        BlockingBody {
+            closure: Some(closure),
+            cell,
+            id,
+        }
     }
 }
 
@@ -199,7 +227,8 @@ impl ScenarioResult for () {
 
 impl<T: ScenarioResult, E: Debug> ScenarioResult for Result<T, E> {
     fn into_result(self) -> Result<(), String> {
-        self.map_err(|error| format!("{error:?}")).and_then(T::into_result)
+        self.map_err(|error| format!("{error:?}"))
+            .and_then(T::into_result)
     }
 }
 
@@ -214,7 +243,10 @@ pin_project! {
 
 impl<F> MainBody<F> {
     pub(crate) fn new(future: F) -> Self {
-        MainBody { future: Some(future), waker: None }
+        MainBody {
+            future: Some(future),
+            waker: None,
+        }
     }
 }
 
@@ -226,9 +258,16 @@ impl<F: Future<Output: ScenarioResult>> TaskBody for MainBody<F> {
     #[inline]
     fn poll(self: Pin<&mut Self>) -> Poll<()> {
         let mut this = self.project();
-        let waker = this.waker.as_ref().expect("cct bug: a task without a waker");
+        let waker = this
+            .waker
+            .as_ref()
+            .expect("cct bug: a task without a waker");
         let cx = &mut Context::from_waker(waker);
-        let future = this.future.as_mut().as_pin_mut().expect("cct bug: poll after the end");
+        let future = this
+            .future
+            .as_mut()
+            .as_pin_mut()
+            .expect("cct bug: poll after the end");
         let result = ready!(future.poll(cx)).into_result();
         this.future.set(None);
         WORLD.with(|world| world.main_finished(result));

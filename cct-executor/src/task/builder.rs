@@ -26,7 +26,10 @@ impl<'a> Builder<'a> {
     }
 
     fn options(self, site: &'static Location<'static>) -> Options {
-        Options { name: self.name.map(Into::into), ..Options::at(site) }
+        Options {
+            name: self.name.map(Into::into),
+            ..Options::at(site)
+        }
     }
 
     /// As [`spawn`](super::spawn()).
@@ -52,7 +55,10 @@ impl<'a> Builder<'a> {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let options = Options { group: current_group(), ..self.options(Location::caller()) };
+        let options = Options {
+            group: current_group(),
+            ..self.options(Location::caller())
+        };
         Ok(spawn_with(future, options))
     }
 

@@ -40,8 +40,16 @@ struct Guard {
 /// That of the inner future.
 #[track_caller]
 pub fn cancellable<F: Future>(future: F) -> Cancellable<F> {
-    let guard = Guard { serial: 0, id: 0, started: false, site: Location::caller() };
-    Cancellable { inner: Some(future), guard }
+    let guard = Guard {
+        serial: 0,
+        id: 0,
+        started: false,
+        site: Location::caller(),
+    };
+    Cancellable {
+        inner: Some(future),
+        guard,
+    }
 }
 
 impl Guard {
@@ -71,7 +79,8 @@ impl Guard {
     }
 
     fn disarm(&self) -> bool {
-        self.in_world(|world| world.with(|core, _| core.disarm_cancel(self.id))).unwrap_or(false)
+        self.in_world(|world| world.with(|core, _| core.disarm_cancel(self.id)))
+            .unwrap_or(false)
     }
 
     fn arm(&self, cx: &Context<'_>) {
@@ -93,13 +102,20 @@ impl<F: Future> Future for Cancellable<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let cancelled =
-            if this.guard.started { this.guard.disarm() } else { this.guard.start() };
+        let cancelled = if this.guard.started {
+            this.guard.disarm()
+        } else {
+            this.guard.start()
+        };
         if cancelled {
             this.inner.set(None);
             return Poll::Ready(None);
         }
-        let inner = this.inner.as_mut().as_pin_mut().expect("`Cancellable` polled after completion");
+        let inner = this
+            .inner
+            .as_mut()
+            .as_pin_mut()
+            .expect("`Cancellable` polled after completion");
         match inner.poll(cx) {
             Poll::Ready(output) => {
                 this.inner.set(None);

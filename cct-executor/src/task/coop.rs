@@ -42,7 +42,9 @@ fn set_budget(budget: u8) {
 }
 
 fn budget() -> u8 {
-    WORLD.try_with(|world| world.running.get().budget).unwrap_or(Running::UNLIMITED)
+    WORLD
+        .try_with(|world| world.running.get().budget)
+        .unwrap_or(Running::UNLIMITED)
 }
 
 /// Spends one unit of the running task's budget. At its end the task is woken and `Pending`
@@ -64,7 +66,9 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
         Running::UNLIMITED => {}
         _ => set_budget(before - 1),
     }
-    Poll::Ready(RestoreOnPending { before: std::cell::Cell::new(before) })
+    Poll::Ready(RestoreOnPending {
+        before: std::cell::Cell::new(before),
+    })
 }
 
 /// Whether the running task has budget left.

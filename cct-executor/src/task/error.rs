@@ -19,11 +19,17 @@ enum Repr {
 
 impl JoinError {
     pub(crate) fn cancelled(id: Id) -> JoinError {
-        JoinError { id, repr: Repr::Cancelled }
+        JoinError {
+            id,
+            repr: Repr::Cancelled,
+        }
     }
 
     pub(crate) fn panic(id: Id, payload: Box<dyn Any + Send + 'static>) -> JoinError {
-        JoinError { id, repr: Repr::Panic(Mutex::new(payload)) }
+        JoinError {
+            id,
+            repr: Repr::Panic(Mutex::new(payload)),
+        }
     }
 
     /// Whether the task was cancelled.
@@ -42,7 +48,8 @@ impl JoinError {
     /// If the task did not panic.
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
-        self.try_into_panic().expect("`JoinError` reason is not a panic.")
+        self.try_into_panic()
+            .expect("`JoinError` reason is not a panic.")
     }
 
     /// What the task panicked with.
@@ -51,9 +58,9 @@ impl JoinError {
     /// The error itself when the task did not panic.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
         match self.repr {
-            Repr::Panic(payload) => {
-                Ok(payload.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
-            }
+            Repr::Panic(payload) => Ok(payload
+                .into_inner()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)),
             Repr::Cancelled => Err(self),
         }
     }
@@ -65,10 +72,11 @@ impl JoinError {
 
     fn message(payload: &Mutex<Box<dyn Any + Send>>) -> Option<String> {
         let payload = payload.lock().ok()?;
-        payload
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| payload.downcast_ref::<&'static str>().map(ToString::to_string))
+        payload.downcast_ref::<String>().cloned().or_else(|| {
+            payload
+                .downcast_ref::<&'static str>()
+                .map(ToString::to_string)
+        })
     }
 }
 

@@ -25,5 +25,11 @@ pub fn id() -> Id {
 
 /// The id of the running task, if there is one.
 pub fn try_id() -> Option<Id> {
-    WORLD.try_with(|world| world.current().map(|key| world.with(|core, _| core.task_id(key)))).ok()?
+    WORLD
+        .try_with(|world| {
+            world
+                .current()
+                .map(|key| world.with(|core, _| core.task_id(key)))
+        })
+        .ok()?
 }

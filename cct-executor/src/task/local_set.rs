@@ -53,7 +53,9 @@ pub(super) fn current_group() -> u32 {
         if entered.0 != 0 && entered.0 == world.serial.get() {
             return entered.1;
         }
-        world.current().map_or(NONE, |key| world.with(|core, _| core.group_of(key)))
+        world
+            .current()
+            .map_or(NONE, |key| world.with(|core, _| core.group_of(key)))
     });
     let closing = WORLD.with(|world| world.phase.get() == Phase::Closing);
     assert!(
@@ -76,13 +78,22 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    spawn_with(future, Options { group: current_group(), ..Options::at(Location::caller()) })
+    spawn_with(
+        future,
+        Options {
+            group: current_group(),
+            ..Options::at(Location::caller())
+        },
+    )
 }
 
 impl LocalSet {
     /// An empty set.
     pub fn new() -> LocalSet {
-        LocalSet { group: Cell::new((0, NONE)), _not_send: PhantomData }
+        LocalSet {
+            group: Cell::new((0, NONE)),
+            _not_send: PhantomData,
+        }
     }
 
     #[track_caller]
@@ -107,7 +118,10 @@ impl LocalSet {
     pub fn enter(&self) -> LocalEnterGuard {
         let group = self.group();
         let serial = WORLD.with(|world| world.serial.get());
-        LocalEnterGuard { before: ENTERED.replace((serial, group)), _not_send: PhantomData }
+        LocalEnterGuard {
+            before: ENTERED.replace((serial, group)),
+            _not_send: PhantomData,
+        }
     }
 
     /// Spawns a task onto this set.
@@ -126,7 +140,13 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        spawn_with(future, Options { group: self.group(), ..options })
+        spawn_with(
+            future,
+            Options {
+                group: self.group(),
+                ..options
+            },
+        )
     }
 
     /// Runs a future together with the set's tasks, until the future is done.
@@ -134,7 +154,11 @@ impl LocalSet {
     /// # Cancel safety
     /// That of the future; the set's tasks stay.
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
-        RunUntil { future, driving: Driving::new(self.group()) }.await
+        RunUntil {
+            future,
+            driving: Driving::new(self.group()),
+        }
+        .await
     }
 }
 
@@ -193,7 +217,10 @@ struct Driving {
 
 impl Driving {
     fn new(group: u32) -> Driving {
-        Driving { serial: WORLD.with(|world| world.serial.get()), group }
+        Driving {
+            serial: WORLD.with(|world| world.serial.get()),
+            group,
+        }
     }
 }
 

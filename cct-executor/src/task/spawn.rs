@@ -24,7 +24,11 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn at(site: &'static Location<'static>) -> Options {
-        Options { site, name: None, group: NONE }
+        Options {
+            site,
+            name: None,
+            group: NONE,
+        }
     }
 }
 
@@ -47,7 +51,12 @@ where
 {
     let make = |cell, id| Box::pin(FutureBody::new(future, cell, id)) as Body;
     // One allocation serves as join cell and waker.
-    spawn_body(make, |cell| Waker::from(cell.clone()), Options::at(Location::caller()), false)
+    spawn_body(
+        make,
+        |cell| Waker::from(cell.clone()),
+        Options::at(Location::caller()),
+        false,
+    )
 }
 
 /// Spawns a future that need not be `Send`.
@@ -78,11 +87,23 @@ pub(super) fn spawn_body<T>(
         };
         let serial = world.serial.get();
         if world.phase.get() == Phase::Closing {
+            world.count_inert();
             let id = Id(0);
-            let cell = JoinCell::new(TaskWaker { home, serial: 0, key: NONE });
+            let cell = JoinCell::new(TaskWaker {
+                home,
+                serial: 0,
+                key: NONE,
+            });
             let mut body = make(cell.clone(), id);
             body.as_mut().cancel();
-            return JoinHandle::new(cell, AbortHandle { serial: 0, key: NONE, id });
+            return JoinHandle::new(
+                cell,
+                AbortHandle {
+                    serial: 0,
+                    key: NONE,
+                    id,
+                },
+            );
         }
         let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64 + 1)));
         let cell = JoinCell::new(TaskWaker { home, serial, key });
@@ -91,12 +112,28 @@ pub(super) fn spawn_body<T>(
         let Options { site, name, group } = options;
         let spawned = world.with(|core, decider| {
             let parent = world.running.get().key;
-            core.spawn(parent, Spawn { site, name, group, blocking }, body, waker, decider)
+            core.spawn(
+                parent,
+                Spawn {
+                    site,
+                    name,
+                    group,
+                    blocking,
+                },
+                body,
+                waker,
+                decider,
+            )
         });
         match spawned {
             Ok(_) => {
                 let resource = task_resource(key);
-                world.sync_point(Op { kind: OpKind::Spawn, access: Access::Write, resource, site });
+                world.sync_point(Op {
+                    kind: OpKind::Spawn,
+                    access: Access::Write,
+                    resource,
+                    site,
+                });
             }
             Err(body) => {
                 drop(body);

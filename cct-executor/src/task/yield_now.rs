@@ -19,7 +19,10 @@ struct YieldNow {
 /// The poll returns `Pending` once; the task is enabled again as soon as it has returned.
 #[track_caller]
 pub fn yield_now() -> impl Future<Output = ()> + Send + Sync + Unpin {
-    YieldNow { yielded: false, site: Location::caller() }
+    YieldNow {
+        yielded: false,
+        site: Location::caller(),
+    }
 }
 
 impl Future for YieldNow {
@@ -31,7 +34,10 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         self.yielded = true;
-        if WORLD.try_with(|world| world.yield_now(cx, self.site)).is_err() {
+        if WORLD
+            .try_with(|world| world.yield_now(cx, self.site))
+            .is_err()
+        {
             cx.waker().wake_by_ref();
         }
         Poll::Pending

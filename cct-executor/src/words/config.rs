@@ -45,7 +45,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 100_000, tasks: 100_000, time: Duration::from_secs(365 * 24 * 3600) }
+        Limits {
+            steps: 100_000,
+            tasks: 100_000,
+            time: Duration::from_secs(365 * 24 * 3600),
+        }
     }
 }
 

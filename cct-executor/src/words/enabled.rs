@@ -130,7 +130,10 @@ impl<'a> EnabledActions<'a> {
 
     /// Picks and actions, in the set's order.
     pub fn iter(&self) -> impl Iterator<Item = (Pick, &'a Action)> + '_ {
-        self.keys.iter().enumerate().map(|(i, &key)| (Pick(i as u32), &self.actions[key as usize]))
+        self.keys
+            .iter()
+            .enumerate()
+            .map(|(i, &key)| (Pick(i as u32), &self.actions[key as usize]))
     }
 
     /// The actions that have become enabled since the last decision that was asked of the

@@ -90,9 +90,14 @@ pub struct Holder {
 /// go on is in none; one with several waits is followed through each.
 pub fn find_cycles(tasks: &[TaskStory]) -> Vec<Vec<u32>> {
     let waits_for = |task: u32| {
-        let story = tasks.iter().find(|t| t.task == task && t.state == TaskState::Waiting);
+        let story = tasks
+            .iter()
+            .find(|t| t.task == task && t.state == TaskState::Waiting);
         let waits = story.map(|t| t.waits.as_slice()).unwrap_or_default();
-        waits.iter().flat_map(|wait| &wait.holders).filter_map(|holder| holder.task)
+        waits
+            .iter()
+            .flat_map(|wait| &wait.holders)
+            .filter_map(|holder| holder.task)
     };
     let mut cycles: Vec<Vec<u32>> = Vec::new();
     for start in tasks.iter().map(|t| t.task) {
@@ -130,7 +135,11 @@ mod tests {
     fn waiting(task: u32, for_tasks: &[u32]) -> TaskStory {
         let holders = for_tasks
             .iter()
-            .map(|&t| Holder { task: Some(t), name: t.to_string(), site: None })
+            .map(|&t| Holder {
+                task: Some(t),
+                name: t.to_string(),
+                site: None,
+            })
             .collect();
         TaskStory {
             task,
@@ -138,14 +147,24 @@ mod tests {
             spawned_at: String::new(),
             state: TaskState::Waiting,
             last_op: String::new(),
-            waits: vec![Wait { op: String::new(), resource: None, site: String::new(), holders }],
+            waits: vec![Wait {
+                op: String::new(),
+                resource: None,
+                site: String::new(),
+                holders,
+            }],
         }
     }
 
     #[test]
     fn finds_each_cycle_once_from_its_smallest_member() {
-        let tasks =
-            [waiting(0, &[2]), waiting(1, &[3]), waiting(2, &[4]), waiting(3, &[1]), waiting(4, &[0])];
+        let tasks = [
+            waiting(0, &[2]),
+            waiting(1, &[3]),
+            waiting(2, &[4]),
+            waiting(3, &[1]),
+            waiting(4, &[0]),
+        ];
         assert_eq!(find_cycles(&tasks), [vec![0, 2, 4], vec![1, 3]]);
     }
 

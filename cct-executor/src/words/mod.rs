@@ -16,7 +16,9 @@ pub mod seed;
 pub mod token;
 pub mod trace;
 
-pub use action::{Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind, ResourceKind};
+pub use action::{
+    Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind, ResourceKind,
+};
 pub use config::{Clock, Granularity, Limit, Limits, WorldConfig};
 pub use enabled::{EnabledSet, Pick, SchedulingPoint};
 pub use event::{Interests, StepEvent};

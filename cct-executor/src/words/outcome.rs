@@ -106,24 +106,41 @@ impl FailureKind {
 impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FailureKind::Panic { message, location: Some(at) } => {
+            FailureKind::Panic {
+                message,
+                location: Some(at),
+            } => {
                 write!(f, "panic at {at}: {message}")
             }
-            FailureKind::Panic { message, location: None } => write!(f, "panic: {message}"),
-            FailureKind::Error { message } => write!(f, "the scenario returned an error: {message}"),
+            FailureKind::Panic {
+                message,
+                location: None,
+            } => write!(f, "panic: {message}"),
+            FailureKind::Error { message } => {
+                write!(f, "the scenario returned an error: {message}")
+            }
             FailureKind::Deadlock { waiting } => {
-                write!(f, "deadlock: {waiting} task(s) wait for what will never come")
+                write!(
+                    f,
+                    "deadlock: {waiting} task(s) wait for what will never come"
+                )
             }
             FailureKind::Broken { message, location } => {
                 write!(f, "broken invariant at {location}: {message}")
             }
             FailureKind::Leaked { tasks } => {
-                write!(f, "{tasks} task(s) were still alive when the scenario ended")
+                write!(
+                    f,
+                    "{tasks} task(s) were still alive when the scenario ended"
+                )
             }
             FailureKind::LimitReached(limit) => write!(f, "{limit} reached"),
             FailureKind::Stuck { task } => write!(f, "a poll of task {task} does not return"),
             FailureKind::Uncontrolled { task } => {
-                write!(f, "uncontrolled concurrency: a foreign thread woke task {task}")
+                write!(
+                    f,
+                    "uncontrolled concurrency: a foreign thread woke task {task}"
+                )
             }
             FailureKind::Nondeterminism { message } => write!(f, "nondeterminism: {message}"),
         }

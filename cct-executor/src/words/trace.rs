@@ -36,7 +36,11 @@ impl Decision {
     /// The entry or entries that stand for this decision.
     #[inline]
     fn pack(self) -> (u32, Option<u32>) {
-        let kind = if self.kind == DecisionKind::Value { VALUE } else { 0 };
+        let kind = if self.kind == DecisionKind::Value {
+            VALUE
+        } else {
+            0
+        };
         if self.arity < NARROW {
             (kind | self.arity << 15 | self.index, None)
         } else {
@@ -47,12 +51,23 @@ impl Decision {
 
     fn unpack(entries: &mut impl Iterator<Item = u32>) -> Option<Decision> {
         let entry = entries.next()?;
-        let kind =
-            if entry & VALUE == 0 { DecisionKind::Schedule } else { DecisionKind::Value };
-        Some(if entry & WIDE == 0 {
-            Decision { kind, index: entry & (NARROW - 1), arity: entry >> 15 & (NARROW - 1) }
+        let kind = if entry & VALUE == 0 {
+            DecisionKind::Schedule
         } else {
-            Decision { kind, index: entry & (VALUE - 1), arity: entries.next()? }
+            DecisionKind::Value
+        };
+        Some(if entry & WIDE == 0 {
+            Decision {
+                kind,
+                index: entry & (NARROW - 1),
+                arity: entry >> 15 & (NARROW - 1),
+            }
+        } else {
+            Decision {
+                kind,
+                index: entry & (VALUE - 1),
+                arity: entries.next()?,
+            }
         })
     }
 }
@@ -74,7 +89,10 @@ impl Trace {
     /// # Panics
     /// If the index is not below the arity.
     pub fn push(&mut self, decision: Decision) {
-        assert!(decision.index < decision.arity, "decision {decision:?} is out of range");
+        assert!(
+            decision.index < decision.arity,
+            "decision {decision:?} is out of range"
+        );
         self.decisions.push(decision);
     }
 }
@@ -115,8 +133,11 @@ impl SharedTrace {
     pub(crate) fn snapshot(&self) -> Trace {
         let len = self.len.load(Ordering::Acquire);
         let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut entries =
-            chunks.iter().flat_map(|c| c.iter()).take(len).map(|e| e.load(Ordering::Relaxed));
+        let mut entries = chunks
+            .iter()
+            .flat_map(|c| c.iter())
+            .take(len)
+            .map(|e| e.load(Ordering::Relaxed));
         std::iter::from_fn(|| Decision::unpack(&mut entries)).collect()
     }
 }
@@ -125,8 +146,16 @@ impl TraceWriter {
     pub(crate) fn new() -> TraceWriter {
         let shared = Arc::new(SharedTrace::default());
         let first = chunk();
-        shared.chunks.lock().unwrap_or_else(PoisonError::into_inner).push(first.clone());
-        TraceWriter { shared, chunk: first, len: 0 }
+        shared
+            .chunks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(first.clone());
+        TraceWriter {
+            shared,
+            chunk: first,
+            len: 0,
+        }
     }
 
     pub(crate) fn shared(&self) -> &Arc<SharedTrace> {
@@ -137,8 +166,12 @@ impl TraceWriter {
     pub(crate) fn clear(&mut self) {
         self.shared.len.store(0, Ordering::Release);
         self.len = 0;
-        self.chunk =
-            self.shared.chunks.lock().unwrap_or_else(PoisonError::into_inner)[0].clone();
+        self.chunk = self
+            .shared
+            .chunks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)[0]
+            .clone();
     }
 
     #[inline]
@@ -162,7 +195,11 @@ impl TraceWriter {
 
     #[cold]
     fn next_chunk(&mut self) {
-        let mut chunks = self.shared.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chunks = self
+            .shared
+            .chunks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let index = self.len / CHUNK;
         if index == chunks.len() {
             chunks.push(chunk());

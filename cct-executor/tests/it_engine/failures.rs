@@ -23,10 +23,17 @@ fn panicked(report: &Report) -> (&str, &str) {
 #[test]
 fn a_panic_has_message_and_place() {
     let (line, run) = (line!() + 1, checker("panics"));
-    let report = run.iterations(5).run(|| async { if true { panic!("number {}", 7) } });
+    let report = run.iterations(5).run(|| async {
+        if true {
+            panic!("number {}", 7)
+        }
+    });
     let (message, location) = panicked(&report);
     assert_eq!(message, "number 7");
-    assert!(location.starts_with(&format!("{}:{line}:", file!())), "{location} {line}");
+    assert!(
+        location.starts_with(&format!("{}:{line}:", file!())),
+        "{location} {line}"
+    );
     assert_eq!((report.iterations(), failed(&report).iteration()), (1, 0));
 }
 
@@ -44,7 +51,10 @@ fn the_place_is_that_of_the_panic_that_counts() {
         drop(other);
     });
     let (message, location) = panicked(&report);
-    assert!(location.starts_with(&format!("{}:{message}:", file!())), "{location} {message}");
+    assert!(
+        location.starts_with(&format!("{}:{message}:", file!())),
+        "{location} {message}"
+    );
 }
 
 #[test]
@@ -58,16 +68,23 @@ fn a_panic_that_is_raised_again_has_its_first_place() {
         }
     });
     let (message, location) = panicked(&report);
-    assert!(location.starts_with(&format!("{}:{message}:", file!())), "{location} {message}");
+    assert!(
+        location.starts_with(&format!("{}:{message}:", file!())),
+        "{location} {message}"
+    );
 }
 
 #[test]
 fn a_detached_panic_fails_and_names_the_task() {
     let report = checker("detached").run(|| async {
-        drop(cct_executor::task::Builder::new().name("clerk").spawn(async {
-            yield_now().await;
-            panic!("nobody hears");
-        }));
+        drop(
+            cct_executor::task::Builder::new()
+                .name("clerk")
+                .spawn(async {
+                    yield_now().await;
+                    panic!("nobody hears");
+                }),
+        );
         sleep(Duration::from_secs(1)).await;
     });
     assert_eq!(panicked(&report).0, "nobody hears");
@@ -77,16 +94,30 @@ fn a_detached_panic_fails_and_names_the_task() {
 #[test]
 fn a_joined_panic_passes_and_is_counted() {
     let report = checker("joined").iterations(3).run(|| async {
-        let error = spawn(async { panic!("heard") }).await.map(|()| ()).unwrap_err();
+        let error = spawn(async { panic!("heard") })
+            .await
+            .map(|()| ())
+            .unwrap_err();
         assert!(error.is_panic());
         assert_eq!(error.into_panic().downcast_ref::<&str>(), Some(&"heard"));
         let mut set = JoinSet::new();
         set.spawn_blocking(|| panic!("heard too"));
-        assert!(set.join_next().await.unwrap().map(|()| ()).unwrap_err().is_panic());
+        assert!(
+            set.join_next()
+                .await
+                .unwrap()
+                .map(|()| ())
+                .unwrap_err()
+                .is_panic()
+        );
     });
     assert!(report.passed(), "{}", report.text());
     assert_eq!(report.coverage.joined_panics, 6);
-    assert!(report.text().contains("6 task panics were returned to whoever joined the task"));
+    assert!(
+        report
+            .text()
+            .contains("6 task panics were returned to whoever joined the task")
+    );
 }
 
 #[test]
@@ -115,11 +146,20 @@ fn a_panic_nobody_has_asked_for_at_the_end_fails() {
 #[test]
 fn an_error_fails_with_its_debug_text() {
     let report = checker("error").run(|| async { Err::<(), _>(Some("as Debug")) });
-    let FailureKind::Error { message } = &failed(&report).kind else { panic!("{report:?}") };
+    let FailureKind::Error { message } = &failed(&report).kind else {
+        panic!("{report:?}")
+    };
     assert_eq!(message, "Some(\"as Debug\")");
     let nested = checker("nested").run(|| async { Ok::<_, ()>(Err::<(), _>(3)) });
-    assert_eq!(failed(&nested).kind, FailureKind::Error { message: "3".to_owned() });
-    let fine = checker("fine").iterations(2).run(|| async { Ok::<_, ()>(Ok::<(), u32>(())) });
+    assert_eq!(
+        failed(&nested).kind,
+        FailureKind::Error {
+            message: "3".to_owned()
+        }
+    );
+    let fine = checker("fine")
+        .iterations(2)
+        .run(|| async { Ok::<_, ()>(Ok::<(), u32>(())) });
     assert!(fine.passed());
 }
 
@@ -128,14 +168,18 @@ async fn abba() {
     let first = Arc::new(Mutex::new(()));
     let second = Arc::new(Mutex::new(()));
     let (one, two) = (first.clone(), second.clone());
-    let left = cct_executor::task::Builder::new().name("left").spawn(async move {
-        let _one = one.lock().await;
-        let _two = two.lock().await;
-    });
-    let right = cct_executor::task::Builder::new().name("right").spawn(async move {
-        let _two = second.lock().await;
-        let _one = first.lock().await;
-    });
+    let left = cct_executor::task::Builder::new()
+        .name("left")
+        .spawn(async move {
+            let _one = one.lock().await;
+            let _two = two.lock().await;
+        });
+    let right = cct_executor::task::Builder::new()
+        .name("right")
+        .spawn(async move {
+            let _two = second.lock().await;
+            let _one = first.lock().await;
+        });
     left.unwrap().await.unwrap();
     right.unwrap().await.unwrap();
 }
@@ -144,7 +188,12 @@ async fn abba() {
 fn a_deadlock_names_its_cycle_with_holders_and_places() {
     let report = checker("abba").run(abba);
     let failure = failed(&report);
-    assert_eq!(failure.kind, FailureKind::Deadlock { waiting: 3 }, "{}", report.text());
+    assert_eq!(
+        failure.kind,
+        FailureKind::Deadlock { waiting: 3 },
+        "{}",
+        report.text()
+    );
     assert_eq!(failure.explanation.cycles, [vec![1, 2]]);
     let text = report.text();
     assert!(text.contains("CYCLE: task 1 `left` waits for task 2 `right` waits for task 1 `left`"));
@@ -158,9 +207,14 @@ fn a_deadlock_names_its_cycle_with_holders_and_places() {
         assert!(since.starts_with(file!()) && since != wait.site, "{text}");
     }
     let main = &failure.explanation.tasks[0];
-    assert_eq!((main.waits[0].op.as_str(), main.waits[0].holders[0].task), ("join", Some(1)));
+    assert_eq!(
+        (main.waits[0].op.as_str(), main.waits[0].holders[0].task),
+        ("join", Some(1))
+    );
     // Under granularity `await` nobody can come between two locks that are free.
-    let quiet = checker("abba").granularity(cct_executor::Granularity::Await).run(abba);
+    let quiet = checker("abba")
+        .granularity(cct_executor::Granularity::Await)
+        .run(abba);
     assert!(quiet.passed(), "{}", quiet.text());
 }
 
@@ -180,7 +234,12 @@ fn a_deadlock_beside_tasks_that_wait_for_it() {
         waits.await.unwrap();
     });
     let failure = failed(&report);
-    assert_eq!(failure.kind, FailureKind::Deadlock { waiting: 5 }, "{}", report.text());
+    assert_eq!(
+        failure.kind,
+        FailureKind::Deadlock { waiting: 5 },
+        "{}",
+        report.text()
+    );
     assert_eq!(failure.explanation.cycles.len(), 1, "{}", report.text());
     assert_eq!(failure.explanation.cycles[0].len(), 2);
     assert!(report.text().contains("recv") || report.text().contains("oneshot"));
@@ -194,14 +253,23 @@ fn a_task_that_waits_for_itself() {
         let _second = mutex.lock().await;
     });
     assert_eq!(failed(&report).kind, FailureKind::Deadlock { waiting: 1 });
-    assert_eq!(failed(&report).explanation.cycles, [vec![0]], "{}", report.text());
+    assert_eq!(
+        failed(&report).explanation.cycles,
+        [vec![0]],
+        "{}",
+        report.text()
+    );
 }
 
 #[test]
 fn a_wait_unknown_to_cct_says_so() {
     let report = checker("unknown").run(pending::<()>);
     assert_eq!(failed(&report).kind, FailureKind::Deadlock { waiting: 1 });
-    assert!(report.text().contains("for something cct does not know"), "{}", report.text());
+    assert!(
+        report.text().contains("for something cct does not know"),
+        "{}",
+        report.text()
+    );
 }
 
 #[test]
@@ -241,9 +309,20 @@ fn leaks_fail_where_asked_for() {
 fn limited(limit: Limit, prepare: fn(Checker) -> Checker, scenario: fn() -> crate::Boxed) {
     let report = prepare(checker("limited")).iterations(3).run(scenario);
     assert!(report.passed(), "{}", report.text());
-    assert_eq!(report.coverage.cut.get(&limit), Some(&3), "{}", report.text());
-    assert!(report.text().contains(&format!("cut: 3 at the {limit}")), "{}", report.text());
-    let report = prepare(checker("limited")).fail_on_limit(true).run(scenario);
+    assert_eq!(
+        report.coverage.cut.get(&limit),
+        Some(&3),
+        "{}",
+        report.text()
+    );
+    assert!(
+        report.text().contains(&format!("cut: 3 at the {limit}")),
+        "{}",
+        report.text()
+    );
+    let report = prepare(checker("limited"))
+        .fail_on_limit(true)
+        .run(scenario);
     let failure = failed(&report);
     assert_eq!(failure.kind, FailureKind::LimitReached(limit));
     assert!(failure.reproduced, "{}", report.text());
@@ -251,49 +330,73 @@ fn limited(limit: Limit, prepare: fn(Checker) -> Checker, scenario: fn() -> crat
 
 #[test]
 fn limits_cut_and_are_counted_or_fail() {
-    limited(Limit::Steps, |c| c.max_steps(50), || {
-        Box::pin(async {
-            loop {
-                yield_now().await;
-            }
-        })
-    });
-    limited(Limit::Steps, |c| c.max_steps(50), || {
-        Box::pin(async {
-            let mutex = Mutex::new(0);
-            loop {
-                *mutex.lock().await += 1;
-            }
-        })
-    });
-    limited(Limit::Steps, |c| c.max_steps(50), || {
-        Box::pin(async {
-            loop {
-                let _ = nondet::boolean();
-            }
-        })
-    });
-    limited(Limit::Tasks, |c| c.max_tasks(10), || {
-        Box::pin(async {
-            let mut set = JoinSet::new();
-            loop {
-                set.spawn(pending::<()>());
-            }
-        })
-    });
-    limited(Limit::Tasks, |c| c.max_tasks(10), || {
-        Box::pin(async {
-            loop {
-                spawn_blocking(|| ()).await.unwrap();
-            }
-        })
-    });
-    limited(Limit::Time, |c| c.max_time(Duration::from_secs(5)), || {
-        Box::pin(async {
-            let (_sender, mut receiver) = mpsc::channel::<()>(1);
-            let _ = cct_executor::time::timeout(Duration::from_secs(6), receiver.recv()).await;
-        })
-    });
+    limited(
+        Limit::Steps,
+        |c| c.max_steps(50),
+        || {
+            Box::pin(async {
+                loop {
+                    yield_now().await;
+                }
+            })
+        },
+    );
+    limited(
+        Limit::Steps,
+        |c| c.max_steps(50),
+        || {
+            Box::pin(async {
+                let mutex = Mutex::new(0);
+                loop {
+                    *mutex.lock().await += 1;
+                }
+            })
+        },
+    );
+    limited(
+        Limit::Steps,
+        |c| c.max_steps(50),
+        || {
+            Box::pin(async {
+                loop {
+                    let _ = nondet::boolean();
+                }
+            })
+        },
+    );
+    limited(
+        Limit::Tasks,
+        |c| c.max_tasks(10),
+        || {
+            Box::pin(async {
+                let mut set = JoinSet::new();
+                loop {
+                    set.spawn(pending::<()>());
+                }
+            })
+        },
+    );
+    limited(
+        Limit::Tasks,
+        |c| c.max_tasks(10),
+        || {
+            Box::pin(async {
+                loop {
+                    spawn_blocking(|| ()).await.unwrap();
+                }
+            })
+        },
+    );
+    limited(
+        Limit::Time,
+        |c| c.max_time(Duration::from_secs(5)),
+        || {
+            Box::pin(async {
+                let (_sender, mut receiver) = mpsc::channel::<()>(1);
+                let _ = cct_executor::time::timeout(Duration::from_secs(6), receiver.recv()).await;
+            })
+        },
+    );
 }
 
 #[test]
@@ -302,8 +405,15 @@ fn a_checker_inside_a_scenario_panics_clearly() {
         let _ = checker("inner").run(|| async {});
     });
     let (message, location) = panicked(&report);
-    assert!(message.starts_with("a Checker cannot run inside a scenario"), "{message}");
+    assert!(
+        message.starts_with("a Checker cannot run inside a scenario"),
+        "{message}"
+    );
     assert!(location.starts_with(file!()), "{location}");
-    let outside = panic_text(|| checker("fails").run(|| async { assert!(false, "no") }).assert_passed());
+    let outside = panic_text(|| {
+        checker("fails")
+            .run(|| async { assert!(false, "no") })
+            .assert_passed()
+    });
     assert!(outside.contains("cct: FAILED fails: panic"), "{outside}");
 }

@@ -30,7 +30,11 @@ async fn lossy() {
 #[test]
 fn a_token_replays_the_failure_whatever_the_settings_of_the_run() {
     for granularity in [Granularity::Op, Granularity::Sync] {
-        for clock in [Clock::Strict, Clock::Adversarial, Clock::Racing(Duration::from_millis(2))] {
+        for clock in [
+            Clock::Strict,
+            Clock::Adversarial,
+            Clock::Racing(Duration::from_millis(2)),
+        ] {
             for spurious in [false, true] {
                 let report = checker("lossy")
                     .granularity(granularity)
@@ -48,9 +52,16 @@ fn a_token_replays_the_failure_whatever_the_settings_of_the_run() {
                     .granularity(Granularity::Await)
                     .replay(token)
                     .run(lossy);
-                assert_eq!(failed(&again).kind, failure.kind, "{granularity:?} {clock:?}");
+                assert_eq!(
+                    failed(&again).kind,
+                    failure.kind,
+                    "{granularity:?} {clock:?}"
+                );
                 assert_eq!(failed(&again).step, failure.step);
-                assert_eq!(failed(&again).explanation.hashes, failure.explanation.hashes);
+                assert_eq!(
+                    failed(&again).explanation.hashes,
+                    failure.explanation.hashes
+                );
                 assert_eq!(failed(&again).token.to_string(), failure.token.to_string());
             }
         }
@@ -72,7 +83,10 @@ fn a_token_of_a_changed_program_says_where_it_diverges() {
     let error = report.error().expect("an error");
     assert!(report.failure().is_none() && !report.passed());
     assert!(error.starts_with("replay diverged at step "), "{error}");
-    assert!(error.contains("enabled actions") && error.contains("has changed"), "{error}");
+    assert!(
+        error.contains("enabled actions") && error.contains("has changed"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -92,7 +106,11 @@ fn a_token_of_a_program_that_was_repaired_passes_with_a_note() {
         assert_eq!(counter.load(SeqCst), 2);
     });
     assert!(report.passed(), "{}", report.text());
-    assert!(report.text().contains("the token was replayed and nothing failed"));
+    assert!(
+        report
+            .text()
+            .contains("the token was replayed and nothing failed")
+    );
 }
 
 #[test]
@@ -112,9 +130,19 @@ fn what_was_never_seen_is_in_the_text() {
     };
     let report = checker("sometimes").iterations(50).run(scenario);
     assert_eq!(report.never_reached().collect::<Vec<_>>(), ["two"]);
-    assert!(report.text().contains("; never reached: two"), "{}", report.text());
+    assert!(
+        report.text().contains("; never reached: two"),
+        "{}",
+        report.text()
+    );
     for (name, _, _, seen) in &report.coverage.sometimes {
-        let expected = if *name == "one" { 1..50 } else if *name == "two" { 0..1 } else { 50..51 };
+        let expected = if *name == "one" {
+            1..50
+        } else if *name == "two" {
+            0..1
+        } else {
+            50..51
+        };
         assert_eq!(seen.evaluated, 50, "{name}");
         assert!(expected.contains(&seen.reached), "{name} {seen:?}");
     }
@@ -145,24 +173,30 @@ fn traced_lines_are_muted_while_exploring_and_told_about_a_failure() {
     let iterations = Arc::new(AtomicUsize::new(0));
     let theirs = iterations.clone();
     let run = move || {
-        Checker::new().name("traced").use_environment(false).workers(2).run(move || {
-            let number = theirs.fetch_add(1, SeqCst);
-            async move {
-                let _ = number;
-                sleep(Duration::from_millis(20)).await;
-                let span = tracing::info_span!("transfer", from = 3);
-                let child = cct_executor::task::Builder::new().name("child").spawn(async {
-                    tracing::warn!(amount = 5, "goes out");
-                });
-                {
-                    let _inside = span.enter();
-                    nondet::point();
-                    tracing::info!("comes in");
+        Checker::new()
+            .name("traced")
+            .use_environment(false)
+            .workers(2)
+            .run(move || {
+                let number = theirs.fetch_add(1, SeqCst);
+                async move {
+                    let _ = number;
+                    sleep(Duration::from_millis(20)).await;
+                    let span = tracing::info_span!("transfer", from = 3);
+                    let child = cct_executor::task::Builder::new()
+                        .name("child")
+                        .spawn(async {
+                            tracing::warn!(amount = 5, "goes out");
+                        });
+                    {
+                        let _inside = span.enter();
+                        nondet::point();
+                        tracing::info!("comes in");
+                    }
+                    child.unwrap().await.unwrap();
+                    assert!(nondet::choose(40) != 7, "seven");
                 }
-                child.unwrap().await.unwrap();
-                assert!(nondet::choose(40) != 7, "seven");
-            }
-        })
+            })
     };
     let report = tracing::subscriber::with_default(Counting(seen.clone()), run);
     assert_eq!(seen.load(SeqCst), 0, "a line came through");
@@ -171,11 +205,25 @@ fn traced_lines_are_muted_while_exploring_and_told_about_a_failure() {
     assert!(matches!(failure.kind, FailureKind::Panic { .. }));
     assert_eq!(failure.explanation.log.len(), 2, "{}", report.text());
     let text = report.text();
-    let line = |what: &str| text.lines().find(|line| line.contains(what)).expect(what).to_owned();
+    let line = |what: &str| {
+        text.lines()
+            .find(|line| line.contains(what))
+            .expect(what)
+            .to_owned()
+    };
     let goes = line("goes out");
-    assert!(goes.contains(" 20ms n0 task 1 `child` WARN it_engine::"), "{goes}");
-    assert!(goes.contains("amount=5") && !goes.contains("transfer"), "{goes}");
+    assert!(
+        goes.contains(" 20ms n0 task 1 `child` WARN it_engine::"),
+        "{goes}"
+    );
+    assert!(
+        goes.contains("amount=5") && !goes.contains("transfer"),
+        "{goes}"
+    );
     assert!(goes.trim_start().starts_with("step "), "{goes}");
     let comes = line("comes in");
-    assert!(comes.contains("task 0 `main` INFO") && comes.contains("transfer{from=3}:"), "{comes}");
+    assert!(
+        comes.contains("task 0 `main` INFO") && comes.contains("transfer{from=3}:"),
+        "{comes}"
+    );
 }

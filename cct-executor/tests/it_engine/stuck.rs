@@ -39,7 +39,10 @@ async fn scenario(released: Arc<AtomicBool>, begun: Arc<AtomicU64>) {
 }
 
 fn spinning(isolation: Isolation) -> Checker {
-    checker("spins").isolation(isolation).poll_limit(Duration::from_millis(300)).max_steps(200)
+    checker("spins")
+        .isolation(isolation)
+        .poll_limit(Duration::from_millis(300))
+        .max_steps(200)
 }
 
 fn is_reported(isolation: Isolation) {
@@ -49,13 +52,31 @@ fn is_reported(isolation: Isolation) {
     let run = move || scenario(released.clone(), theirs.clone());
     let again = run.clone();
     let before = Instant::now();
-    let report = within(20, move || spinning(isolation).workers(2).iterations(1_000_000).run(run));
-    assert!(before.elapsed() < Duration::from_secs(4), "{:?}", before.elapsed());
+    let report = within(20, move || {
+        spinning(isolation)
+            .workers(2)
+            .iterations(1_000_000)
+            .run(run)
+    });
+    assert!(
+        before.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        before.elapsed()
+    );
     let failure = failed(&report);
-    assert_eq!(failure.kind, FailureKind::Stuck { task: "1 `spinner`".to_owned() });
+    assert_eq!(
+        failure.kind,
+        FailureKind::Stuck {
+            task: "1 `spinner`".to_owned()
+        }
+    );
     assert!(failure.reproduced, "{}", report.text());
     assert!(!failure.explanation.steps.is_empty());
-    assert!(report.text().contains("CCT_REPLAY=c1-"), "{}", report.text());
+    assert!(
+        report.text().contains("CCT_REPLAY=c1-"),
+        "{}",
+        report.text()
+    );
     // The other worker does not explore on behind the caller's back, once it gets to know.
     std::thread::sleep(Duration::from_millis(100));
     let seen = begun.load(SeqCst);

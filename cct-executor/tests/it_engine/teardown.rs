@@ -49,7 +49,10 @@ impl Balance {
     #[track_caller]
     fn assert_even(&self, context: &str) {
         let (made, dropped) = (self.made.load(SeqCst), self.dropped.load(SeqCst));
-        assert!(made > 0 && made == dropped, "{context}: {made} made, {dropped} dropped");
+        assert!(
+            made > 0 && made == dropped,
+            "{context}: {made} made, {dropped} dropped"
+        );
     }
 }
 
@@ -79,24 +82,50 @@ fn tasks(things: &Arc<Things>, balance: &Arc<Balance>) -> Vec<Body> {
             }));
         }};
     }
-    rounds!(|things| { *things.mutex.lock().await += 1; });
+    rounds!(|things| {
+        *things.mutex.lock().await += 1;
+    });
     rounds!(|things| {
         let _guard = things.mutex.lock().await;
         yield_now().await;
     });
-    rounds!(|things| { *things.rwlock.write().await += 1; });
-    rounds!(|things| { assert!(*things.rwlock.read().await <= ROUNDS); });
-    rounds!(|things| { let _ = things.sender.send(1).await; });
-    rounds!(|things| { let _ = things.receiver.lock().await.recv().await; });
-    rounds!(|things| { let _permit = things.semaphore.acquire().await; });
-    rounds!(|things| { things.notify.notify_one(); yield_now().await; });
-    rounds!(|things| { let _ = timeout(Duration::from_millis(1), things.notify.notified()).await; });
-    rounds!(|things| { sleep(Duration::from_millis(1)).await; let _ = &things; });
-    rounds!(|things| { nondet::point(); let _ = (&things, nondet::boolean()); });
+    rounds!(|things| {
+        *things.rwlock.write().await += 1;
+    });
+    rounds!(|things| {
+        assert!(*things.rwlock.read().await <= ROUNDS);
+    });
+    rounds!(|things| {
+        let _ = things.sender.send(1).await;
+    });
+    rounds!(|things| {
+        let _ = things.receiver.lock().await.recv().await;
+    });
+    rounds!(|things| {
+        let _permit = things.semaphore.acquire().await;
+    });
+    rounds!(|things| {
+        things.notify.notify_one();
+        yield_now().await;
+    });
+    rounds!(|things| {
+        let _ = timeout(Duration::from_millis(1), things.notify.notified()).await;
+    });
+    rounds!(|things| {
+        sleep(Duration::from_millis(1)).await;
+        let _ = &things;
+    });
+    rounds!(|things| {
+        nondet::point();
+        let _ = (&things, nondet::boolean());
+    });
     let inner = balance.clone();
     rounds!(|things| {
         let (things, value) = (things.clone(), Counted::new(&inner));
-        let child = spawn(async move { *things.mutex.lock().await += 1; drop(value); });
+        let child = spawn(async move {
+            *things.mutex.lock().await += 1;
+            drop(value);
+        });
         let _ = child.await;
     });
     rounds!(|things| {
@@ -104,10 +133,12 @@ fn tasks(things: &Arc<Things>, balance: &Arc<Balance>) -> Vec<Body> {
         let _ = spawn_blocking(move || theirs.sender.blocking_send(2)).await;
     });
     rounds!(|things| {
-        block_in_place(|| Handle::current().block_on(async {
-            *things.mutex.lock().await += 1;
-            sleep(Duration::from_millis(1)).await;
-        }));
+        block_in_place(|| {
+            Handle::current().block_on(async {
+                *things.mutex.lock().await += 1;
+                sleep(Duration::from_millis(1)).await;
+            })
+        });
     });
     let inner = balance.clone();
     rounds!(|things| {
@@ -168,8 +199,14 @@ async fn main(end: End, balance: Arc<Balance>) -> Result<(), String> {
 }
 
 fn prepared(strategy: &str, granularity: Granularity, end: End) -> Checker {
-    let checker = checker("teardown").strategy_text(strategy).granularity(granularity);
-    if end == End::Cut { checker.max_steps(37) } else { checker }
+    let checker = checker("teardown")
+        .strategy_text(strategy)
+        .granularity(granularity);
+    if end == End::Cut {
+        checker.max_steps(37)
+    } else {
+        checker
+    }
 }
 
 /// Worlds that do not fail: many iterations in one run.
@@ -187,7 +224,11 @@ fn ends_well(end: End) {
             });
             assert!(report.passed(), "{context}: {}", report.text());
             assert_eq!(report.iterations(), 300, "{context}");
-            assert_eq!(report.cut(), if end == End::Cut { 300 } else { 0 }, "{context}");
+            assert_eq!(
+                report.cut(),
+                if end == End::Cut { 300 } else { 0 },
+                "{context}"
+            );
             balance.assert_even(&context);
         }
     }
@@ -201,7 +242,9 @@ fn ends_badly(end: End, class: &'static str) {
             // A deadlock waits for foreign threads before it is called one.
             for seed in 0..if end == End::Deadlock { 8 } else { 60 } {
                 let theirs = balance.clone();
-                within(60, move || fails_again(strategy, granularity, end, seed, class, &theirs));
+                within(60, move || {
+                    fails_again(strategy, granularity, end, seed, class, &theirs)
+                });
             }
             balance.assert_even(&format!("{end:?} {granularity:?} {strategy}"));
         }
@@ -217,7 +260,9 @@ fn fails_again(
     balance: &Arc<Balance>,
 ) {
     let context = format!("{end:?} {granularity:?} {strategy} seed {seed}");
-    let checker = prepared(strategy, granularity, end).iterations(1).seed(Seed(seed));
+    let checker = prepared(strategy, granularity, end)
+        .iterations(1)
+        .seed(Seed(seed));
     let theirs = balance.clone();
     let scenario = move || main(end, theirs.clone());
     let first = checker.clone().run(scenario.clone());
@@ -225,13 +270,24 @@ fn fails_again(
     assert_eq!(failure.kind.class(), class, "{context}: {}", first.text());
     assert!(failure.reproduced, "{context}: {}", first.text());
     if class != "deadlock" {
-        assert!(failure.kind.to_string().contains("as agreed"), "{context}: {}", failure.kind);
+        assert!(
+            failure.kind.to_string().contains("as agreed"),
+            "{context}: {}",
+            failure.kind
+        );
     }
     let token = failure.token.to_string().parse().unwrap();
     let again = checker.replay(token).run(scenario);
     let replayed = failed(&again);
-    assert_eq!((&replayed.kind, replayed.step), (&failure.kind, failure.step), "{context}");
-    assert_eq!(replayed.explanation.steps, failure.explanation.steps, "{context}");
+    assert_eq!(
+        (&replayed.kind, replayed.step),
+        (&failure.kind, failure.step),
+        "{context}"
+    );
+    assert_eq!(
+        replayed.explanation.steps, failure.explanation.steps,
+        "{context}"
+    );
 }
 
 #[test]

@@ -56,7 +56,9 @@ const HARMLESS: [(&str, Act); 20] = [
     ("lock once", |mutex, _| drop(poll_now(mutex.lock()))),
     ("try_send", |_, sender| _ = sender.try_send(1)),
     ("send once", |_, sender| _ = poll_now(sender.send(1))),
-    ("sleep once", |_, _| _ = poll_now(sleep(Duration::from_millis(5)))),
+    ("sleep once", |_, _| {
+        _ = poll_now(sleep(Duration::from_millis(5)))
+    }),
     ("yield once", |_, _| _ = poll_now(yield_now())),
     ("a caught panic", |_, _| {
         let caught = std::panic::catch_unwind(|| panic!("in a destructor"));
@@ -171,7 +173,11 @@ fn run(name: &'static str, act: Act, harmless: bool) {
                 if fails {
                     let failure = failed(&report);
                     assert!(failure.reproduced, "{context}: {}", report.text());
-                    assert!(failure.kind.to_string().contains("as agreed"), "{}", report.text());
+                    assert!(
+                        failure.kind.to_string().contains("as agreed"),
+                        "{}",
+                        report.text()
+                    );
                 } else {
                     assert!(report.passed(), "{context}: {}", report.text());
                     assert_eq!(report.iterations(), 100);
@@ -180,7 +186,10 @@ fn run(name: &'static str, act: Act, harmless: bool) {
             let (begun, ended) = (begun.load(SeqCst), ended.load(SeqCst));
             assert!(begun > 0, "{context}");
             if harmless {
-                assert_eq!(begun, ended, "{context}: a destructor did not reach its end");
+                assert_eq!(
+                    begun, ended,
+                    "{context}: a destructor did not reach its end"
+                );
             }
         }
     }
@@ -198,25 +207,28 @@ fn destructors_that_panic_or_wait_while_the_world_closes_do_no_harm() {
     for (name, act) in HARMFUL {
         for granularity in GRANULARITIES {
             let report = within(60, move || {
-                checker(name).granularity(granularity).iterations(100).run(move || async move {
-                    let mutex = Arc::new(Mutex::new(0));
-                    let (sender, _receiver) = mpsc::channel(1);
-                    for _ in 0..3 {
-                        let (mutex, sender) = (mutex.clone(), sender.clone());
-                        spawn(async move {
-                            let theirs = mutex.clone();
-                            let _value = OnDrop(move || act(&mutex, &sender));
-                            loop {
-                                *theirs.lock().await += 1;
-                                yield_now().await;
-                            }
-                        });
-                    }
-                    for _ in 0..nondet::choose(6) {
-                        yield_now().await;
-                    }
-                    cct_executor::sometimes!("ends");
-                })
+                checker(name)
+                    .granularity(granularity)
+                    .iterations(100)
+                    .run(move || async move {
+                        let mutex = Arc::new(Mutex::new(0));
+                        let (sender, _receiver) = mpsc::channel(1);
+                        for _ in 0..3 {
+                            let (mutex, sender) = (mutex.clone(), sender.clone());
+                            spawn(async move {
+                                let theirs = mutex.clone();
+                                let _value = OnDrop(move || act(&mutex, &sender));
+                                loop {
+                                    *theirs.lock().await += 1;
+                                    yield_now().await;
+                                }
+                            });
+                        }
+                        for _ in 0..nondet::choose(6) {
+                            yield_now().await;
+                        }
+                        cct_executor::sometimes!("ends");
+                    })
             });
             assert!(report.passed(), "{name} {granularity:?}: {}", report.text());
             assert_eq!(report.iterations(), 100);
@@ -238,7 +250,14 @@ fn a_destructor_that_panics_in_a_running_world_is_the_failure() {
         drop(task);
         sleep(Duration::from_millis(1)).await;
     });
-    assert!(failed(&report).kind.to_string().contains("in the destructor"), "{}", report.text());
+    assert!(
+        failed(&report)
+            .kind
+            .to_string()
+            .contains("in the destructor"),
+        "{}",
+        report.text()
+    );
 }
 
 #[test]
@@ -305,8 +324,11 @@ fn polls_that_spin_are_cut_when_the_world_closes() {
         for way in 0..5 {
             let context = format!("way {way} {granularity:?}");
             let report = within(60, move || {
-                checker("spins").granularity(granularity).iterations(60).max_steps(300).run(
-                    move || async move {
+                checker("spins")
+                    .granularity(granularity)
+                    .iterations(60)
+                    .max_steps(300)
+                    .run(move || async move {
                         let mutex = Arc::new(Mutex::new(0));
                         let (sender, _receiver) = mpsc::channel(1);
                         for _ in 0..3 {
@@ -315,8 +337,7 @@ fn polls_that_spin_are_cut_when_the_world_closes() {
                         for _ in 0..nondet::choose(6) {
                             yield_now().await;
                         }
-                    },
-                )
+                    })
             });
             assert!(report.passed(), "{context}: {}", report.text());
             assert_eq!(report.iterations(), 60, "{context}");
@@ -327,26 +348,28 @@ fn polls_that_spin_are_cut_when_the_world_closes() {
 #[test]
 fn a_spinning_poll_that_holds_what_others_try_to_take_is_unwound() {
     let report = within(60, || {
-        checker("spins on what is held").iterations(100).run(|| async {
-            let mutex = Arc::new(Mutex::new(0));
-            let theirs = mutex.clone();
-            let holder = spawn(async move {
-                let _guard = theirs.lock().await;
-                nondet::point();
-                pending::<()>().await;
-            });
-            spawn(async move {
-                nondet::point();
-                // Ends in every running world: the point lets the holder go on and be aborted.
-                while mutex.try_lock().is_err() {
+        checker("spins on what is held")
+            .iterations(100)
+            .run(|| async {
+                let mutex = Arc::new(Mutex::new(0));
+                let theirs = mutex.clone();
+                let holder = spawn(async move {
+                    let _guard = theirs.lock().await;
+                    nondet::point();
+                    pending::<()>().await;
+                });
+                spawn(async move {
+                    nondet::point();
+                    // Ends in every running world: the point lets the holder go on and be aborted.
+                    while mutex.try_lock().is_err() {
+                        nondet::point();
+                    }
+                });
+                for _ in 0..nondet::choose(4) {
                     nondet::point();
                 }
-            });
-            for _ in 0..nondet::choose(4) {
-                nondet::point();
-            }
-            holder.abort();
-        })
+                holder.abort();
+            })
     });
     assert!(report.passed(), "{}", report.text());
     assert_eq!(report.iterations(), 100);

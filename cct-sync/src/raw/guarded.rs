@@ -119,7 +119,10 @@ impl<T: ?Sized> Guarded<T> {
 #[inline]
 pub(crate) fn exclusive<L: Lock + ?Sized>(lock: &L, call: Call) -> AcquireExclusive<'_, L> {
     let permits = lock.guarded().all();
-    AcquireExclusive { lock, acquire: lock.guarded().semaphore.acquire(permits, call) }
+    AcquireExclusive {
+        lock,
+        acquire: lock.guarded().semaphore.acquire(permits, call),
+    }
 }
 
 /// The future of [`exclusive`]. Written out: an `async fn` around another future copies its state

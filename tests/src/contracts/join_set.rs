@@ -232,7 +232,7 @@ pub(crate) async fn blocking_tasks_join_too(log: Log) {
 
 pub(crate) async fn spawning_outside_a_local_set_panics(log: Log) {
     let mut set = JoinSet::new();
-    let text = panic_text(|| drop(set.spawn_local(async {})));
+    let text = panic_text(|| set.spawn_local(async {}));
     note!(log, "{text}");
 }
 

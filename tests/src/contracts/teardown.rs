@@ -103,7 +103,8 @@ thread_local! {
 pub(crate) async fn a_waker_outlives_its_runtime(_: Log) {
     if let Some(waker) = LAST.take() {
         waker.wake_by_ref();
-        waker.clone().wake();
+        let clone = waker.clone();
+        clone.wake();
     }
     let (tx, rx) = sync::oneshot::channel();
     let mut tx = Some(tx);

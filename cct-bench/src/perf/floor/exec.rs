@@ -140,7 +140,10 @@ impl Exec {
     }
 
     fn add(&mut self, fut: Fut) {
-        let t = Task { fut: Some(fut), queued: true };
+        let t = Task {
+            fut: Some(fut),
+            queued: true,
+        };
         let i = match self.free.pop() {
             Some(i) => {
                 // A late wake of the slot's last task may have queued it: then once is enough.

@@ -1,7 +1,10 @@
 //! The floor: the least an executor can do between two polls.
 //!
 //! One thread, an index for a waker, a pair of ready queues, no choice, no record.
-#![expect(unsafe_code, reason = "a raw waker without reference counts, and cells without checks")]
+#![expect(
+    unsafe_code,
+    reason = "a raw waker without reference counts, and cells without checks"
+)]
 
 mod exec;
 mod rt;

@@ -25,7 +25,10 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let slot = Rc::new(Slot { value: Cell::new(None), joiner: Cell::new(None) });
+    let slot = Rc::new(Slot {
+        value: Cell::new(None),
+        joiner: Cell::new(None),
+    });
     let theirs = slot.clone();
     exec::spawn_raw(Box::pin(async move {
         theirs.value.set(Some(f.await));
