@@ -48,7 +48,6 @@ pub(crate) struct Task {
     pub(crate) key: u32,
     /// The worker whose stack holds its suspended poll.
     pub(crate) worker: u32,
-    pub(crate) parent: u32,
     pub(crate) group: u32,
     /// How many tasks, timers and resources it has made: the last part of their identity.
     pub(crate) made: u32,
@@ -145,7 +144,6 @@ impl Core {
             waker: waker_data,
             key,
             worker: NONE,
-            parent,
             group,
             made: 0,
             spawn_site: spawn.site,

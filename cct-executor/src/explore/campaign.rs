@@ -413,7 +413,7 @@ impl Campaign {
     /// The configuration of one iteration's world.
     pub(super) fn world(&self, index: u64) -> WorldConfig {
         WorldConfig {
-            noise: Seed(self.seed.iteration(index).0 ^ 0x6e6f_6973_65),
+            noise: Seed(self.seed.iteration(index).0 ^ 0x006e_6f69_7365),
             ..self.checker.world.clone()
         }
     }
@@ -445,7 +445,7 @@ impl Campaign {
                 let failed = matches!(finished.end.outcome, Outcome::Failed(_));
                 (finished, (failed || check).then(run::last_trace))
             }
-            Isolation::Thread => self.on_fresh_thread(world.clone(), driver, done, watch),
+            Isolation::Thread => self.on_fresh_thread(world.clone(), *driver, done, watch),
         };
         let Finished {
             end,
@@ -496,7 +496,7 @@ impl Campaign {
     fn on_fresh_thread(
         &self,
         world: WorldConfig,
-        driver: Box<Driver>,
+        driver: Driver,
         done: &mut Yielded,
         watch: Watch<'_>,
     ) -> (Finished, Option<Trace>) {

@@ -44,7 +44,7 @@ impl Campaign {
                     last_task,
                 }
             });
-            let _ = sender.send(Note::Over(recorded));
+            let _ = sender.send(Note::Over(Box::new(recorded)));
         };
         let thread = std::thread::Builder::new()
             .name("cct-replay".to_owned())
@@ -58,7 +58,7 @@ impl Campaign {
         loop {
             match receiver.recv_timeout(look) {
                 Ok(Note::Begun(theirs)) => heartbeat = theirs,
-                Ok(Note::Over(recorded)) => return Ok(recorded),
+                Ok(Note::Over(recorded)) => return Ok(*recorded),
                 Err(RecvTimeoutError::Disconnected) => match thread.join() {
                     Err(payload) => std::panic::resume_unwind(payload),
                     Ok(()) => panic!("cct bug: a replay without a result"),
@@ -135,7 +135,7 @@ impl Campaign {
 /// What the thread of a replay tells.
 enum Note {
     Begun(Arc<AtomicU64>),
-    Over(Recorded),
+    Over(Box<Recorded>),
 }
 
 struct Recorded {

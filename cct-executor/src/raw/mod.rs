@@ -7,5 +7,5 @@
     reason = "the one room where it is allowed; see the module's documentation"
 )]
 
-pub mod shared;
-pub mod stack;
+pub(crate) mod shared;
+pub(crate) mod stack;

@@ -15,7 +15,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A wake-up that came from a thread other than the home's: world and action.
@@ -25,8 +25,6 @@ pub(crate) type ForeignWake = (u64, u32);
 /// there are as many as threads that ever ran a world at the same time.
 pub(crate) struct Home {
     lock: Mutex<()>,
-    /// Foreign threads that wait for, or have, the lock.
-    visitors: AtomicUsize,
     /// Something was put in the inbox since it was last emptied.
     mail: AtomicBool,
     inbox: Mutex<Vec<ForeignWake>>,
@@ -48,7 +46,6 @@ impl Home {
         lock(&FREE).pop().unwrap_or_else(|| {
             Box::leak(Box::new(Home {
                 lock: Mutex::new(()),
-                visitors: AtomicUsize::new(0),
                 mail: AtomicBool::new(false),
                 inbox: Mutex::new(Vec::new()),
             }))
@@ -82,11 +79,6 @@ impl Home {
         ENTERED.get()
     }
 
-    /// Whether a foreign thread waits for the lock.
-    pub(crate) fn has_visitors(&self) -> bool {
-        self.visitors.load(Ordering::Acquire) != 0
-    }
-
     /// Leaves a wake-up for the world to find.
     pub(crate) fn post(&self, wake: ForeignWake) {
         lock(&self.inbox).push(wake);
@@ -106,14 +98,6 @@ impl Home {
 
     #[cold]
     fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
-        struct Visitor(&'static Home);
-        impl Drop for Visitor {
-            fn drop(&mut self) {
-                self.0.visitors.fetch_sub(1, Ordering::AcqRel);
-            }
-        }
-        self.visitors.fetch_add(1, Ordering::AcqRel);
-        let _visitor = Visitor(self);
         let _guard = lock(&self.lock);
         f()
     }

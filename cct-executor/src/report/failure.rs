@@ -15,7 +15,7 @@ const LAST_LOG_LINES: usize = 50;
 /// Tasks shown.
 const TASKS_MAX: usize = 30;
 /// A token longer than this does not fit well on a command line.
-pub const LONG_TOKEN: usize = 100_000;
+const LONG_TOKEN: usize = 100_000;
 
 /// The whole story: what failed, under which conditions, who waited for whom, the last steps, and
 /// how to see it again.
@@ -204,5 +204,10 @@ fn replay_line(report: &Report, failure: &FailureReport) -> String {
         .name
         .split_once("::")
         .map_or(report.name.as_str(), |(_, path)| path);
+    if token.len() > LONG_TOKEN {
+        return format!(
+            "save the next line in a file and run CCT_REPLAY=@FILE cargo test {filter}\n{token}"
+        );
+    }
     format!("CCT_REPLAY={token} cargo test {filter}")
 }

@@ -3,7 +3,8 @@
 //! One thread, an index for a waker, a pair of ready queues, no choice, no record.
 #![expect(
     unsafe_code,
-    reason = "a raw waker without reference counts, and cells without checks"
+    clippy::undocumented_unsafe_blocks,
+    reason = "a raw waker without reference counts, and cells without checks; the argument for all of them stands once, in exec.rs"
 )]
 
 mod exec;
