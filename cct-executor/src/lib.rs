@@ -72,8 +72,8 @@ pub mod words;
 pub mod __private;
 
 pub use cct_macros::test;
-pub use explore::{Checker, Coverage, FailureReport, Isolation, Origin, Report, StoppedBy};
 pub use execution::core::Sightings;
+pub use explore::{Checker, Coverage, FailureReport, Isolation, Origin, Report, StoppedBy};
 pub use nondet::observe;
 pub use task::body::ScenarioResult;
 pub use task::{cancellable, spawn};

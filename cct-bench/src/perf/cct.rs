@@ -3,8 +3,9 @@
 use super::Params;
 use cct_executor::{Checker, Granularity};
 
-#[path = "workloads.rs"]
-pub(super) mod workloads;
+pub(super) mod workloads {
+    include!("workloads.rs");
+}
 
 /// Runs that many iterations on one worker.
 pub(super) fn iterate(

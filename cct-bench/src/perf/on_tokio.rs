@@ -2,8 +2,9 @@
 
 use super::Params;
 
-#[path = "workloads.rs"]
-mod workloads;
+mod workloads {
+    include!("workloads.rs");
+}
 
 /// Runs that many iterations, each with a runtime of its own.
 pub(super) fn iterate(workload: &str, params: Params, iterations: u64) {

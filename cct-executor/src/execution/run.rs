@@ -227,7 +227,7 @@ impl World {
         }
         drop(entered);
         let mut waited = Duration::ZERO;
-        while waited < FOREIGN_PATIENCE && !home.has_mail() {
+        while waited < FOREIGN_PATIENCE && !home.has_mail_for(self.serial.get()) {
             let nap = Duration::from_millis(1);
             #[expect(
                 clippy::disallowed_methods,

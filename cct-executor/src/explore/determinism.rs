@@ -1,8 +1,9 @@
 //! The determinism check: the same decisions must lead to the same run.
 
-use super::campaign::{Campaign, Watch};
+use super::campaign::Campaign;
 use super::checker::Isolation;
 use super::replay::Replay;
+use super::worker::Watch;
 use crate::execution::run::{self, Finished};
 use crate::words::explanation::{Explanation, Step};
 use crate::words::{Failure, FailureKind, Outcome, Trace, WorldConfig};

@@ -1,9 +1,10 @@
 //! From a failing trace to a report: replays it with recording on, so that exploring pays nothing
 //! for detail.
 
-use super::campaign::{Campaign, Found};
+use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::trace_log;
+use super::worker::Found;
 use crate::execution::run::{self, Finished};
 use crate::words::{
     Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,

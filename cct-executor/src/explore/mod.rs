@@ -18,6 +18,7 @@ mod replay;
 mod result;
 pub(crate) mod testcase;
 mod trace_log;
+mod worker;
 
 pub use checker::{Checker, Isolation};
 pub use result::{Coverage, FailureReport, Origin, Report, StoppedBy};

@@ -90,6 +90,11 @@ impl Home {
         self.mail.load(Ordering::Acquire)
     }
 
+    /// Whether there is a wake-up for this world; those for earlier ones may still come in.
+    pub(crate) fn has_mail_for(&self, world: u64) -> bool {
+        self.has_mail() && lock(&self.inbox).iter().any(|(serial, _)| *serial == world)
+    }
+
     pub(crate) fn take_mail(&self) -> Vec<ForeignWake> {
         let mut inbox = lock(&self.inbox);
         self.mail.store(false, Ordering::Release);

@@ -40,7 +40,13 @@ struct Recording {
 
 impl Recording {
     fn new(inner: Box<dyn Strategy>, pinned: Option<Iteration>, runs: &Runs) -> Recording {
-        Recording { inner, pinned, index: 0, run: Run::default(), runs: runs.clone() }
+        Recording {
+            inner,
+            pinned,
+            index: 0,
+            run: Run::default(),
+            runs: runs.clone(),
+        }
     }
 }
 
@@ -66,12 +72,17 @@ impl Strategy for Recording {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         let pick = self.inner.pick(point, enabled);
         let ids = enabled.iter().map(|pick| enabled.id(pick).0).collect();
-        self.run.picks.push((point.step, point.fingerprint.0, ids, enabled.id(pick).0));
+        self.run
+            .picks
+            .push((point.step, point.fingerprint.0, ids, enabled.id(pick).0));
         pick
     }
     fn end(&mut self, end: &IterationEnd) {
         (self.run.hash, self.run.fingerprint) = (end.schedule_hash, end.fingerprint.0);
-        self.runs.lock().unwrap().insert(self.index, std::mem::take(&mut self.run));
+        self.runs
+            .lock()
+            .unwrap()
+            .insert(self.index, std::mem::take(&mut self.run));
         self.inner.end(end);
     }
 }
@@ -100,7 +111,7 @@ async fn mixture(fails: bool) {
     drop(receiver);
     cct_executor::observe("got", got);
     while set.join_next().await.is_some() {}
-    assert!(!fails || *mutex.lock().await > 1, "got {got}");
+    assert!(!fails || got % 23 != 5, "got {got}");
 }
 
 fn batch(
@@ -136,11 +147,15 @@ fn a_run_does_not_depend_on_thread_or_number_of_workers() {
             assert!(first.coverage.schedules > 20, "{granularity:?} {strategy}");
             for workers in [1, 2, 3, 7] {
                 let context = format!("{granularity:?} {strategy} {workers} workers");
-                let (again, others) = within(60, move || batch(strategy, granularity, workers, false));
+                let (again, others) =
+                    within(60, move || batch(strategy, granularity, workers, false));
                 for (index, run) in &runs {
                     assert!(run == &others[index], "{context}: iteration {index}");
                 }
-                assert_eq!(again.coverage.schedules, first.coverage.schedules, "{context}");
+                assert_eq!(
+                    again.coverage.schedules, first.coverage.schedules,
+                    "{context}"
+                );
                 assert_eq!(again.coverage.states, first.coverage.states, "{context}");
                 assert_eq!(again.coverage.steps, first.coverage.steps, "{context}");
             }
@@ -154,11 +169,20 @@ fn the_failure_found_does_not_depend_on_the_number_of_workers() {
         let (report, _) = batch("random", Granularity::Op, workers, true);
         let failure = failed(&report);
         assert!(failure.reproduced, "{}", report.text());
-        (report.iterations(), failure.iteration(), failure.kind.clone(), failure.token.to_string())
+        (
+            report.iterations(),
+            failure.iteration(),
+            failure.kind.clone(),
+            failure.token.to_string(),
+        )
     };
     let first = find(1);
     for workers in [2, 3, 7, 1] {
-        assert_eq!(within(60, move || find(workers)), first, "{workers} workers");
+        assert_eq!(
+            within(60, move || find(workers)),
+            first,
+            "{workers} workers"
+        );
     }
 }
 
@@ -166,7 +190,10 @@ fn the_failure_found_does_not_depend_on_the_number_of_workers() {
 fn each_iteration_alone_is_what_it_was_in_the_batch() {
     let (_, runs) = batch("random", Granularity::Op, 2, false);
     for index in [0, 1, 17, 159] {
-        let pinned = Iteration { index, seed: Seed(5).iteration(index) };
+        let pinned = Iteration {
+            index,
+            seed: Seed(5).iteration(index),
+        };
         let alone = Runs::default();
         let theirs = alone.clone();
         let report = checker("alone")
@@ -175,7 +202,10 @@ fn each_iteration_alone_is_what_it_was_in_the_batch() {
             .strategy(move || Recording::new(Box::new(Random::new()), Some(pinned), &theirs))
             .run(|| mixture(false));
         assert!(report.passed(), "{}", report.text());
-        assert!(alone.lock().unwrap()[&index] == runs[&index], "iteration {index}");
+        assert!(
+            alone.lock().unwrap()[&index] == runs[&index],
+            "iteration {index}"
+        );
     }
 }
 
@@ -210,7 +240,9 @@ fn a_program_that_follows_hash_order_is_reported_with_the_step() {
 #[test]
 fn a_program_that_reads_the_wall_clock_is_reported() {
     let report = checker("wall clock").determinism_check(true).run(|| async {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap();
         drop(spawn(async {}));
         for _ in 0..now.subsec_nanos() / 100 % 97 {
             yield_now().await;
@@ -232,7 +264,10 @@ fn a_static_counter_is_reported() {
         sleep(Duration::from_millis(1)).await;
     });
     let message = nondeterminism(&report);
-    assert!(message.contains("statics") && message.contains("first at step "), "{message}");
+    assert!(
+        message.contains("statics") && message.contains("first at step "),
+        "{message}"
+    );
 }
 
 thread_local! {
@@ -242,23 +277,28 @@ thread_local! {
 #[test]
 fn thread_locals_are_reported_unless_iterations_have_threads_of_their_own() {
     let run = |isolation| {
-        checker("thread local").isolation(isolation).iterations(20).determinism_check(true).run(
-            || async {
+        checker("thread local")
+            .isolation(isolation)
+            .iterations(20)
+            .determinism_check(true)
+            .run(|| async {
                 VISITS.set(VISITS.get() + 1);
                 drop(spawn(async {}));
                 for _ in 0..VISITS.get() {
                     yield_now().await;
                 }
                 cct_executor::sometimes!(VISITS.get() > 1, "visited twice");
-            },
-        )
+            })
     };
     nondeterminism(&run(Isolation::None));
     let report = within(30, move || run(Isolation::Thread));
     assert!(report.passed(), "{}", report.text());
     assert_eq!(report.iterations(), 20);
     assert_eq!(report.coverage.checked_twice, 6);
-    assert_eq!(report.never_reached().collect::<Vec<_>>(), ["visited twice"]);
+    assert_eq!(
+        report.never_reached().collect::<Vec<_>>(),
+        ["visited twice"]
+    );
 }
 
 #[test]
@@ -288,10 +328,22 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
     for late in [false, true] {
         let report = within(30, move || {
             checker("foreign").run(move || async move {
-                Builder::new().name("fetcher").spawn(wait(late)).unwrap().await.unwrap();
+                Builder::new()
+                    .name("fetcher")
+                    .spawn(wait(late))
+                    .unwrap()
+                    .await
+                    .unwrap();
             })
         });
-        let expected = FailureKind::Uncontrolled { task: "1 `fetcher`".to_owned() };
-        assert_eq!(failed(&report).kind, expected, "late {late}: {}", report.text());
+        let expected = FailureKind::Uncontrolled {
+            task: "1 `fetcher`".to_owned(),
+        };
+        assert_eq!(
+            failed(&report).kind,
+            expected,
+            "late {late}: {}",
+            report.text()
+        );
     }
 }

@@ -20,7 +20,10 @@ fn results<F: Future<Output = u64> + 'static>(
     let seen: Arc<Mutex<BTreeSet<u64>>> = Arc::default();
     for strategy in ["random", "pct:d=3"] {
         let (theirs, scenario) = (seen.clone(), scenario.clone());
-        let checker: Checker = checker("clock").clock(clock).strategy_text(strategy).iterations(600);
+        let checker: Checker = checker("clock")
+            .clock(clock)
+            .strategy_text(strategy)
+            .iterations(600);
         let report = checker.run(move || {
             let (seen, scenario) = (theirs.clone(), scenario());
             async move {
@@ -47,7 +50,10 @@ async fn turns() -> u64 {
     });
     let begun = Instant::now();
     sleep(millis(10)).await;
-    assert!(begun.elapsed() >= millis(10), "a timer fired early by the clock");
+    assert!(
+        begun.elapsed() >= millis(10),
+        "a timer fired early by the clock"
+    );
     let seen = turns.load(std::sync::atomic::Ordering::SeqCst);
     busy.await.unwrap();
     seen
@@ -94,7 +100,11 @@ fn fits(order: &[u64], slack: u64) -> bool {
 async fn fired() -> u64 {
     let deadlines = [10, 11, 13, 20];
     let begun = Instant::now();
-    let mut sleeps = deadlines.map(|ms| Some(Box::pin(cct_executor::time::sleep_until(begun + millis(ms)))));
+    let mut sleeps = deadlines.map(|ms| {
+        Some(Box::pin(cct_executor::time::sleep_until(
+            begun + millis(ms),
+        )))
+    });
     let mut order = 0;
     std::future::poll_fn(|cx| {
         for (sleep, ms) in sleeps.iter_mut().zip(deadlines) {
@@ -106,7 +116,11 @@ async fn fired() -> u64 {
             }
         }
         let over = sleeps.iter().all(Option::is_none);
-        if over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        if over {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
     })
     .await;
     let elapsed = begun.elapsed();
@@ -117,17 +131,29 @@ async fn fired() -> u64 {
 #[test]
 fn racing_timers_overtake_each_other_within_the_slack_only() {
     assert_eq!(results(Clock::Strict, fired), BTreeSet::from([10_11_13_20]));
-    assert_eq!(results(Clock::Racing(Duration::ZERO), fired), BTreeSet::from([10_11_13_20]));
+    assert_eq!(
+        results(Clock::Racing(Duration::ZERO), fired),
+        BTreeSet::from([10_11_13_20])
+    );
     for slack in [1, 3, 10] {
         let seen = results(Clock::Racing(millis(slack)), fired);
         for order in &seen {
-            let each = [order / 1_000_000, order / 10_000 % 100, order / 100 % 100, order % 100];
+            let each = [
+                order / 1_000_000,
+                order / 10_000 % 100,
+                order / 100 % 100,
+                order % 100,
+            ];
             assert!(fits(&each, slack), "{each:?} with slack {slack}");
         }
         assert!(seen.contains(&10_11_13_20), "{seen:?}");
         assert_eq!(seen.contains(&11_10_13_20), slack >= 1, "{slack}: {seen:?}");
         assert_eq!(seen.contains(&13_10_11_20), slack >= 3, "{slack}: {seen:?}");
-        assert_eq!(seen.contains(&20_10_11_13), slack >= 10, "{slack}: {seen:?}");
+        assert_eq!(
+            seen.contains(&20_10_11_13),
+            slack >= 10,
+            "{slack}: {seen:?}"
+        );
     }
 }
 
@@ -165,6 +191,10 @@ fn time_never_goes_back_and_jumps_only_to_deadlines() {
             elapsed.as_millis() as u64
         });
         assert_eq!(seen.first(), Some(&63), "{clock:?}");
-        assert_eq!(seen.len() > 1, clock != Clock::Strict, "{clock:?}: {seen:?}");
+        assert_eq!(
+            seen.len() > 1,
+            clock != Clock::Strict,
+            "{clock:?}: {seen:?}"
+        );
     }
 }

@@ -10,8 +10,9 @@
 mod exec;
 mod rt;
 
-#[path = "../workloads.rs"]
-mod workloads;
+mod workloads {
+    include!("../workloads.rs");
+}
 
 use super::Params;
 
