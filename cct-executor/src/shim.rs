@@ -172,6 +172,20 @@ pub fn choose(count: u32, label: &'static str) -> u32 {
 
 pub use crate::task::blocking::block_on;
 
+/// Whether this code runs inside a task of a world that is not closing.
+pub fn in_task() -> bool {
+    WORLD.with(|world| world.is_running() && world.current().is_some())
+}
+
+/// Suspends the running poll, in the middle of a synchronous operation, until a future is ready:
+/// what takes the place of blocking on a lock whose holder is suspended on this very thread.
+///
+/// To be called [`in_task`] only; elsewhere it blocks the thread.
+#[track_caller]
+pub fn suspend_until<F: Future>(future: F) -> F::Output {
+    crate::task::blocking::allow_blocking(|| block_on(future))
+}
+
 /// Wakes the poll's waker once the poll that is going on has returned, as tokio's own deferred
 /// wake-ups do; at once outside a world.
 #[inline]

@@ -255,18 +255,16 @@ fn semaphore_and_notify() {
 #[test]
 fn a_decision_takes_four_bytes() {
     // In chunks of 4,096; so many decisions that nothing else that grows comes near.
-    fn scenario(rounds: u32) -> impl Future<Output = ()> + 'static {
-        async move {
-            let other = spawn(async move {
-                for _ in 0..rounds {
-                    yield_now().await;
-                }
-            });
+    async fn scenario(rounds: u32) {
+        let other = spawn(async move {
             for _ in 0..rounds {
                 yield_now().await;
             }
-            other.await.unwrap();
+        });
+        for _ in 0..rounds {
+            yield_now().await;
         }
+        other.await.unwrap();
     }
     let bytes = |rounds: u32| {
         let last = Arc::<Last>::default();

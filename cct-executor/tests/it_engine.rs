@@ -1,5 +1,10 @@
 //! The engine from outside: how worlds end, that they repeat themselves, what failures look like,
 //! and what tasks, clocks and cancellation may show.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "what programs must not use is tested with programs that use it"
+)]
 
 use cct_executor::{Checker, FailureReport, Granularity, Report};
 use std::sync::mpsc;

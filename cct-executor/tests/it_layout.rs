@@ -61,7 +61,11 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "time::{Duration, Instant}",
             "SystemTime",
         ],
-        &["explore/campaign.rs", "time/instant.rs"],
+        &[
+            "explore/campaign.rs",
+            "explore/worker.rs",
+            "time/instant.rs",
+        ],
     ),
     // Workers; waiting outside of worlds; the last look for foreign threads before a deadlock.
     (
@@ -74,6 +78,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
         ],
         &[
             "explore/campaign.rs",
+            "explore/worker.rs",
             "explore/explain.rs",
             "execution/run.rs",
             "task/blocking.rs",

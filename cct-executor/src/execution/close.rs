@@ -28,6 +28,8 @@ impl World {
     /// Ends what is left of the world. Afterwards the tables hold no user values.
     pub(crate) fn close(&self) {
         self.phase.set(Phase::Closing);
+        // So that synchronous operations are counted at every granularity: they may spin.
+        self.recording.set(true);
         self.inert_points.set(0);
         self.finish_suspended();
         self.drop_tasks();
@@ -37,6 +39,7 @@ impl World {
         if !(waiters.is_empty() && cancels.is_empty() && deferred.is_empty()) {
             quietly(move || drop((waiters, cancels, deferred)));
         }
+        self.recording.set(false);
         self.phase.set(Phase::Idle);
     }
 

@@ -2,6 +2,8 @@
 //!
 //! 1. While one member is in the middle of a poll, no other member is enabled.
 //! 2. Members of a group that nobody drives (a `LocalSet` that is not awaited) are not enabled.
+//! 3. After a poll of the driver, ready members have their turn first, 61 polls at most, as in
+//!    tokio, where the driver's own poll runs them.
 
 use super::core::{Core, NONE, state};
 use super::tasks::Body;
@@ -19,7 +21,12 @@ pub(crate) struct Group {
     awaited: bool,
     /// The driver's poll that goes on, or else its last one, has polled the set.
     polled: bool,
+    /// Polls of members that come before the driver's next one, while members are ready.
+    turns: u8,
 }
+
+/// How many tasks tokio's `LocalSet` polls in one go.
+const TURNS: u8 = 61;
 
 impl Core {
     /// A group without members and driver.
@@ -30,6 +37,7 @@ impl Core {
             busy: NONE,
             awaited: false,
             polled: false,
+            turns: 0,
         });
         self.groups.len() as u32 - 1
     }
@@ -38,8 +46,21 @@ impl Core {
     #[cold]
     pub(crate) fn may_show(&mut self, key: u32) -> bool {
         let group = self.task(key).group as usize;
-        let Group { driver, busy, .. } = self.groups[group];
-        let shown = driver != NONE && (busy == NONE || busy == key);
+        let Group {
+            driver,
+            busy,
+            turns,
+            ..
+        } = self.groups[group];
+        let mut shown = driver != NONE && (busy == NONE || busy == key);
+        if shown && turns > 0 && busy == NONE {
+            if key == driver {
+                shown = !self.others_ready(group, driver);
+            } else if self.actions[driver as usize].position != Action::NOWHERE {
+                self.remove(driver);
+                self.action(driver).state |= state::HIDDEN;
+            }
+        }
         let action = self.action(key);
         action.state = if shown {
             action.state & !state::HIDDEN
@@ -47,6 +68,15 @@ impl Core {
             action.state | state::HIDDEN
         };
         shown
+    }
+
+    /// Whether a member besides the driver could run.
+    fn others_ready(&self, group: usize, driver: u32) -> bool {
+        self.groups[group].members.iter().any(|&key| {
+            let action = &self.actions[key as usize];
+            let ready = action.position != Action::NOWHERE || action.state & state::HIDDEN != 0;
+            key != driver && ready
+        })
     }
 
     /// A member is at a scheduling point in the middle of its poll: hides the others.
@@ -69,7 +99,15 @@ impl Core {
         if entry.driver == key && !std::mem::replace(&mut entry.polled, false) {
             self.drive_group(group, NONE);
         } else {
-            self.leave_group_turn(key);
+            entry.turns = if entry.driver == key {
+                TURNS
+            } else {
+                entry.turns.saturating_sub(1)
+            };
+            if entry.busy == key {
+                entry.busy = NONE;
+            }
+            self.refresh_group(group as usize);
         }
     }
 

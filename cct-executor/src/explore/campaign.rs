@@ -51,12 +51,14 @@ impl Campaign {
     /// Replays, or explores.
     pub(crate) fn run(self) -> Report {
         let begin = now();
+        tracing::trace!(target: "cct", test = self.checker.name, seed = %self.seed, "run begins");
         let campaign = Arc::new(self);
         let mut report = match campaign.replay.clone() {
             Some(token) => campaign.replay_token(&token, Origin::Token),
             None => campaign.explore(),
         };
         report.elapsed = begin.elapsed();
+        tracing::trace!(target: "cct", test = report.name, iterations = report.iterations, "run ends");
         report
     }
 
@@ -208,10 +210,16 @@ impl Campaign {
         schedules.dedup();
         coverage.schedules = schedules.len() as u64;
         coverage.states = found.is_none().then(|| states.count());
-        coverage.sometimes = sometimes
-            .into_iter()
-            .map(|((name, file, line), s)| (name, file, line, s))
-            .collect();
+        if found.is_none() {
+            coverage.sometimes = sometimes
+                .into_iter()
+                .map(|((name, file, line), s)| (name, file, line, s))
+                .collect();
+        }
+        if let Some(found) = &found {
+            let (test, iteration) = (&self.checker.name, found.index);
+            tracing::trace!(target: "cct", test, iteration, "iteration failed");
+        }
         report.stopped_by = if found.is_some() {
             StoppedBy::Failure
         } else if exhausted {

@@ -58,7 +58,8 @@ pub struct Coverage {
     pub joined_panics: u64,
     /// Iterations in which tasks outlived the scenario.
     pub leaky: u64,
-    /// Every `sometimes!` that was evaluated: name, file, line, and how often it was true.
+    /// Every `sometimes!` that was evaluated: name, file, line, and how often it was true; only
+    /// for runs without a failure.
     pub sometimes: Vec<(&'static str, &'static str, u32, Sightings)>,
 }
 

@@ -213,7 +213,7 @@ impl<F: FnOnce() -> T + Unpin, T> TaskBody for BlockingBody<F, T> {
     }
 }
 
-/// What a scenario may return: `()`, or a `Result` whose error can be shown.
+/// What a scenario may return: `()`, a `Result` whose error can be shown, or never.
 pub trait ScenarioResult {
     /// The error's text, if it is one.
     fn into_result(self) -> Result<(), String>;
@@ -222,6 +222,27 @@ pub trait ScenarioResult {
 impl ScenarioResult for () {
     fn into_result(self) -> Result<(), String> {
         Ok(())
+    }
+}
+
+/// The type of what never returns, which stable Rust cannot name directly.
+type Never = <fn() -> ! as never::Returns>::Output;
+
+mod never {
+    /// A function pointer's output.
+    pub trait Returns {
+        /// It.
+        type Output;
+    }
+
+    impl<T> Returns for fn() -> T {
+        type Output = T;
+    }
+}
+
+impl ScenarioResult for Never {
+    fn into_result(self) -> Result<(), String> {
+        self
     }
 }
 

@@ -8,7 +8,7 @@ use crate::execution::world::{Phase, WORLD};
 use crate::task::coop;
 use crate::words::{Access, Op, OpKind};
 use std::fmt;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -153,6 +153,10 @@ impl<T> Drop for JoinHandle<T> {
         drop(unseen);
     }
 }
+
+// As in tokio: a panic leaves nothing half done behind a handle.
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,6 +3,9 @@
 use crate::execution::world::WORLD;
 use std::fmt;
 
+/// The scenario's own task is spawned first.
+const MAIN: u32 = 0;
+
 /// Identifies a task within its world. Ids count from 1 in order of spawning; unlike tokio's they
 /// begin anew in every iteration, so that they may be printed and compared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -20,15 +23,17 @@ impl fmt::Display for Id {
 /// Outside a task.
 #[track_caller]
 pub fn id() -> Id {
-    try_id().expect("can't get a task id when not inside a task")
+    try_id().expect("Can't get a task id when not inside a task")
 }
 
-/// The id of the running task, if there is one.
+/// The id of the running task, if there is one. The scenario itself, which stands where tokio's
+/// `block_on` stands, has none.
 pub fn try_id() -> Option<Id> {
     WORLD
         .try_with(|world| {
             world
                 .current()
+                .filter(|&key| key != MAIN)
                 .map(|key| world.with(|core, _| core.task_id(key)))
         })
         .ok()?

@@ -5,14 +5,14 @@
 //! `c1-` names the format. Behind it, in base64 with the URL alphabet (no padding, nothing a shell
 //! would need quoted): the length of the body, the body, and a CRC-32 over both. The body holds
 //! the settings byte, the hashes, the noise seed unless it is 0, the clock's slack, the number of
-//! decisions, and the decisions as packed by [`pack`].
+//! decisions, and the decisions as packed by `pack.rs`.
 //!
 //! 1. Text that decodes encodes to the same text again.
 //! 2. Any change to one character is noticed.
 //! 3. Decoding takes any text without panicking, and memory at most in proportion to it: a byte
 //!    holds at most 4,096 decisions.
 //!
-//! A change to any of this, to [`pack`] included, is a new format number.
+//! A change to any of this, to `pack.rs` included, is a new format number.
 
 mod error;
 mod pack;

@@ -22,14 +22,13 @@ fn panicked(report: &Report) -> (&str, &str) {
 
 #[test]
 fn a_panic_has_message_and_place() {
-    let (line, run) = (line!() + 1, checker("panics"));
-    let report = run.iterations(5).run(|| async {
+    let report = checker("panics").iterations(5).run(|| async {
         if true {
-            panic!("number {}", 7)
+            panic!("number {}", line!());
         }
     });
     let (message, location) = panicked(&report);
-    assert_eq!(message, "number 7");
+    let line = message.strip_prefix("number ").expect("the message");
     assert!(
         location.starts_with(&format!("{}:{line}:", file!())),
         "{location} {line}"
@@ -61,7 +60,7 @@ fn the_place_is_that_of_the_panic_that_counts() {
 fn a_panic_that_is_raised_again_has_its_first_place() {
     let report = checker("resumed").run(|| async {
         let task = spawn(async { panic!("{}", line!()) });
-        let error: cct_executor::task::JoinError = task.await.map(|()| ()).unwrap_err();
+        let error: cct_executor::task::JoinError = task.await.unwrap_err();
         let _ = std::panic::catch_unwind(|| panic!("another one"));
         if true {
             std::panic::resume_unwind(error.into_panic());
@@ -94,22 +93,12 @@ fn a_detached_panic_fails_and_names_the_task() {
 #[test]
 fn a_joined_panic_passes_and_is_counted() {
     let report = checker("joined").iterations(3).run(|| async {
-        let error = spawn(async { panic!("heard") })
-            .await
-            .map(|()| ())
-            .unwrap_err();
+        let error = spawn(async { panic!("heard") }).await.unwrap_err();
         assert!(error.is_panic());
         assert_eq!(error.into_panic().downcast_ref::<&str>(), Some(&"heard"));
         let mut set = JoinSet::new();
         set.spawn_blocking(|| panic!("heard too"));
-        assert!(
-            set.join_next()
-                .await
-                .unwrap()
-                .map(|()| ())
-                .unwrap_err()
-                .is_panic()
-        );
+        assert!(set.join_next().await.unwrap().unwrap_err().is_panic());
     });
     assert!(report.passed(), "{}", report.text());
     assert_eq!(report.coverage.joined_panics, 6);
@@ -412,8 +401,16 @@ fn a_checker_inside_a_scenario_panics_clearly() {
     assert!(location.starts_with(file!()), "{location}");
     let outside = panic_text(|| {
         checker("fails")
-            .run(|| async { assert!(false, "no") })
+            .run(|| async { assert_eq!(1, 2, "no") })
             .assert_passed()
     });
     assert!(outside.contains("cct: FAILED fails: panic"), "{outside}");
+}
+
+#[test]
+fn a_scenario_that_never_returns_a_value_is_a_scenario() {
+    let report = Checker::new()
+        .iterations(3)
+        .run(|| async { panic!("at once") });
+    assert_eq!(report.failure().unwrap().kind.class(), "panic");
 }

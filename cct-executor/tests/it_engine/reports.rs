@@ -160,8 +160,11 @@ impl tracing::Subscriber for Counting {
     }
     fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
     fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-    fn event(&self, _: &tracing::Event<'_>) {
-        self.0.fetch_add(1, SeqCst);
+    fn event(&self, event: &tracing::Event<'_>) {
+        // The engine's own events keep to one target and the lowest level.
+        let metadata = event.metadata();
+        let own = metadata.target() == "cct" && *metadata.level() == tracing::Level::TRACE;
+        self.0.fetch_add(usize::from(!own), SeqCst);
     }
     fn enter(&self, _: &tracing::span::Id) {}
     fn exit(&self, _: &tracing::span::Id) {}

@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
 #[test]
@@ -423,5 +423,79 @@ fn spurious_polls_come_without_a_wake_up_and_only_where_asked_for() {
             });
         assert!(report.passed(), "{}", report.text());
         assert_eq!(extra.load(SeqCst) > 0, spurious);
+    }
+}
+
+/// Polls its future only when the future's own waker was woken, as sets of futures do.
+async fn only_when_woken<F: Future>(future: F) -> F::Output {
+    struct Flag {
+        woken: AtomicBool,
+        outer: std::sync::Mutex<Option<Waker>>,
+    }
+    impl Wake for Flag {
+        fn wake(self: Arc<Self>) {
+            self.woken.store(true, SeqCst);
+            let outer = self.outer.lock().unwrap().take();
+            outer.into_iter().for_each(Waker::wake);
+        }
+    }
+    let mut future = std::pin::pin!(future);
+    let flag = Arc::new(Flag {
+        woken: AtomicBool::new(true),
+        outer: Default::default(),
+    });
+    poll_fn(move |cx| {
+        *flag.outer.lock().unwrap() = Some(cx.waker().clone());
+        if !flag.woken.swap(false, SeqCst) {
+            return Poll::Pending;
+        }
+        let waker = Waker::from(flag.clone());
+        future
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(&waker))
+    })
+    .await
+}
+
+#[test]
+fn wake_ups_reach_wakers_of_foreign_make() {
+    for spurious in [false, true] {
+        for granularity in GRANULARITIES {
+            let report = checker("own wakers")
+                .spurious_polls(spurious)
+                .granularity(granularity)
+                .clock(cct_executor::Clock::Adversarial)
+                .iterations(300)
+                .run(|| async {
+                    let mutex = Arc::new(Mutex::new(0));
+                    let (sender, mut receiver) = mpsc::channel(1);
+                    let theirs = mutex.clone();
+                    let other = spawn(only_when_woken(async move {
+                        for i in 0..3 {
+                            let mut guard = theirs.lock().await;
+                            *guard += 1;
+                            yield_now().await;
+                            drop(guard);
+                            sleep(Duration::from_millis(1)).await;
+                            sender.send(i).await.unwrap();
+                        }
+                    }));
+                    only_when_woken(async {
+                        for i in 0..3 {
+                            *mutex.lock().await += 1;
+                            assert_eq!(receiver.recv().await, Some(i));
+                            cancellable(only_when_woken(yield_now())).await;
+                        }
+                        other.await.unwrap();
+                    })
+                    .await;
+                    assert_eq!(*mutex.lock().await, 6);
+                });
+            assert!(
+                report.passed(),
+                "{spurious} {granularity:?}: {}",
+                report.text()
+            );
+        }
     }
 }

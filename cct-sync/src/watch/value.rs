@@ -7,8 +7,7 @@
 //! Does not: wake those who wait for a new value.
 
 use crate::queue::{Place, Queue};
-use cct_executor::shim::{OpKind, Resource, Shared, block_on};
-use cct_executor::task::{block_in_place, try_id};
+use cct_executor::shim::{OpKind, Resource, Shared, in_task, suspend_until};
 use std::fmt;
 use std::future::poll_fn;
 use std::ops::Deref;
@@ -95,7 +94,7 @@ impl Suspended {
         };
         let guard = match attempt() {
             Some(guard) => guard,
-            None if try_id().is_some() => self.wait(call, attempt),
+            None if in_task() => self.wait(call, attempt),
             None => block().unwrap_or_else(PoisonError::into_inner),
         };
         Locked {
@@ -107,18 +106,16 @@ impl Suspended {
     #[cold]
     fn wait<G>(&self, call: Call<'_>, attempt: impl Fn() -> Option<G>) -> G {
         let mut place = Place::new(&self.queue, |queue| queue);
-        block_in_place(|| {
-            block_on(poll_fn(|cx| {
-                let poll = place.poll(cx, |_| {
-                    self.any.store(true, Ordering::Relaxed);
-                    attempt()
-                });
-                if poll.is_pending() {
-                    call.resource.blocked(call.kind, call.site);
-                }
-                poll
-            }))
-        })
+        suspend_until(poll_fn(|cx| {
+            let poll = place.poll(cx, |_| {
+                self.any.store(true, Ordering::Relaxed);
+                attempt()
+            });
+            if poll.is_pending() {
+                call.resource.blocked(call.kind, call.site);
+            }
+            poll
+        }))
     }
 }
 
