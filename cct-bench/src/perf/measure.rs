@@ -9,6 +9,10 @@ use std::time::Duration;
 /// How long one measurement of one executor takes, about.
 const BUDGET: Duration = Duration::from_millis(120);
 
+/// Iterations of a measurement at least, so that what a run sets up once (threads, stacks) does not
+/// pass for the cost of a step.
+const ITERATIONS_MIN: u64 = 10;
+
 /// One executor's figures.
 #[derive(Serialize, Clone)]
 pub(crate) struct Row {
@@ -103,7 +107,7 @@ impl Runner<'_> {
             let seconds = time(|| (self.run)(self.iterations));
             if seconds >= BUDGET.as_secs_f64() / 8.0 {
                 let scale = BUDGET.as_secs_f64() / seconds;
-                self.iterations = ((self.iterations as f64 * scale) as u64).max(1);
+                self.iterations = ((self.iterations as f64 * scale) as u64).max(ITERATIONS_MIN);
                 return;
             }
             self.iterations *= 4;
