@@ -8,7 +8,8 @@ usage() {
     cat <<TEXT
 usage: ./run.sh [--only NAME] [--seeds N] [--iterations N] [--strategy S] [--json FILE]
 
-  --only NAME      one bug instead of all (may be repeated)
+  --only NAME      one bug instead of all (may be repeated); given once, the report of a failure
+                   follows, and is replayed from its token
   --seeds N        seeds for each buggy version (100)
   --iterations N   iterations a seed on the buggy version (1000); the fixed version is run with one
                    seed for ten times as many
@@ -111,6 +112,11 @@ for bug in "${only[@]}"; do
         done
     done
 done
+
+if ((${#only[@]} == 1)); then
+    printf '\n'
+    "$CARGO_TARGET_DIR/release/${only[0]}-buggy" --report
+fi
 
 if [[ -n $json ]]; then
     {
