@@ -227,7 +227,10 @@ impl World {
     #[cold]
     pub(crate) fn wake_due(&self) {
         let due = self.with(|core, _| std::mem::take(&mut core.timers.due));
+        // User code runs in the middle of a decision: it is no task's, and passes no points.
+        let running = self.running.replace(Running::NOBODY);
         due.into_iter().for_each(super::waker::Waiter::wake);
+        self.running.set(running);
     }
 }
 
