@@ -196,9 +196,17 @@ impl Wakes {
 
     /// Wakes all. Returns memory for [`WaitList::keep`] if more than one was woken.
     #[inline]
-    pub(crate) fn wake(self) -> Option<Vec<Waiter>> {
-        let Wakes { first, mut rest } = self;
-        first?.wake();
+    pub(crate) fn wake(mut self) -> Option<Vec<Waiter>> {
+        // Most often nobody waits: then nothing is moved about.
+        if self.first.is_none() {
+            return None;
+        }
+        self.wake_all()
+    }
+
+    fn wake_all(&mut self) -> Option<Vec<Waiter>> {
+        self.first.take()?.wake();
+        let mut rest = std::mem::take(&mut self.rest);
         if rest.capacity() == 0 {
             return None;
         }
