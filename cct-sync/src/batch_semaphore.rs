@@ -213,7 +213,7 @@ impl BatchSemaphore {
             state.add(count, &mut wakes);
             state.news(self)
         });
-        self.settle(news, wakes);
+        self.settle(news, &mut wakes);
     }
 
     /// Takes free permits away for good; returns how many there were to take.
@@ -238,7 +238,7 @@ impl BatchSemaphore {
             }
             state.news(self)
         });
-        self.settle(news, wakes);
+        self.settle(news, &mut wakes);
     }
 
     #[inline]
@@ -249,7 +249,7 @@ impl BatchSemaphore {
     }
 
     #[inline]
-    fn settle(&self, news: Option<u64>, wakes: Wakes) {
+    fn settle(&self, news: Option<u64>, wakes: &mut Wakes) {
         self.show(news);
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.queue.keep(spare));

@@ -54,7 +54,7 @@ impl Crowd {
     }
 
     /// Wakes those that were let go.
-    pub(crate) fn wake(&self, wakes: Wakes) {
+    pub(crate) fn wake(&self, mut wakes: Wakes) {
         if let Some(spare) = wakes.wake() {
             self.list.with(|list| list.keep(spare));
         }

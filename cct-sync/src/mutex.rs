@@ -53,7 +53,8 @@ pin_project! {
 impl<'a, T: ?Sized> Future for Lock<'a, T> {
     type Output = MutexGuard<'a, T>;
 
-    #[inline]
+    // Built where it is kept: the guard is not copied once more.
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let access = ready!(Pin::new(this.access).poll(cx));

@@ -196,7 +196,7 @@ impl Wakes {
 
     /// Wakes all. Returns memory for [`WaitList::keep`] if more than one was woken.
     #[inline]
-    pub(crate) fn wake(mut self) -> Option<Vec<Waiter>> {
+    pub(crate) fn wake(&mut self) -> Option<Vec<Waiter>> {
         // Most often nobody waits: then nothing is moved about.
         if self.first.is_none() {
             return None;

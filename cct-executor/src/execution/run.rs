@@ -203,7 +203,7 @@ impl World {
         }
         workers
             .workers
-            .push(Some(Worker::new(STACK_BYTES, step_loop)?));
+            .push(Some(Box::new(Worker::new(STACK_BYTES, step_loop)?)));
         Ok(workers.workers.len() as u32 - 1)
     }
 

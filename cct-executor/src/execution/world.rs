@@ -61,7 +61,9 @@ pub(crate) struct Engine {
 /// Stacks, and those of them that are free.
 #[derive(Default)]
 pub(crate) struct Workers {
-    pub(crate) workers: Vec<Option<Worker>>,
+    /// Boxed, so that taking one out and putting it back moves a pointer.
+    #[expect(clippy::vec_box, reason = "moved at every switch of stacks")]
+    pub(crate) workers: Vec<Option<Box<Worker>>>,
     pub(crate) idle: Vec<u32>,
 }
 

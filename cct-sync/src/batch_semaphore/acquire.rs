@@ -203,7 +203,7 @@ impl<'a> Acquire<'a> {
             (waiter, state.news(semaphore))
         });
         self.stage = Stage::Done;
-        semaphore.settle(news, wakes);
+        semaphore.settle(news, &mut wakes);
         drop(waiter);
     }
 }

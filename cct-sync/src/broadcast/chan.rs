@@ -51,7 +51,7 @@ impl<T> Chan<T> {
 
     /// Publishes the digest and wakes.
     #[inline]
-    pub(super) fn settle(&self, digest: u64, wakes: Wakes) {
+    pub(super) fn settle(&self, digest: u64, wakes: &mut Wakes) {
         self.resource.set_state(digest);
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.receiving.keep(spare));

@@ -58,7 +58,7 @@ impl<T> Sender<T> {
             .state
             .with(|state| (state.push(value, &mut wakes), state.digest()));
         let (receivers, dropped) = result.map_err(SendError)?;
-        chan.settle(digest, wakes);
+        chan.settle(digest, &mut wakes);
         drop(dropped);
         Ok(receivers)
     }
@@ -162,7 +162,7 @@ impl<T> Drop for Sender<T> {
             state.remove_sender(&mut wakes);
             state.digest()
         });
-        chan.settle(digest, wakes);
+        chan.settle(digest, &mut wakes);
     }
 }
 

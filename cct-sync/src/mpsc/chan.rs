@@ -130,7 +130,7 @@ impl<T> Chan<T> {
 
     /// Publishes the digest and wakes.
     #[inline]
-    pub(super) fn settle(&self, digest: u64, wakes: Wakes) {
+    pub(super) fn settle(&self, digest: u64, wakes: &mut Wakes) {
         self.resource.set_state(digest);
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.reserving.keep(spare));
@@ -193,7 +193,7 @@ impl<T> Chan<T> {
                 state.digest(self.bound),
             )
         });
-        self.settle(digest, wakes);
+        self.settle(digest, &mut wakes);
         if let Some(receiver) = receiver {
             receiver.wake();
         }
@@ -222,7 +222,7 @@ impl<T> Chan<T> {
             };
             (drained, state.digest(self.bound))
         });
-        self.settle(digest, wakes);
+        self.settle(digest, &mut wakes);
         drained
     }
 

@@ -178,7 +178,7 @@ impl<T> Rx<T> {
                 Step::Ended => None,
             };
             coop.made_progress();
-            chan.settle(digest, wakes);
+            chan.settle(digest, &mut wakes);
             self.waiting = false;
             return Poll::Ready(received);
         }
@@ -198,7 +198,7 @@ impl<T> Rx<T> {
             None if state.has_ended(chan.bound) => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
         })?;
-        chan.settle(digest, wakes);
+        chan.settle(digest, &mut wakes);
         Ok(value)
     }
 

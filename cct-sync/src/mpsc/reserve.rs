@@ -213,7 +213,7 @@ impl<T> Reserve<'_, T> {
                     (None, Poll::Pending)
                 }
             };
-            chan.settle(digest, wakes);
+            chan.settle(digest, &mut wakes);
             if let Some(receiver) = receiver {
                 receiver.wake();
             }
@@ -231,7 +231,7 @@ impl<T> Reserve<'_, T> {
             let step = self.refuse(state, &mut waiter, &mut wakes);
             (step, state.digest(chan.bound))
         });
-        chan.settle(digest, wakes);
+        chan.settle(digest, &mut wakes);
         if let Step::Refused {
             receiver: Some(receiver),
         } = step

@@ -136,7 +136,7 @@ pub(crate) struct AcquireExclusive<'a, L: ?Sized> {
 impl<'a, L: Lock + ?Sized> Future for AcquireExclusive<'a, L> {
     type Output = Exclusive<&'a BatchSemaphore, L::Value>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         granted(ready!(Pin::new(&mut self.acquire).poll(cx)));
         let call = self.acquire.call();
