@@ -198,9 +198,7 @@ impl Wakes {
     #[inline]
     pub(crate) fn wake(&mut self) -> Option<Vec<Waiter>> {
         // Most often nobody waits: then nothing is moved about.
-        if self.first.is_none() {
-            return None;
-        }
+        self.first.as_ref()?;
         self.wake_all()
     }
 

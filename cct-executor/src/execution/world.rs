@@ -62,7 +62,6 @@ pub(crate) struct Engine {
 #[derive(Default)]
 pub(crate) struct Workers {
     /// Boxed, so that taking one out and putting it back moves a pointer.
-    #[expect(clippy::vec_box, reason = "moved at every switch of stacks")]
     pub(crate) workers: Vec<Option<Box<Worker>>>,
     pub(crate) idle: Vec<u32>,
 }
