@@ -131,3 +131,18 @@ pub fn point() {
     };
     let _: Result<Poll<()>, _> = WORLD.try_with(|world| world.point(op));
 }
+
+/// A mark for strategies that look for marks ([`StepEvent::UserOp`]); nothing to all others.
+///
+/// [`StepEvent::UserOp`]: crate::words::StepEvent::UserOp
+pub fn mark(name: &'static str) {
+    WORLD.with(|world| {
+        if world.is_running() {
+            world.with(|core, decider| {
+                if core.interests.observations {
+                    decider.observe(&crate::words::StepEvent::UserOp(name));
+                }
+            });
+        }
+    });
+}

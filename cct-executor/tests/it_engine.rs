@@ -12,6 +12,7 @@ use std::time::Duration;
 
 mod it_engine {
     mod determinism;
+    mod events;
     mod failures;
     mod reports;
     mod stuck;

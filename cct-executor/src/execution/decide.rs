@@ -71,7 +71,9 @@ impl Core {
         self.insert(key);
         if self.interests.readiness {
             decider.observe(&StepEvent::Enabled(ActionKey(key)));
-            if self.last != NONE && self.last != key {
+            // A timer that fires wakes without anybody sending.
+            let sender = self.actions.get(self.last as usize);
+            if self.last != key && sender.is_some_and(|a| a.state & state::RUNNING != 0) {
                 decider.observe(&StepEvent::Sent { to: ActionKey(key) });
             }
         }

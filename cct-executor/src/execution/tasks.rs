@@ -232,6 +232,9 @@ impl Core {
         }
         if notified || self.spurious_wake() {
             self.insert(key);
+            if self.interests.readiness {
+                decider.observe(&StepEvent::Enabled(ActionKey(key)));
+            }
         } else if self.interests.readiness {
             decider.observe(&StepEvent::Blocked(ActionKey(key)));
         }

@@ -1,7 +1,8 @@
 //! The only room with `unsafe`: suspended stacks, and cells that belong to a thread.
 //!
 //! Everything it offers is safe to use from outside. Each block argues its case in a SAFETY
-//! comment. Run under Miri: `shared` (Miri cannot run `stack`, which switches machine stacks).
+//! comment. Miri can judge `shared`; it cannot run `stack`, which
+//! switches machine stacks.
 #![expect(
     unsafe_code,
     reason = "the one room where it is allowed; see the module's documentation"

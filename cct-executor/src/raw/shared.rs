@@ -5,7 +5,7 @@
 //! all the rest of a step. So a thread that runs a world holds *one* lock for all of it, its
 //! [`Home`]; a [`Shared`] made inside the world remembers that home, and its use on the home's
 //! thread is a comparison of two pointers. Any other thread has to take the home's lock first, and
-//! so waits until the world is over or idle. A `Shared` made outside a world has a lock of its own.
+//! so waits until the world is over, or waits for foreign threads at a deadlock. A `Shared` made outside a world has a lock of its own.
 //!
 //! 1. `ENTERED` names a home only while this very thread holds that home's lock.
 //! 2. A value is reached only by the thread that holds its home's lock (or its own, without home),
