@@ -18,7 +18,6 @@ use crate::execution::world::WORLD;
 use crate::words::fingerprint::mix2;
 use crate::words::seed::Generator;
 use crate::words::{Access, Op, OpKind, Seed};
-use std::hash::Hash;
 use std::panic::Location;
 use std::task::Poll;
 
@@ -90,30 +89,6 @@ pub fn rng() -> Generator {
         world.with(|core, _| Seed(mix2(core.config.noise.0, core.new_id(key, 0x6e6f_6973).0)))
     });
     seed.unwrap_or(Seed(0)).stream("nondet")
-}
-
-/// Tells the abstract state something it cannot see by itself: the value now known under `key`.
-///
-/// States that differ in an observed value count as different, for learners and in the number of
-/// distinct states. A later observation under the same key replaces the earlier one.
-pub fn observe(key: &'static str, value: impl Hash) {
-    let value = crate::words::fingerprint::hash_of(&value);
-    let _ = WORLD.try_with(|world| {
-        if world.is_running() {
-            world.with(|core, decider| {
-                core.observe(key, value);
-                if core.interests.observations {
-                    let fingerprint = crate::words::Fingerprint(core.fingerprint);
-                    let event = crate::words::StepEvent::Observed {
-                        key,
-                        value,
-                        fingerprint,
-                    };
-                    decider.observe(&event);
-                }
-            });
-        }
-    });
 }
 
 /// A scheduling point that user code places, say between two plain memory accesses.

@@ -42,15 +42,22 @@ pub fn always_failed(message: String, location: &'static std::panic::Location<'s
 
 /// A `sometimes!` was evaluated.
 pub fn sometimes(reached: bool, name: &'static str, file: &'static str, line: u32) {
-    let _ = crate::execution::world::WORLD.try_with(|world| {
-        if world.is_running() {
-            world.with(|core, _| {
-                let seen = core.sometimes.entry((name, file, line)).or_default();
-                seen.evaluated += 1;
-                seen.reached += u64::from(reached);
-            });
-        }
-    });
+    crate::observe::sometimes(reached, name, file, line);
+}
+
+/// A `watermark!` was evaluated.
+pub fn watermark(name: &'static str, value: u64, file: &'static str, line: u32) {
+    crate::observe::watermark(name, value, file, line);
+}
+
+/// A `waypoint!` was reached.
+pub fn waypoint(
+    name: &'static str,
+    holds: fn(&crate::words::Observations) -> bool,
+    file: &'static str,
+    line: u32,
+) {
+    crate::observe::waypoint(name, holds, file, line);
 }
 
 pub use crate::explore::testcase::TestCase;

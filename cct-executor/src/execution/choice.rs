@@ -22,6 +22,8 @@ impl Core {
             step: self.steps,
             time_ns: self.now_ns,
             fingerprint: Fingerprint(self.fingerprint),
+            parts: self.parts,
+            waypoint: self.waypoint,
             current: Self::key(self.last),
             can_continue: current != NONE,
             yielded: false,

@@ -11,11 +11,12 @@ use super::sites::SiteTags;
 use super::sketch::Sketch;
 use super::tasks::Task;
 use super::timers::Timers;
-use crate::words::fingerprint::mix2;
+use super::waypoints::Waypoint;
 use crate::words::seed::Generator;
 use crate::words::trace::TraceWriter;
 use crate::words::{
-    Action, ActionKey, Failure, FailureKind, Interests, Limit, Outcome, Seed, WorldConfig,
+    Action, ActionKey, Failure, FailureKind, Interests, Limit, Observations, Outcome, Seed,
+    StateParts, WorldConfig,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,6 +61,7 @@ pub(crate) type SometimesKey = (&'static str, &'static str, u32);
 pub(crate) struct Harvest {
     pub(crate) states: Sketch,
     pub(crate) sometimes: BTreeMap<SometimesKey, Sightings>,
+    pub(crate) watermarks: BTreeMap<SometimesKey, u64>,
 }
 
 impl Harvest {
@@ -71,13 +73,11 @@ impl Harvest {
             total.evaluated += seen.evaluated;
             total.reached += seen.reached;
         }
+        for (key, value) in other.watermarks {
+            let mark = self.watermarks.entry(key).or_default();
+            *mark = value.max(*mark);
+        }
     }
-}
-
-/// A value given to `observe`.
-pub(crate) struct Observation {
-    pub(crate) key: &'static str,
-    pub(crate) value: u64,
 }
 
 pub(crate) struct Core {
@@ -89,9 +89,14 @@ pub(crate) struct Core {
     pub(crate) resources: Vec<ResourceEntry>,
     pub(crate) timers: Timers,
     pub(crate) cancels: Vec<Cancel>,
-    pub(crate) observations: Vec<Observation>,
+    pub(crate) observations: Observations,
+    pub(crate) waypoints: Vec<Waypoint>,
+    /// The highest waypoint that holds, counted from 1.
+    pub(crate) waypoint: u32,
     /// The sum of all digests.
     pub(crate) fingerprint: u64,
+    /// Parts of it.
+    pub(crate) parts: StateParts,
     /// The state at the last step.
     last_state: u64,
     /// Rolling hash over decisions and the states they were taken in.
@@ -120,6 +125,7 @@ pub(crate) struct Core {
     pub(crate) sites: SiteTags,
     pub(crate) states: Sketch,
     pub(crate) sometimes: BTreeMap<SometimesKey, Sightings>,
+    pub(crate) watermarks: BTreeMap<SometimesKey, u64>,
 }
 
 impl Core {
@@ -133,8 +139,11 @@ impl Core {
             resources: Vec::with_capacity(64),
             timers: Timers::new(),
             cancels: Vec::new(),
-            observations: Vec::new(),
+            observations: Observations::default(),
+            waypoints: Vec::new(),
+            waypoint: 0,
             fingerprint: 0,
+            parts: StateParts::default(),
             last_state: 0,
             rolling: 0,
             steps: 0,
@@ -153,6 +162,7 @@ impl Core {
             sites: SiteTags::new(),
             states: Sketch::new(),
             sometimes: BTreeMap::new(),
+            watermarks: BTreeMap::new(),
         }
     }
 
@@ -167,7 +177,10 @@ impl Core {
         self.timers.reset(config.clock);
         self.cancels.clear();
         self.observations.clear();
+        self.waypoints.clear();
+        self.waypoint = 0;
         self.fingerprint = 0;
+        self.parts = StateParts::default();
         self.last_state = 0;
         self.rolling = 0;
         self.steps = 0;
@@ -213,7 +226,7 @@ impl Core {
             .rotate_left(29);
         if self.fingerprint != self.last_state {
             self.last_state = self.fingerprint;
-            self.states.add(self.fingerprint);
+            self.add_state(self.fingerprint);
         }
         if self.steps > self.config.limits.steps {
             self.cut(Limit::Steps);
@@ -256,21 +269,10 @@ impl Core {
         action.digest = digest;
     }
 
-    /// Notes what user code observed under a key; it counts until it is observed anew.
-    pub(crate) fn observe(&mut self, key: &'static str, value: u64) {
-        let digest = |value| mix2(crate::words::fingerprint::hash_of(key), value);
-        let new = digest(value);
-        match self.observations.iter_mut().find(|o| o.key == key) {
-            Some(old) => {
-                let before = digest(std::mem::replace(&mut old.value, value));
-                self.fingerprint = self.fingerprint.wrapping_sub(before).wrapping_add(new);
-            }
-            None => {
-                self.observations.push(Observation { key, value });
-                self.fingerprint = self.fingerprint.wrapping_add(new);
-            }
-        }
-        self.states.add(self.fingerprint);
+    /// Notes a state.
+    #[inline]
+    pub(crate) fn add_state(&mut self, state: u64) {
+        self.states.add(state);
     }
 
     /// Hands over what was collected, and begins anew.
@@ -278,6 +280,7 @@ impl Core {
         Harvest {
             states: std::mem::replace(&mut self.states, Sketch::new()),
             sometimes: std::mem::take(&mut self.sometimes),
+            watermarks: std::mem::take(&mut self.watermarks),
         }
     }
 

@@ -126,6 +126,8 @@ impl Core {
             step: self.steps,
             time_ns: self.now_ns,
             fingerprint: Fingerprint(self.fingerprint),
+            parts: self.parts,
+            waypoint: self.waypoint,
             current: Self::key(last),
             can_continue: current != NONE,
             yielded: last != NONE && self.actions[last as usize].state & state::YIELDED != 0,

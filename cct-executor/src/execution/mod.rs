@@ -28,6 +28,7 @@ pub(crate) mod step;
 pub(crate) mod tasks;
 pub(crate) mod timers;
 pub(crate) mod waker;
+pub(crate) mod waypoints;
 pub(crate) mod world;
 
 pub(crate) use decider::{Decider, Stop};

@@ -51,10 +51,9 @@ impl Core {
     pub(crate) fn set_resource_state(&mut self, index: u32, state: u64) {
         let entry = &mut self.resources[index as usize];
         let digest = mix2(entry.tag, state);
-        self.fingerprint = self
-            .fingerprint
-            .wrapping_sub(entry.digest)
-            .wrapping_add(digest);
+        let change = digest.wrapping_sub(entry.digest);
+        self.fingerprint = self.fingerprint.wrapping_add(change);
+        self.parts.contents = self.parts.contents.wrapping_add(change);
         entry.digest = digest;
     }
 

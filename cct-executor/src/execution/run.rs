@@ -268,6 +268,8 @@ impl World {
                     decisions: core.decisions,
                     schedule_hash: core.rolling,
                     fingerprint: Fingerprint(core.fingerprint),
+                    parts: core.parts,
+                    waypoint: core.waypoint,
                 },
                 decider,
                 joined_panics: core.joined_panics,

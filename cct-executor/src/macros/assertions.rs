@@ -52,3 +52,41 @@ macro_rules! sometimes {
         $crate::__private::sometimes($condition, $name, ::core::file!(), ::core::line!())
     };
 }
+
+/// A state on the way to where the interesting ones are: a predicate over what was observed (see
+/// [`observe`](mod@crate::observe)).
+///
+/// Waypoints are ordered as they are declared, usually at the beginning of the scenario; the
+/// highest one that holds guides the strategy `waypoint`. One that never held is reported as a
+/// [`sometimes!`](crate::sometimes) that was never reached. The predicate captures nothing; it is
+/// looked at whenever something was observed.
+///
+/// # Examples
+/// ```
+/// cct_executor::waypoint!("a leader", |w| w.is("role", "leader"));
+/// cct_executor::waypoint!("two leaders, apart by a term", |w| {
+///     w.count("role", "leader") == 2 && w.numbers("term").min() != w.number("term")
+/// });
+/// ```
+#[macro_export]
+macro_rules! waypoint {
+    ($name:expr, $holds:expr $(,)?) => {
+        $crate::__private::waypoint($name, $holds, ::core::file!(), ::core::line!())
+    };
+}
+
+/// Something of which more is progress: a term, a log's length, how far a protocol got.
+///
+/// The report shows the highest value of the run; learners look for higher ones.
+///
+/// # Examples
+/// ```
+/// let committed = 3_u64;
+/// cct_executor::watermark!("log length", committed);
+/// ```
+#[macro_export]
+macro_rules! watermark {
+    ($name:expr, $value:expr $(,)?) => {
+        $crate::__private::watermark($name, $value, ::core::file!(), ::core::line!())
+    };
+}

@@ -66,6 +66,14 @@ pub trait Strategy: Send {
         Lanes::Independent
     }
 
+    /// Whether every instance begins with the run's iteration 0, to learn from it what all need to
+    /// know (how long the program is, say). An instance whose share does not contain iteration 0
+    /// runs it first nevertheless; that run is not counted. With [`Lanes::Independent`] nothing may
+    /// be learnt afterwards.
+    fn primed(&self) -> bool {
+        false
+    }
+
     /// Which events [`observe`](Self::observe) is called for.
     fn interests(&self) -> Interests {
         Interests::default()
@@ -95,5 +103,28 @@ pub trait Strategy: Send {
     /// Parameters that this instance has adapted, for reports (`k=1200`); empty if none.
     fn adapted(&self) -> String {
         String::new()
+    }
+
+    /// What the user should know when the run is over, a line each: a bound that was completed, a
+    /// table that was full.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What this instance has learnt, for a later run; `None` if it learns nothing worth keeping.
+    fn save(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Takes in what an instance with the same description has saved.
+    ///
+    /// # Errors
+    /// If the bytes are not what [`save`](Self::save) makes. The instance is unchanged then.
+    fn load(&mut self, saved: &[u8]) -> Result<(), String> {
+        let _ = saved;
+        Err(format!(
+            "strategy `{}` learns nothing that could be loaded",
+            self.describe()
+        ))
     }
 }

@@ -8,7 +8,7 @@ use crate::words::action::{Access, Action, ActionId, ActionKey, ActionKind, Node
 use crate::words::enabled::{EnabledActions, EnabledSet, Values};
 use crate::words::{
     Failure, FailureKind, Fingerprint, Iteration, IterationEnd, Limit, Outcome, SchedulingPoint,
-    Seed,
+    Seed, StateParts,
 };
 use std::panic::Location;
 
@@ -125,6 +125,8 @@ impl Toy {
             decisions: run.picks.len() as u64,
             schedule_hash: 0,
             fingerprint: Fingerprint(0),
+            parts: StateParts::default(),
+            waypoint: 0,
         });
         Some(run)
     }
@@ -222,6 +224,8 @@ impl<'a> World<'a> {
             step: self.run.order.len() as u64,
             time_ns: 0,
             fingerprint: Fingerprint(0),
+            parts: StateParts::default(),
+            waypoint: 0,
             current: self.current.map(ActionKey),
             can_continue: self.can_continue,
             yielded: self.yielded,

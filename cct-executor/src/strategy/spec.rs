@@ -45,6 +45,10 @@ pub(super) enum Kind {
     Number(u64, u64),
     /// `on` or `off`.
     Switch,
+    /// A decimal number in this range, bounds included.
+    Real(f64, f64),
+    /// One of these words.
+    Word(&'static [&'static str]),
 }
 
 /// The parameters given to a strategy.
@@ -54,7 +58,8 @@ pub(super) struct Arguments<'a>(&'a [(&'static str, u64)]);
 #[derive(Clone)]
 pub struct StrategySpec {
     entry: &'static Entry,
-    /// Given parameters, in the entry's order; switches are 0 or 1.
+    /// Given parameters, in the entry's order: the number, 0 or 1 for a switch, the bits of a real
+    /// number, the position of a word.
     given: Vec<(&'static str, u64)>,
 }
 
@@ -112,10 +117,13 @@ impl Parameter {
                 .parse()
                 .ok()
                 .filter(|value| (min..=max).contains(value)),
-            Kind::Switch => ["off", "on"]
-                .iter()
-                .position(|word| *word == text)
-                .map(|i| i as u64),
+            Kind::Switch => position(&["off", "on"], text),
+            Kind::Real(min, max) => text
+                .parse()
+                .ok()
+                .filter(|value| (min..=max).contains(value))
+                .map(f64::to_bits),
+            Kind::Word(words) => position(words, text),
         }
     }
 
@@ -123,6 +131,8 @@ impl Parameter {
         match self.kind {
             Kind::Number(..) => write!(f, "{}={value}", self.name),
             Kind::Switch => write!(f, "{}={}", self.name, if value == 0 { "off" } else { "on" }),
+            Kind::Real(..) => write!(f, "{}={}", self.name, f64::from_bits(value)),
+            Kind::Word(words) => write!(f, "{}={}", self.name, words[value as usize]),
         }
     }
 }
@@ -132,6 +142,8 @@ impl fmt::Display for Kind {
         match self {
             Kind::Number(min, max) => write!(f, "an integer from {min} to {max}"),
             Kind::Switch => f.write_str("`on` or `off`"),
+            Kind::Real(min, max) => write!(f, "a number from {min} to {max}"),
+            Kind::Word(words) => f.write_str(&list(words.iter().copied())),
         }
     }
 }
@@ -143,6 +155,16 @@ impl Arguments<'_> {
             .iter()
             .find(|(given, _)| *given == name)
             .map(|(_, value)| *value)
+    }
+
+    /// The real number given for a parameter, if any.
+    pub(super) fn real(&self, name: &str) -> Option<f64> {
+        self.number(name).map(f64::from_bits)
+    }
+
+    /// The position of the word given for a parameter, if any.
+    pub(super) fn word(&self, name: &str) -> Option<usize> {
+        self.number(name).map(|position| position as usize)
     }
 
     /// Whether a switch is on.
@@ -221,6 +243,11 @@ impl StrategySpec {
     pub fn all() -> &'static [Entry] {
         ENTRIES
     }
+}
+
+fn position(words: &[&str], text: &str) -> Option<u64> {
+    let found = words.iter().position(|word| *word == text);
+    found.map(|position| position as u64)
 }
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {

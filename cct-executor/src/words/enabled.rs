@@ -12,6 +12,16 @@ use super::fingerprint::{Fingerprint, hash_of, mix2};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pick(pub(crate) u32);
 
+/// Parts of the abstract state. Each is a sum of digests, as is the fingerprint itself, so that a
+/// part is left out by subtracting it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StateParts {
+    /// What resources hold: queue lengths and contents, permits, values set.
+    pub contents: u64,
+    /// What user code observed; 0 when it observes nothing.
+    pub observed: u64,
+}
+
 /// Where a decision is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulingPoint {
@@ -21,6 +31,10 @@ pub struct SchedulingPoint {
     pub time_ns: u64,
     /// The abstract state, the running task's next operation included.
     pub fingerprint: Fingerprint,
+    /// The parts of it that abstractions leave out or single out.
+    pub parts: StateParts,
+    /// The highest waypoint whose predicate holds, counted from 1; 0 when none does.
+    pub waypoint: u32,
     /// The task that ran last, if it is still alive.
     pub current: Option<ActionKey>,
     /// The task that ran last is in the middle of a poll and could simply go on.

@@ -47,6 +47,26 @@ pub enum StepEvent<'a> {
     },
     /// User code placed a mark for strategies (`seal` and `unseal` of delaying explorers).
     UserOp(&'static str),
+    /// User code says that what was last chosen is costly (a failure it injects, say): learners
+    /// count this much as a negative reward of the last decision.
+    Penalty {
+        /// What it is.
+        name: &'static str,
+        /// How much.
+        amount: u32,
+    },
+    /// A `sometimes!` was true.
+    Reached {
+        /// Its name.
+        name: &'static str,
+    },
+    /// User code measured something of which more is progress.
+    Watermark {
+        /// What is measured.
+        name: &'static str,
+        /// The present value.
+        value: u64,
+    },
 }
 
 /// Which events a strategy wants; the others cost nothing.
@@ -58,7 +78,8 @@ pub struct Interests {
     pub readiness: bool,
     /// [`StepEvent::Step`].
     pub steps: bool,
-    /// [`StepEvent::Observed`] and [`StepEvent::UserOp`].
+    /// [`StepEvent::Observed`], [`StepEvent::UserOp`], [`StepEvent::Penalty`],
+    /// [`StepEvent::Reached`] and [`StepEvent::Watermark`].
     pub observations: bool,
     /// [`EnabledActions::fresh`](super::enabled::EnabledActions::fresh).
     pub fresh: bool,

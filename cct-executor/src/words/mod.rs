@@ -11,6 +11,7 @@ pub mod enabled;
 pub mod event;
 pub mod explanation;
 pub mod fingerprint;
+pub mod observations;
 pub mod outcome;
 pub mod seed;
 pub mod token;
@@ -20,9 +21,10 @@ pub use action::{
     Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind, ResourceKind,
 };
 pub use config::{Clock, Granularity, Limit, Limits, WorldConfig};
-pub use enabled::{EnabledSet, Pick, SchedulingPoint};
+pub use enabled::{EnabledSet, Pick, SchedulingPoint, StateParts};
 pub use event::{Interests, StepEvent};
 pub use fingerprint::Fingerprint;
+pub use observations::{Instance, Observations};
 pub use outcome::{Failure, FailureKind, Iteration, IterationEnd, Outcome};
 pub use seed::Seed;
 pub use token::{ReplayToken, TokenError};

@@ -1,6 +1,7 @@
 //! How an iteration ended.
 
 use super::config::Limit;
+use super::enabled::StateParts;
 use super::fingerprint::Fingerprint;
 use super::seed::Seed;
 use std::fmt;
@@ -160,4 +161,8 @@ pub struct IterationEnd {
     pub schedule_hash: u64,
     /// The last abstract state.
     pub fingerprint: Fingerprint,
+    /// Its parts.
+    pub parts: StateParts,
+    /// The highest waypoint whose predicate held in the last state; 0 for none.
+    pub waypoint: u32,
 }

@@ -1,0 +1,105 @@
+//! Subjects: programs with known bugs, or with spaces to cover, that strategies are measured on.
+//!
+//! One file each. Every file opens with where the program comes from, which bug it has, and how it
+//! differs from its source. [`ALL`] lists them.
+//!
+//! 1. A subject is deterministic but for what the strategy decides.
+//! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
+
+use cct_executor::{Clock, Granularity};
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// All subjects, in the order of the tables.
+pub(crate) const ALL: &[&Subject] = &[];
+
+/// The body of one iteration.
+pub(crate) type Scenario = Pin<Box<dyn Future<Output = ()>>>;
+
+/// How a subject relates to the published program of its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// The published program, with its scheduling points.
+    Reproduction,
+    /// Our own program after a description: the published one is not public.
+    Model,
+    /// A published program, changed on purpose.
+    Variant,
+}
+
+/// A published figure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Published {
+    /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`.
+    pub(crate) table: &'static str,
+    /// The column: a strategy as the paper names it, `bound`...
+    pub(crate) column: &'static str,
+    /// The figure.
+    pub(crate) value: f64,
+}
+
+/// A program to measure strategies on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject {
+    /// Its name in tables and for `--only`.
+    pub(crate) name: &'static str,
+    /// The program and its bug, in one line.
+    pub(crate) about: &'static str,
+    /// What it is to the published one.
+    pub(crate) standing: Standing,
+    /// Its tasks, the main one included.
+    pub(crate) workers: u32,
+    /// Steps after which an iteration is cut.
+    pub(crate) max_steps: u64,
+    /// Where scheduling points lie.
+    pub(crate) granularity: Granularity,
+    /// When timers may fire.
+    pub(crate) clock: Clock,
+    /// The buggy program. Called once an iteration.
+    pub(crate) scenario: fn(Probe) -> Scenario,
+    /// The same program without the bug, which must stay silent; `None` where there is none.
+    pub(crate) fixed: Option<fn(Probe) -> Scenario>,
+    /// Names of target predicates that [`Probe::visit_target`] counts, in order.
+    pub(crate) targets: &'static [&'static str],
+    /// What was published about it.
+    pub(crate) published: &'static [Published],
+}
+
+/// Collects the distinct abstract states that a subject visits in a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Probe(Arc<Mutex<Visited>>);
+
+/// What was visited.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Visited {
+    /// Distinct abstract states.
+    pub(crate) states: BTreeSet<u64>,
+    /// Distinct abstract states in which a target predicate held, by target.
+    pub(crate) targets: Vec<BTreeSet<u64>>,
+}
+
+impl Probe {
+    /// The program is in this abstract state.
+    pub(crate) fn visit(&self, state: u64) {
+        self.with(|visited| {
+            visited.states.insert(state);
+        });
+    }
+
+    /// The program is in this abstract state, in which the target's predicate holds.
+    pub(crate) fn visit_target(&self, target: usize, state: u64) {
+        self.with(|visited| {
+            if visited.targets.len() <= target {
+                visited.targets.resize(target + 1, BTreeSet::new());
+            }
+            visited.targets[target].insert(state);
+        });
+    }
+
+    /// Looks at, or takes, what was visited.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Visited) -> R) -> R {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
