@@ -99,7 +99,11 @@ fn with_world(f: impl FnOnce(&mut Core, &mut dyn Decider)) {
 /// A `sometimes!` was evaluated.
 pub(crate) fn sometimes(reached: bool, name: &'static str, file: &'static str, line: u32) {
     with_world(|core, decider| {
-        let seen = core.sometimes.entry((name, file, line)).or_default();
+        let seen = core
+            .harvest
+            .sometimes
+            .entry((name, file, line))
+            .or_default();
         seen.evaluated += 1;
         seen.reached += u64::from(reached);
         if reached && core.interests.observations {
@@ -111,7 +115,11 @@ pub(crate) fn sometimes(reached: bool, name: &'static str, file: &'static str, l
 /// A `watermark!` was evaluated.
 pub(crate) fn watermark(name: &'static str, value: u64, file: &'static str, line: u32) {
     with_world(|core, decider| {
-        let mark = core.watermarks.entry((name, file, line)).or_default();
+        let mark = core
+            .harvest
+            .watermarks
+            .entry((name, file, line))
+            .or_default();
         *mark = value.max(*mark);
         if core.interests.observations {
             decider.observe(&StepEvent::Watermark { name, value });

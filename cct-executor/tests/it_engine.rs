@@ -15,6 +15,7 @@ mod it_engine {
     mod events;
     mod failures;
     mod reports;
+    mod search;
     mod stuck;
     mod tasks;
     mod teardown;

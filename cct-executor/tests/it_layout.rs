@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Each room of `cct-executor/src`, and the rooms it may use besides itself. Whatever is not listed
 /// as a room (`Checker`, `spawn`...) is a re-export at the root, and counts as `root`.
-const DOORS: [(&str, &[&str]); 14] = [
+const DOORS: [(&str, &[&str]); 15] = [
     ("words", &[]),
     ("raw", &[]),
     ("strategy", &["words"]),
@@ -18,6 +18,7 @@ const DOORS: [(&str, &[&str]); 14] = [
     ("task", &["words", "raw", "execution", "shim", "runtime"]),
     ("time", &["words", "raw", "execution", "shim", "task"]),
     ("nondet", &["words", "execution"]),
+    ("observe", &["words", "execution"]),
     ("runtime", &["words", "execution", "shim", "task"]),
     ("macros", &["task", "root"]),
     (
@@ -26,6 +27,7 @@ const DOORS: [(&str, &[&str]); 14] = [
             "words",
             "execution",
             "explore",
+            "observe",
             "shim",
             "task",
             "macros",

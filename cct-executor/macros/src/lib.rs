@@ -44,6 +44,8 @@ use proc_macro::TokenStream;
 /// | `coop_budget` | bool | tokio's cooperative budget |
 /// | `spurious_polls` | bool | polls that nothing asked for |
 /// | `start_paused` | bool | as in tokio |
+/// | `keep_going` | bool | count failures instead of stopping at the first |
+/// | `learnt` | `"file"` | where a strategy keeps what it has learnt |
 /// | `flavor` | `"multi_thread"`, `"current_thread"` | `current_thread` implies `granularity = "await"` |
 /// | `worker_threads` | integer | accepted for tokio's sake; does not narrow the exploration |
 /// | `crate` | `"path"` or path | where `cct_executor` is found, if renamed |

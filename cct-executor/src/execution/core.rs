@@ -19,6 +19,7 @@ use crate::words::{
     StateParts, WorldConfig,
 };
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,16 +59,30 @@ pub struct Sightings {
 pub(crate) type SometimesKey = (&'static str, &'static str, u32);
 
 /// What a thread has collected over its iterations.
+#[derive(Default)]
 pub(crate) struct Harvest {
-    pub(crate) states: Sketch,
+    /// Distinct states, by span of iterations (see [`span_of`]).
+    pub(crate) states: BTreeMap<u32, Sketch>,
     pub(crate) sometimes: BTreeMap<SometimesKey, Sightings>,
     pub(crate) watermarks: BTreeMap<SometimesKey, u64>,
+}
+
+/// The span an iteration belongs to: 0, 1, 2 to 3, 4 to 7, and so on.
+pub(crate) fn span_of(iteration: u64) -> u32 {
+    u64::BITS - iteration.leading_zeros()
 }
 
 impl Harvest {
     /// Adds what another thread has collected.
     pub(crate) fn merge(&mut self, other: Harvest) {
-        self.states.merge(&other.states);
+        for (span, states) in other.states {
+            match self.states.entry(span) {
+                Entry::Occupied(mut mine) => mine.get_mut().merge(&states),
+                Entry::Vacant(slot) => {
+                    slot.insert(states);
+                }
+            }
+        }
         for (key, seen) in other.sometimes {
             let total = self.sometimes.entry(key).or_default();
             total.evaluated += seen.evaluated;
@@ -123,9 +138,10 @@ pub(crate) struct Core {
 
     // What outlives the iteration.
     pub(crate) sites: SiteTags,
+    /// The span of the present iteration, and its states.
+    span: u32,
     pub(crate) states: Sketch,
-    pub(crate) sometimes: BTreeMap<SometimesKey, Sightings>,
-    pub(crate) watermarks: BTreeMap<SometimesKey, u64>,
+    pub(crate) harvest: Harvest,
 }
 
 impl Core {
@@ -160,9 +176,9 @@ impl Core {
             heartbeat: Arc::default(),
             recorder: None,
             sites: SiteTags::new(),
+            span: 0,
             states: Sketch::new(),
-            sometimes: BTreeMap::new(),
-            watermarks: BTreeMap::new(),
+            harvest: Harvest::default(),
         }
     }
 
@@ -275,13 +291,28 @@ impl Core {
         self.states.add(state);
     }
 
+    /// The next iteration has this number.
+    pub(crate) fn set_iteration(&mut self, index: u64) {
+        let span = span_of(index);
+        if span != self.span {
+            self.file_states();
+            self.span = span;
+        }
+    }
+
+    /// Puts the present span's states to those collected.
+    fn file_states(&mut self) {
+        let states = std::mem::replace(&mut self.states, Sketch::new());
+        self.harvest.merge(Harvest {
+            states: BTreeMap::from([(self.span, states)]),
+            ..Harvest::default()
+        });
+    }
+
     /// Hands over what was collected, and begins anew.
     pub(crate) fn take_harvest(&mut self) -> Harvest {
-        Harvest {
-            states: std::mem::replace(&mut self.states, Sketch::new()),
-            sometimes: std::mem::take(&mut self.sometimes),
-            watermarks: std::mem::take(&mut self.watermarks),
-        }
+        self.file_states();
+        std::mem::take(&mut self.harvest)
     }
 
     pub(crate) fn key(key: u32) -> Option<ActionKey> {

@@ -93,6 +93,11 @@ pub(crate) fn heartbeat() -> Arc<AtomicU64> {
     prepared(|core| core.heartbeat.clone())
 }
 
+/// Says which iteration comes next, so that what is collected is filed under it.
+pub(crate) fn set_iteration(index: u64) {
+    prepared(|core| core.set_iteration(index));
+}
+
 /// Takes what this thread has collected over its iterations.
 pub(crate) fn take_harvest() -> super::core::Harvest {
     prepared(Core::take_harvest)

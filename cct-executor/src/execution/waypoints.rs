@@ -63,7 +63,7 @@ impl World {
         self.running.set(running);
         self.with(|core, _| {
             for waypoint in &waypoints {
-                let seen = core.sometimes.entry(waypoint.key).or_default();
+                let seen = core.harvest.sometimes.entry(waypoint.key).or_default();
                 seen.evaluated += 1;
                 seen.reached += u64::from(waypoint.held);
             }

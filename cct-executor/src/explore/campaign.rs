@@ -6,14 +6,14 @@
 
 use super::checker::{Checker, Factory};
 use super::explain;
+use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::worker::{Board, Found, Message, Pulse, Record, THREAD_STACK_BYTES, Yielded, now};
-use crate::execution::core::{Sightings, SometimesKey};
+use crate::execution::core::{Harvest, SometimesKey};
 use crate::execution::run::Main;
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
 use crate::words::{Iteration, ReplayToken, Seed, Trace, WorldConfig};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +29,7 @@ pub(crate) struct Campaign {
     pub(super) factory: Factory,
     seed: Seed,
     replay: Option<ReplayToken>,
+    pub(super) knowledge: Knowledge,
 }
 
 impl Campaign {
@@ -38,6 +39,7 @@ impl Campaign {
         factory: Factory,
         seed: Seed,
         replay: Option<ReplayToken>,
+        knowledge: Knowledge,
     ) -> Campaign {
         Campaign {
             checker,
@@ -45,6 +47,7 @@ impl Campaign {
             factory,
             seed,
             replay,
+            knowledge,
         }
     }
 
@@ -181,9 +184,14 @@ impl Campaign {
     /// Adds up what the workers did, as far as it counts.
     fn merge(self: &Arc<Self>, yields: Vec<Yielded>, found: Option<Found>) -> Report {
         let mut report = self.blank_report();
-        let last = found.as_ref().map_or(u64::MAX, |found| found.index);
-        let mut states = Sketch::new();
-        let mut sometimes: BTreeMap<SometimesKey, Sightings> = BTreeMap::new();
+        let keeps_going = self.checker.keep_going;
+        let last = match &found {
+            Some(found) if !keeps_going => found.index,
+            _ => u64::MAX,
+        };
+        let whole = found.is_none() || keeps_going;
+        let mut harvest = Harvest::default();
+        let mut learnt = Vec::new();
         let mut schedules = Vec::new();
         let coverage = &mut report.coverage;
         let (mut exhausted, mut out_of_time) = (false, false);
@@ -191,12 +199,9 @@ impl Campaign {
             exhausted |= done.exhausted;
             out_of_time |= done.out_of_time;
             coverage.all_schedules = coverage.all_schedules.or(done.all_schedules);
-            states.merge(&done.harvest.states);
-            for (key, seen) in done.harvest.sometimes {
-                let total = sometimes.entry(key).or_default();
-                total.evaluated += seen.evaluated;
-                total.reached += seen.reached;
-            }
+            harvest.merge(done.harvest);
+            learnt.extend(done.learnt);
+            report.remarks.extend(done.remarks);
             if !done.described.is_empty() {
                 report.strategy = done.described;
             }
@@ -209,18 +214,14 @@ impl Campaign {
         schedules.sort_unstable();
         schedules.dedup();
         coverage.schedules = schedules.len() as u64;
-        coverage.states = found.is_none().then(|| states.count());
-        if found.is_none() {
-            coverage.sometimes = sometimes
-                .into_iter()
-                .map(|((name, file, line), s)| (name, file, line, s))
-                .collect();
+        if whole {
+            coverage.add_harvest(harvest, report.iterations);
         }
         if let Some(found) = &found {
             let (test, iteration) = (&self.checker.name, found.index);
             tracing::trace!(target: "cct", test, iteration, "iteration failed");
         }
-        report.stopped_by = if found.is_some() {
+        report.stopped_by = if found.is_some() && !keeps_going {
             StoppedBy::Failure
         } else if exhausted {
             StoppedBy::Exhausted
@@ -229,8 +230,18 @@ impl Campaign {
         } else {
             StoppedBy::Iterations
         };
+        report.warnings.extend(self.keep_learnt(learnt));
         report.failure = found.map(|found| explain::explain(self, &found));
         report
+    }
+
+    /// Writes down what the lanes have learnt. Returns what went wrong.
+    fn keep_learnt(&self, mut learnt: Vec<(usize, Vec<u8>)>) -> Option<String> {
+        let path = self.checker.knowledge.as_ref()?;
+        learnt.sort_unstable_by_key(|(lane, _)| *lane);
+        let pieces: Vec<_> = learnt.into_iter().map(|(_, piece)| piece).collect();
+        let strategy = (self.factory)().describe();
+        knowledge::write(path, &self.checker.name, &strategy, &pieces).err()
     }
 
     /// The configuration of one iteration's world.
@@ -254,10 +265,31 @@ impl Coverage {
         self.steps += record.steps;
         self.checked_twice += u64::from(record.checked_twice);
         self.leaky += u64::from(record.leaky);
+        self.failing += u64::from(record.failed);
         self.joined_panics += record.joined_panics;
         if let Some(limit) = record.cut {
             *self.cut.entry(limit).or_default() += 1;
         }
+    }
+
+    fn add_harvest(&mut self, harvest: Harvest, iterations: u64) {
+        let mut states = Sketch::new();
+        for (span, more) in harvest.states {
+            states.merge(&more);
+            let upto = 1_u64.checked_shl(span).unwrap_or(u64::MAX).min(iterations);
+            self.states_by_iteration.push((upto, states.count()));
+        }
+        self.states = Some(states.count());
+        let places = |(key, value)| {
+            let (name, file, line): SometimesKey = key;
+            (name, file, line, value)
+        };
+        self.sometimes = harvest.sometimes.into_iter().map(places).collect();
+        let places = |(key, value)| {
+            let (name, file, line): SometimesKey = key;
+            (name, file, line, value)
+        };
+        self.watermarks = harvest.watermarks.into_iter().map(places).collect();
     }
 }
 
@@ -275,6 +307,7 @@ impl Report {
             elapsed: Duration::ZERO,
             search: Duration::ZERO,
             failure: None,
+            remarks: Vec::new(),
             error: Some(error),
             warnings: Vec::new(),
         }

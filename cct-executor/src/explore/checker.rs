@@ -2,6 +2,7 @@
 
 use super::campaign::{Campaign, Scenario};
 use super::env::Settings;
+use super::knowledge::{self, Knowledge};
 use super::result::Report;
 use crate::execution::tasks::TaskBody;
 use crate::strategy::Strategy;
@@ -9,6 +10,7 @@ use crate::strategy::spec::StrategySpec;
 use crate::task::body::{MainBody, ScenarioResult};
 use crate::words::{Clock, Granularity, ReplayToken, Seed, WorldConfig};
 use std::panic::Location;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +57,7 @@ pub(super) enum Chosen {
 /// ```
 ///
 /// Environment variables override what is set here: `CCT_ITERATIONS`, `CCT_SEED`, `CCT_STRATEGY`,
-/// `CCT_TIME_BUDGET`, `CCT_REPLAY`, `CCT_WORKERS`.
+/// `CCT_TIME_BUDGET`, `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`.
 #[derive(Clone)]
 #[must_use = "call run"]
 pub struct Checker {
@@ -72,6 +74,8 @@ pub struct Checker {
     pub(super) replay: Option<ReplayToken>,
     pub(super) world: WorldConfig,
     pub(super) use_environment: bool,
+    pub(super) keep_going: bool,
+    pub(super) knowledge: Option<PathBuf>,
 }
 
 impl Default for Checker {
@@ -101,6 +105,8 @@ impl Checker {
             replay: None,
             world: WorldConfig::default(),
             use_environment: true,
+            keep_going: false,
+            knowledge: None,
         }
     }
 
@@ -229,6 +235,20 @@ impl Checker {
         self
     }
 
+    /// Whether to explore past failures. They are counted in the report's coverage; the first one
+    /// is explained.
+    pub fn keep_going(mut self, keep_going: bool) -> Self {
+        self.keep_going = keep_going;
+        self
+    }
+
+    /// A file with what the strategy has learnt: read, if it exists, before the run, and written
+    /// after it, so that a later run goes on learning.
+    pub fn learnt(mut self, file: impl Into<PathBuf>) -> Self {
+        self.knowledge = Some(file.into());
+        self
+    }
+
     /// Replays one trace instead of exploring.
     pub fn replay(mut self, token: ReplayToken) -> Self {
         self.replay = Some(token);
@@ -297,7 +317,32 @@ impl Checker {
             }
         };
         let seed = self.seed.unwrap_or_else(|| Seed::of_name(&self.name));
-        Ok(Campaign::new(self, scenario, factory, seed, replay))
+        let knowledge = self.learnt_before(&factory)?;
+        Ok(Campaign::new(
+            self, scenario, factory, seed, replay, knowledge,
+        ))
+    }
+
+    /// What an earlier run has learnt, tried on an instance.
+    fn learnt_before(&self, factory: &Factory) -> Result<Knowledge, String> {
+        let Some(path) = &self.knowledge else {
+            return Ok(Knowledge::default());
+        };
+        let mut strategy = factory();
+        if strategy.save().is_none() {
+            return Err(format!(
+                "strategy `{}` learns nothing that could be kept in {}: use one that does, such as `ql`",
+                strategy.describe(),
+                path.display()
+            ));
+        }
+        let found = knowledge::read(path, &self.name, &strategy.describe())?;
+        for piece in &found.pieces {
+            strategy
+                .load(piece)
+                .map_err(|error| knowledge::complain(path, error))?;
+        }
+        Ok(found)
     }
 
     fn apply(&mut self, settings: Settings) -> Result<Option<ReplayToken>, String> {
@@ -315,6 +360,9 @@ impl Checker {
         }
         if let Some(workers) = settings.workers {
             self.workers = Some(workers);
+        }
+        if let Some(file) = settings.learnt {
+            self.knowledge = Some(file);
         }
         Ok(settings.replay)
     }

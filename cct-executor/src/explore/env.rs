@@ -12,13 +12,13 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const WORKERS: RangeInclusive<usize> = 1..=1024;
 /// Bytes of a file with a token; a token that is longer is refused anyway.
 const TOKEN_FILE_MAX: u64 = 1 << 27;
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 8] = [
     "CCT_ITERATIONS",
     "CCT_SEED",
     "CCT_STRATEGY",
@@ -26,6 +26,7 @@ const VARIABLES: [&str; 7] = [
     "CCT_REPLAY",
     "CCT_WORKERS",
     "CCT_REGRESSIONS",
+    "CCT_LEARNT",
 ];
 
 /// What the environment asks for. `None` is what it does not mention.
@@ -43,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) replay: Option<ReplayToken>,
     /// `CCT_WORKERS`.
     pub(crate) workers: Option<usize>,
+    /// `CCT_LEARNT`: the file with what the strategy has learnt.
+    pub(crate) learnt: Option<PathBuf>,
     /// `CCT_REGRESSIONS`, or what `CI` suggests.
     pub(crate) regressions: RegressionsMode,
 }
@@ -142,6 +145,7 @@ impl Settings {
                 "CCT_STRATEGY" => settings.strategy = Some(text.to_owned()),
                 "CCT_TIME_BUDGET" => settings.time_budget = Some(time_budget(text)?),
                 "CCT_REPLAY" => settings.replay = Some(replay(text, &read)?),
+                "CCT_LEARNT" => settings.learnt = Some(text.into()),
                 "CCT_WORKERS" => settings.workers = Some(workers(text)?),
                 _ => regressions = Some(regressions_mode(text)?),
             }

@@ -13,6 +13,7 @@ mod determinism;
 mod driver;
 pub(crate) mod env;
 mod explain;
+mod knowledge;
 pub(crate) mod regressions;
 mod replay;
 mod result;

@@ -33,6 +33,8 @@ pub struct Report {
     pub failure: Option<FailureReport>,
     /// Why the run could not begin: a bad setting, token or file.
     pub error: Option<String>,
+    /// What the strategy has to say: bounds completed, tables full.
+    pub remarks: Vec<String>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
 }
@@ -48,6 +50,11 @@ pub struct Coverage {
     /// Distinct abstract states, estimated to within 2 % (standard error); only for runs without
     /// a failure.
     pub states: Option<u64>,
+    /// How the number of distinct states grew: after so many iterations (powers of two, and all) so
+    /// many; only for runs without a failure.
+    pub states_by_iteration: Vec<(u64, u64)>,
+    /// Iterations that failed.
+    pub failing: u64,
     /// Iterations cut short, by limit.
     pub cut: BTreeMap<Limit, u64>,
     /// How many schedules there are, when every one of them was explored.
@@ -61,6 +68,9 @@ pub struct Coverage {
     /// Every `sometimes!` that was evaluated: name, file, line, and how often it was true; only
     /// for runs without a failure.
     pub sometimes: Vec<(&'static str, &'static str, u32, Sightings)>,
+    /// Every `watermark!` that was evaluated: name, file, line, and its highest value; only for
+    /// runs without a failure.
+    pub watermarks: Vec<(&'static str, &'static str, u32, u64)>,
 }
 
 /// Why a run stopped.

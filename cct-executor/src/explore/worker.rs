@@ -8,6 +8,7 @@ use super::campaign::Campaign;
 use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
+use crate::execution::Decider;
 use crate::execution::core::Harvest;
 use crate::execution::run::{self, Finished};
 use crate::strategy::{Flow, Lanes, Strategy};
@@ -39,6 +40,7 @@ pub(super) struct Record {
     pub(super) cut: Option<Limit>,
     pub(super) checked_twice: bool,
     pub(super) leaky: bool,
+    pub(super) failed: bool,
     pub(super) joined_panics: u64,
 }
 
@@ -59,6 +61,10 @@ pub(super) struct Yielded {
     pub(super) all_schedules: Option<u64>,
     pub(super) described: String,
     pub(super) out_of_time: bool,
+    /// What the lanes of this worker have learnt.
+    pub(super) learnt: Vec<(usize, Vec<u8>)>,
+    /// What the first lane has to say.
+    pub(super) remarks: Vec<String>,
 }
 
 /// What the watchdog looks at.
@@ -129,9 +135,9 @@ impl Campaign {
         };
         let mut drivers: Vec<Option<Box<Driver>>> = mine
             .iter()
-            .map(|_| {
+            .map(|&lane| {
                 Some(Box::new(Driver {
-                    strategy: (self.factory)(),
+                    strategy: self.instance(lane),
                 }))
             })
             .collect();
@@ -156,11 +162,28 @@ impl Campaign {
             all_schedules: None,
             described: String::new(),
             out_of_time: false,
+            learnt: Vec::new(),
+            remarks: Vec::new(),
         };
+        let first = |lane| match lanes {
+            Lanes::Independent => board.next.fetch_add(1, Ordering::Relaxed),
+            Lanes::Fixed(_) => lane as u64,
+        };
+        let mut ahead = None;
+        for (slot, &lane) in mine.iter().enumerate() {
+            let index = first(lane);
+            ahead = (lanes == Lanes::Independent).then_some(index);
+            if index != 0 && index < self.checker.iterations {
+                self.prime(&mut drivers[slot], watch);
+            }
+        }
         let mut turn = 0;
         loop {
             let (slot, index) = match lanes {
-                Lanes::Independent => (0, board.next.fetch_add(1, Ordering::Relaxed)),
+                Lanes::Independent => {
+                    let next = || board.next.fetch_add(1, Ordering::Relaxed);
+                    (0, ahead.take().unwrap_or_else(next))
+                }
                 Lanes::Fixed(_) => {
                     let slot = turn % mine.len();
                     (slot, (turn / mine.len() * lane_count + mine[slot]) as u64)
@@ -189,17 +212,48 @@ impl Campaign {
                 break;
             }
         }
-        for driver in drivers.into_iter().flatten() {
+        for (&lane, driver) in mine.iter().zip(drivers.into_iter().flatten()) {
             done.all_schedules = done.all_schedules.or(driver.strategy.explored_all());
             // The first lane speaks for all, whatever the number of workers.
             if worker == 0 && done.described.is_empty() {
                 done.described = described(&*driver.strategy);
+                done.remarks = driver.strategy.remarks();
+            }
+            if self.checker.knowledge.is_some() {
+                done.learnt
+                    .extend(driver.strategy.save().map(|bytes| (lane, bytes)));
             }
         }
         if own_thread {
             done.harvest = run::take_harvest();
         }
         done
+    }
+
+    /// An instance for a lane, with what was learnt in earlier runs.
+    fn instance(&self, lane: usize) -> Box<dyn Strategy> {
+        let mut strategy = (self.factory)();
+        if let Some(piece) = self.knowledge.pieces.get(lane) {
+            let loaded = strategy.load(piece);
+            loaded.expect("cct bug: a table that was loaded once cannot be loaded again");
+        }
+        strategy
+    }
+
+    /// Lets an instance that wants it see iteration 0, of which nothing else is kept.
+    fn prime(&self, slot: &mut Option<Box<Driver>>, watch: Watch<'_>) {
+        let Some(mut driver) = slot.take() else {
+            return;
+        };
+        if driver.strategy.primed() && driver.strategy.begin(&self.iteration(0)) == Flow::Continue {
+            let mut unkept = Harvest::default();
+            let (finished, _) = self.execute(0, driver, &mut unkept, watch);
+            let (end, primed) = (finished.end, finished.decider);
+            driver = taken_back(primed);
+            driver.strategy.end(&end);
+            drop(run::take_harvest());
+        }
+        *slot = Some(driver);
     }
 
     /// Runs one iteration, twice if it is to be checked.
@@ -214,16 +268,8 @@ impl Campaign {
         if driver.strategy.begin(&self.iteration(index)) == Flow::Exhausted {
             return (driver, Flow::Exhausted);
         }
-        let world = self.world(index);
         let check = self.checker.determinism_check && determinism::samples(index);
-        let (finished, trace) = match self.checker.isolation {
-            Isolation::None => {
-                let finished = run::run(&world, driver, (self.scenario)(), false);
-                let failed = matches!(finished.end.outcome, Outcome::Failed(_));
-                (finished, (failed || check).then(run::last_trace))
-            }
-            Isolation::Thread => self.on_fresh_thread(world.clone(), *driver, done, watch),
-        };
+        let (finished, trace) = self.execute(index, driver, &mut done.harvest, watch);
         let Finished {
             end,
             decider,
@@ -231,10 +277,7 @@ impl Campaign {
             leaked,
             ..
         } = finished;
-        let mut driver: Box<Driver> = decider
-            .into_any()
-            .downcast()
-            .expect("cct bug: another decider came back");
+        let mut driver = taken_back(decider);
         driver.strategy.end(&end);
         let mut failure = match &end.outcome {
             Outcome::Failed(failure) => Some(failure.clone()),
@@ -243,6 +286,7 @@ impl Campaign {
         let mut checked_twice = false;
         if let (None, true, Some(trace)) = (&failure, check, &trace) {
             checked_twice = true;
+            let world = self.world(index);
             failure = determinism::check(self, &world, trace, end.schedule_hash, watch);
         }
         done.records.push(Record {
@@ -256,31 +300,59 @@ impl Campaign {
             },
             checked_twice,
             leaky: leaked > 0,
+            failed: failure.is_some(),
             joined_panics,
         });
         if let Some(failure) = failure {
-            board.report(Found {
-                index,
-                failure,
-                trace: trace.unwrap_or_default(),
-                schedule_hash: end.schedule_hash,
-                strategy: described(&*driver.strategy),
-            });
+            let stop = !self.checker.keep_going;
+            board.report(
+                stop,
+                Found {
+                    index,
+                    failure,
+                    trace: trace.unwrap_or_default(),
+                    schedule_hash: end.schedule_hash,
+                    strategy: described(&*driver.strategy),
+                },
+            );
         }
         (driver, Flow::Continue)
     }
 
+    /// Runs one iteration where it belongs.
+    fn execute(
+        &self,
+        index: u64,
+        driver: Box<Driver>,
+        harvest: &mut Harvest,
+        watch: Watch<'_>,
+    ) -> (Finished, Option<Trace>) {
+        let world = self.world(index);
+        match self.checker.isolation {
+            Isolation::None => {
+                run::set_iteration(index);
+                let finished = run::run(&world, driver, (self.scenario)(), false);
+                let failed = matches!(finished.end.outcome, Outcome::Failed(_));
+                let check = self.checker.determinism_check && determinism::samples(index);
+                (finished, (failed || check).then(run::last_trace))
+            }
+            Isolation::Thread => self.on_fresh_thread(index, &world, *driver, harvest, watch),
+        }
+    }
+
     fn on_fresh_thread(
         &self,
-        world: WorldConfig,
+        index: u64,
+        world: &WorldConfig,
         driver: Driver,
-        done: &mut Yielded,
+        collected: &mut Harvest,
         watch: Watch<'_>,
     ) -> (Finished, Option<Trace>) {
         let strategy = driver.strategy;
         let scenario = &self.scenario;
         let (silent, trace, harvest) = watch.on_fresh_thread(move || {
-            let finished = run::run(&world, Box::new(Driver { strategy }), scenario(), false);
+            run::set_iteration(index);
+            let finished = run::run(world, Box::new(Driver { strategy }), scenario(), false);
             let Finished {
                 end,
                 decider,
@@ -288,11 +360,7 @@ impl Campaign {
                 leaked,
                 ..
             } = finished;
-            let driver: Box<Driver> = decider
-                .into_any()
-                .downcast()
-                .expect("cct bug: another decider came back");
-            let silent = (end, driver.strategy, joined_panics, leaked);
+            let silent = (end, taken_back(decider).strategy, joined_panics, leaked);
             (silent, run::last_trace(), run::take_harvest())
         });
         let (end, strategy, joined_panics, leaked) = silent;
@@ -305,7 +373,7 @@ impl Campaign {
             last_task: None,
             explanation: None,
         };
-        done.harvest.merge(harvest);
+        collected.merge(harvest);
         (finished, Some(trace))
     }
 }
@@ -340,16 +408,26 @@ impl Watch<'_> {
 }
 
 impl Board {
-    fn report(&self, found: Found) {
+    /// Keeps the failure with the smallest number; unless the run keeps going, nobody begins what
+    /// comes after it.
+    fn report(&self, stop: bool, found: Found) {
         let mut slot = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if slot
             .as_ref()
             .is_none_or(|earlier| found.index < earlier.index)
         {
-            self.failed.fetch_min(found.index, Ordering::AcqRel);
+            if stop {
+                self.failed.fetch_min(found.index, Ordering::AcqRel);
+            }
             *slot = Some(found);
         }
     }
+}
+
+/// The driver that was given to an iteration.
+fn taken_back(decider: Box<dyn Decider>) -> Box<Driver> {
+    let driver = decider.into_any().downcast();
+    driver.expect("cct bug: another decider came back")
 }
 
 /// A strategy with its parameters, adapted ones included.

@@ -16,6 +16,9 @@ impl Report {
             (None, Some(failure)) => failure_text(self, failure),
             (None, None) => format!("{}\n", summary_line(self)),
         };
+        for remark in &self.remarks {
+            text.push_str(&format!("  strategy: {remark}\n"));
+        }
         for warning in &self.warnings {
             text.push_str(&format!("  note: {warning}\n"));
         }

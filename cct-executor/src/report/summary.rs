@@ -19,6 +19,23 @@ fn grouped(count: u64) -> String {
     text
 }
 
+/// Whether more iterations would have found more states: what the last half of them added.
+fn growth(states: &[(u64, u64)]) -> Option<String> {
+    let [.., (half, before), (all, now)] = states else {
+        return None;
+    };
+    let more = now.saturating_sub(*before);
+    (*all >= 100).then(|| match more * 1000 / now.max(&1) {
+        0 => format!("no new states since iteration {}", grouped(*half)),
+        share => format!(
+            "{}.{} % of the states are new since iteration {}",
+            share / 10,
+            share % 10,
+            grouped(*half)
+        ),
+    })
+}
+
 /// What was explored, and what not, in one line.
 ///
 /// Iterations run; why it stopped; steps; distinct schedules; distinct states (estimated); cut
@@ -79,6 +96,16 @@ pub fn summary_line(report: &Report) -> String {
         "passed"
     };
     let mut line = format!("cct: {} {verdict}: {}", report.name, parts.join(", "));
+    if coverage.failing > 0 && report.stopped_by != StoppedBy::Failure {
+        let failing = plural(coverage.failing, "iteration", "iterations");
+        line.push_str(&format!("; {failing} failed"));
+    }
+    if let Some(growth) = growth(&coverage.states_by_iteration) {
+        line.push_str(&format!("; {growth}"));
+    }
+    for (name, _, _, highest) in &coverage.watermarks {
+        line.push_str(&format!("; {name} up to {}", grouped(*highest)));
+    }
     let never: Vec<&str> = report.never_reached().collect();
     if !never.is_empty() {
         line.push_str(&format!("; never reached: {}", never.join(", ")));

@@ -26,8 +26,9 @@
 //! - Data choices, unknown to the paper, are uniform, or by weight, and take no position.
 //!
 //! Heuristics of the paper, which do cost it:
-//! - `k` unknown: the most decisions that any earlier iteration of the lane took, those that were
-//!   cut by a limit left out while there are others. The first iteration changes no priorities.
+//! - `k` unknown: the most decisions that iteration 0 or any earlier iteration of the lane took,
+//!   those that were cut by a limit left out while there are others. Iteration 0 changes no
+//!   priorities.
 //! - [`phases`](Pct::phases) (off): when only one action was enabled, a new phase begins. `k` is
 //!   that of a phase, positions and priorities are drawn anew. The guarantee then holds for
 //!   bugs within one phase.
@@ -370,6 +371,10 @@ impl Strategy for Pct {
         } else {
             Lanes::Independent
         }
+    }
+
+    fn primed(&self) -> bool {
+        self.lanes() != Lanes::Independent
     }
 
     fn interests(&self) -> Interests {

@@ -97,6 +97,8 @@ mod recorder {
         coop_budget: bool,
         spurious_polls: bool,
         start_paused: bool,
+        keep_going: bool,
+        learnt: &str,
     }
 
     pub(super) mod __private {
@@ -170,6 +172,8 @@ mod subjects {
         coop_budget = true,
         spurious_polls = false,
         start_paused = true,
+        keep_going = true,
+        learnt = "table",
         flavor = "current_thread",
         crate = recorder,
     )]
@@ -246,6 +250,8 @@ fn every_option_is_one_call() {
             "coop_budget true",
             "spurious_polls false",
             "start_paused true",
+            "keep_going true",
+            "learnt \"table\"",
         ]
     );
 }

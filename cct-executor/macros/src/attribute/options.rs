@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 22] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -27,6 +27,8 @@ const NAMES: [&str; 20] = [
     "coop_budget",
     "spurious_polls",
     "start_paused",
+    "keep_going",
+    "learnt",
     "flavor",
     "worker_threads",
     "crate",
@@ -155,6 +157,8 @@ impl Options {
             "coop_budget" => plain("coop_budget", value.boolean()?),
             "spurious_polls" => plain("spurious_polls", value.boolean()?),
             "start_paused" => plain("start_paused", value.boolean()?),
+            "keep_going" => plain("keep_going", value.boolean()?),
+            "learnt" => plain("learnt", value.text("a file in quotes")?),
             "flavor" => {
                 let given = all.iter().any(|argument| argument.name == "granularity");
                 match flavor(value)? {
