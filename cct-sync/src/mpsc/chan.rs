@@ -11,6 +11,7 @@
 //!
 //! Does not: poll. See `reserve` for the senders' side of waiting and `receive` for the receiver's.
 
+use super::inbox::Inbox;
 use crate::queue::{Place, Queue};
 use crate::waiters::{WaitList, Wakes};
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
@@ -36,7 +37,7 @@ impl<T> UnwindSafe for Chan<T> {}
 impl<T> RefUnwindSafe for Chan<T> {}
 
 pub(super) struct State<T> {
-    pub(super) buffer: VecDeque<T>,
+    pub(super) buffer: Inbox<T>,
     /// Permits that are free.
     pub(super) permits: usize,
     /// The receiver wants no more messages.
@@ -101,7 +102,9 @@ impl<T> State<T> {
         let len = self.buffer.len() as u64;
         let used = (bound - self.permits) as u64;
         let queued = u64::from(self.reserving.queued());
-        len ^ ((used - len.min(used)) << 20)
+        self.buffer.hash()
+            ^ len
+            ^ ((used - len.min(used)) << 20)
             ^ (queued << 40)
             ^ (u64::from(self.senders == 0) << 62)
             ^ (u64::from(self.closed) << 63)
@@ -116,7 +119,7 @@ impl<T> Chan<T> {
             site: Location::caller(),
             bound,
             state: Shared::new(State {
-                buffer: VecDeque::new(),
+                buffer: Inbox::new(),
                 permits: bound,
                 closed: false,
                 senders: 1,
@@ -214,7 +217,7 @@ impl<T> Chan<T> {
                 state.watching.let_go(&mut wakes);
             }
             let drained = if drain {
-                let buffer = std::mem::take(&mut state.buffer);
+                let buffer = state.buffer.take();
                 state.add_permits(buffer.len(), &mut wakes);
                 (buffer, state.receiver.take())
             } else {

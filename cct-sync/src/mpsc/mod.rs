@@ -14,6 +14,7 @@
 
 mod bounded;
 mod chan;
+mod inbox;
 mod permit;
 mod receive;
 mod receiver;

@@ -123,7 +123,7 @@ impl<T> Rx<T> {
             if count == 0 && limit > 0 {
                 return None;
             }
-            buffer.extend(state.buffer.drain(..count));
+            buffer.extend((0..count).map_while(|_| state.buffer.pop_front()));
             state.add_permits(count, wakes);
             Some(count)
         }));
