@@ -1,16 +1,20 @@
 //! A toy engine for tests: tasks are lists of operations, each one a step.
 //!
 //! It follows the rules of the enabled set to the letter (order, fresh actions, asking only when
-//! there is a choice), so that strategies can be measured without the real engine.
+//! there is a choice) and tells what the engine tells, so that strategies can be measured without
+//! the real engine. One thing differs: a task that cannot go on is blocked at once, and not only
+//! when it is picked.
 
-use super::{Flow, StepEvent, Strategy};
-use crate::words::action::{Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind};
+mod publish;
+mod tell;
+
+use super::{Flow, Interests, StepEvent, Strategy};
+use crate::words::action::{Action, ActionKey};
 use crate::words::enabled::{EnabledActions, EnabledSet, Values};
 use crate::words::{
     Failure, FailureKind, Fingerprint, Iteration, IterationEnd, Limit, Outcome, SchedulingPoint,
     Seed, StateParts,
 };
-use std::panic::Location;
 
 /// An operation of a toy task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +39,10 @@ pub(super) enum Do {
     Raise(usize),
     /// Yields again and again until the flag is raised.
     SpinUntil(usize),
+    /// Looks at a cell.
+    Read(usize),
+    /// Changes a cell.
+    Write(usize),
 }
 
 /// A program, and how far one iteration may go.
@@ -78,6 +86,14 @@ struct World<'a> {
     current: Option<u32>,
     can_continue: bool,
     yielded: bool,
+    interests: Interests,
+    tags: Vec<u64>,
+    fingerprint: u64,
+    contents: u64,
+    /// What each cell adds to the contents.
+    cells: [u64; 8],
+    /// Tasks that were enabled (true) or disabled in this step.
+    changed: Vec<(u32, bool)>,
     run: Run,
 }
 
@@ -109,8 +125,10 @@ impl Toy {
         if strategy.begin(&iteration) == Flow::Exhausted {
             return None;
         }
-        let mut world = World::new(self);
+        let mut world = World::new(self, strategy.interests());
+        world.begin(strategy);
         world.go(strategy);
+        let (fingerprint, parts) = (Fingerprint(world.fingerprint), world.parts());
         let run = world.run;
         strategy.end(&IterationEnd {
             outcome: match (run.cut, run.stuck) {
@@ -124,8 +142,8 @@ impl Toy {
             steps: run.order.len() as u64,
             decisions: run.picks.len() as u64,
             schedule_hash: 0,
-            fingerprint: Fingerprint(0),
-            parts: StateParts::default(),
+            fingerprint,
+            parts,
             waypoint: 0,
         });
         Some(run)
@@ -133,7 +151,7 @@ impl Toy {
 }
 
 impl<'a> World<'a> {
-    fn new(toy: &'a Toy) -> World<'a> {
+    fn new(toy: &'a Toy, interests: Interests) -> World<'a> {
         let n = toy.tasks.len();
         let mut spawned = vec![true; n];
         for op in toy.tasks.iter().flatten() {
@@ -141,9 +159,9 @@ impl<'a> World<'a> {
                 spawned[task] = false;
             }
         }
-        let mut world = World {
+        World {
             toy,
-            actions: (0..n as u32).map(action).collect(),
+            actions: (0..n as u32).map(publish::action).collect(),
             keys: Vec::new(),
             fresh: Vec::new(),
             next: vec![0; n],
@@ -153,10 +171,54 @@ impl<'a> World<'a> {
             current: None,
             can_continue: false,
             yielded: false,
+            interests,
+            tags: (0..n as u32).map(|task| toy.tag(task)).collect(),
+            fingerprint: 0,
+            contents: 0,
+            cells: [0; 8],
+            changed: Vec::new(),
             run: Run::default(),
-        };
-        (0..n as u32).for_each(|task| world.refresh(task));
-        world
+        }
+    }
+
+    /// Enables the tasks that nobody spawns.
+    fn begin(&mut self, strategy: &mut dyn Strategy) {
+        for task in 0..self.toy.tasks.len() as u32 {
+            if self.spawned[task as usize] {
+                self.announce(task);
+                self.tell_spawned(task, None, strategy);
+            }
+            self.refresh(task);
+            if self.spawned[task as usize] {
+                self.known_enabled(task);
+            }
+        }
+        self.tell_changed(None, strategy);
+    }
+
+    /// Publishes the next operation of a task.
+    fn announce(&mut self, task: u32) {
+        let op = self.pending(task).map(Do::op);
+        let action = &mut self.actions[task as usize];
+        let digest = op.map_or(0, |op| publish::digest(self.tags[task as usize], &op));
+        self.fingerprint = self
+            .fingerprint
+            .wrapping_sub(std::mem::replace(&mut action.digest, digest))
+            .wrapping_add(digest);
+        action.op = op.unwrap_or(action.op);
+    }
+
+    fn parts(&self) -> StateParts {
+        StateParts {
+            contents: self.contents,
+            observed: 0,
+        }
+    }
+
+    /// Adds to what resources hold.
+    fn add_contents(&mut self, digest: u64) {
+        self.contents = self.contents.wrapping_add(digest);
+        self.fingerprint = self.fingerprint.wrapping_add(digest);
     }
 
     fn pending(&self, task: u32) -> Option<Do> {
@@ -178,8 +240,14 @@ impl<'a> World<'a> {
             enabled,
             self.actions[task as usize].position != Action::NOWHERE,
         ) {
-            (true, false) => self.insert(task),
-            (false, true) => self.remove(task),
+            (true, false) => {
+                self.insert(task);
+                self.changed.push((task, true));
+            }
+            (false, true) => {
+                self.remove(task);
+                self.changed.push((task, false));
+            }
             _ => {}
         }
     }
@@ -223,8 +291,8 @@ impl<'a> World<'a> {
         SchedulingPoint {
             step: self.run.order.len() as u64,
             time_ns: 0,
-            fingerprint: Fingerprint(0),
-            parts: StateParts::default(),
+            fingerprint: Fingerprint(self.fingerprint),
+            parts: self.parts(),
             waypoint: 0,
             current: self.current.map(ActionKey),
             can_continue: self.can_continue,
@@ -262,7 +330,7 @@ impl<'a> World<'a> {
         let op = self
             .pending(task)
             .expect("an enabled task has an operation");
-        if strategy.interests().steps {
+        if self.interests.steps {
             let action = &self.actions[task as usize];
             strategy.observe(&StepEvent::Step {
                 action: action.key,
@@ -274,14 +342,35 @@ impl<'a> World<'a> {
         self.yielded = false;
         let mut done = true;
         match op {
-            Do::Step | Do::Join(_) => {}
+            Do::Step | Do::Join(_) | Do::Read(_) => {}
             Do::Yield => self.yielded = true,
-            Do::Lock(lock) => self.locked[lock] = true,
-            Do::Unlock(lock) => self.locked[lock] = false,
+            Do::Lock(lock) => {
+                self.locked[lock] = true;
+                self.fingerprint = self.fingerprint.wrapping_add(publish::held(lock));
+            }
+            Do::Unlock(lock) => {
+                if std::mem::replace(&mut self.locked[lock], false) {
+                    self.fingerprint = self.fingerprint.wrapping_sub(publish::held(lock));
+                }
+            }
             Do::Choose(count) => self.draw(strategy, count, &[]),
             Do::Weighted(weights) => self.draw(strategy, weights.len() as u32, weights),
-            Do::Spawn(child) => self.spawned[child] = true,
-            Do::Raise(flag) => self.raised[flag] = true,
+            Do::Spawn(child) => {
+                self.spawned[child] = true;
+                self.announce(child as u32);
+                self.tell_spawned(child as u32, Some(task), strategy);
+            }
+            Do::Raise(flag) => {
+                if !std::mem::replace(&mut self.raised[flag], true) {
+                    self.add_contents(publish::raised(flag));
+                }
+            }
+            Do::Write(cell) => {
+                let writer = self.tags[task as usize];
+                let now = publish::written(cell, writer, self.next[task as usize]);
+                let before = std::mem::replace(&mut self.cells[cell], now);
+                self.add_contents(now.wrapping_sub(before));
+            }
             Do::SpinUntil(flag) => {
                 done = self.raised[flag];
                 self.yielded = !done;
@@ -289,6 +378,7 @@ impl<'a> World<'a> {
         }
         self.run.order.push(task);
         self.next[task as usize] += usize::from(done);
+        self.announce(task);
         if self.yielded {
             self.remove(task);
         }
@@ -300,28 +390,16 @@ impl<'a> World<'a> {
         }
         self.can_continue =
             !self.yielded && self.actions[task as usize].position != Action::NOWHERE;
+        if let Do::Spawn(child) = op {
+            self.known_enabled(child as u32);
+        }
+        if ended {
+            self.changed.retain(|&(changed, _)| changed != task);
+        }
+        self.tell_changed(Some(task), strategy);
         if ended {
             self.current = None;
+            self.tell_exited(task, strategy);
         }
-    }
-}
-
-fn action(task: u32) -> Action {
-    Action {
-        id: ActionId(u64::from(task)),
-        op: Op {
-            kind: OpKind::User,
-            access: Access::Write,
-            resource: 0,
-            site: Location::caller(),
-        },
-        digest: 0,
-        key: ActionKey(task),
-        position: Action::NOWHERE,
-        subject: task,
-        kind: ActionKind::Run,
-        node: NodeId(0),
-        fresh: false,
-        state: 0,
     }
 }
