@@ -6,6 +6,7 @@
 )]
 
 mod perf;
+mod subjects;
 
 use std::process::ExitCode;
 

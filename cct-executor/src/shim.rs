@@ -134,6 +134,30 @@ impl Resource {
         });
     }
 
+    /// Publishes the operation that the running poll is about to block in, where the operation is a
+    /// scheduling point only if it need not wait. To be called before
+    /// [`blocked`](Self::blocked).
+    ///
+    /// Once the task is woken and picked, the [`point`](Self::point) of the same operation is no
+    /// second decision.
+    #[inline]
+    pub fn pending(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
+        self.in_world(|world, resource| {
+            if let (true, Some(key)) = (world.is_running(), world.current()) {
+                let op = Op {
+                    kind,
+                    access,
+                    resource,
+                    site,
+                };
+                world.with(|core, _| {
+                    let tag = core.resources[resource as usize].tag;
+                    core.announce(key, op, tag);
+                });
+            }
+        });
+    }
+
     /// Notes that the current task now holds the resource (a lock, permits).
     #[inline]
     pub fn acquired(&self, site: &'static Location<'static>) {

@@ -1,0 +1,402 @@
+//! State machines that send each other messages, as P# has them: what the protocols are built on.
+//!
+//! 1. Scheduling points: before a machine is created, before a message is sent, and before one is
+//!    taken. Data choices are none. A machine without a message that it would take is not enabled.
+//! 2. A machine runs [`Machine::start`] when it is first picked, then one handler per message.
+//!    Messages of a kind that it defers stay in the inbox; those of a kind that it ignores vanish.
+//! 3. A halted machine takes nothing; what is sent to it vanishes.
+//! 4. The iteration ends when no machine can go on.
+//!
+//! Three parts of the fingerprint tell states apart. `contents`: the kinds of messages in each
+//! inbox, in order. The rest of the default state: pending operations, and the state that each
+//! machine is in, as a mark that it holds the way a task holds a lock. `observed`: what
+//! [`Machine::digest`] says.
+
+use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
+use cct_executor::words::fingerprint::mix2;
+use cct_executor::{observe, spawn};
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// States that a machine may tell apart.
+const STATES: usize = 8;
+
+/// What machines send.
+pub(crate) trait Message: Clone + Send + 'static {
+    /// The kind of message, below 64.
+    fn kind(&self) -> u32;
+}
+
+/// A state machine.
+pub(crate) trait Machine: Send + 'static {
+    /// What it is sent.
+    type Message: Message;
+    /// What kind of machine it is.
+    const NAME: &'static str;
+
+    /// What it does first.
+    fn start(&mut self, me: &mut Me<Self::Message>);
+
+    /// Takes a message.
+    fn handle(&mut self, me: &mut Me<Self::Message>, message: Self::Message);
+
+    /// The kinds of messages, as bits, that it leaves in the inbox now.
+    fn deferred(&self) -> u64 {
+        0
+    }
+
+    /// The kinds of messages, as bits, that it drops unhandled now.
+    fn ignored(&self) -> u64 {
+        0
+    }
+
+    /// Whether it may act now although it has no message to take.
+    fn acts_unasked(&self) -> bool {
+        false
+    }
+
+    /// Acts without a message.
+    fn act(&mut self, _me: &mut Me<Self::Message>) {}
+
+    /// The custom abstraction of its variables, if it has one.
+    fn digest(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Where a machine's messages go.
+pub(crate) struct Address<M>(Arc<Inbox<M>>);
+
+struct Inbox<M> {
+    resource: Resource,
+    number: u64,
+    system: Arc<System>,
+    queue: Shared<Queue<M>>,
+}
+
+struct Queue<M> {
+    messages: VecDeque<M>,
+    deferred: u64,
+    ignored: u64,
+    /// Present while the machine is blocked.
+    waiter: Option<Waiter>,
+    halted: bool,
+}
+
+/// All machines of one world.
+struct System {
+    marks: [Resource; STATES],
+    life: Shared<Life>,
+}
+
+struct Life {
+    machines: u64,
+    /// Machines that are neither blocked nor halted. At 0 everything is over, for good.
+    busy: u32,
+    /// The task of the scenario, once its own machine is blocked or halted.
+    root: Option<Waiter>,
+}
+
+/// What [`Me::receive`] came back with.
+enum Next<M> {
+    Message(M),
+    /// No message: the machine acts unasked.
+    Unasked,
+    /// Everything is over.
+    Over,
+}
+
+impl<M> Clone for Address<M> {
+    fn clone(&self) -> Self {
+        Address(self.0.clone())
+    }
+}
+
+impl<M> PartialEq for Address<M> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<M: Message> Queue<M> {
+    /// The first message that would be taken. Ignored ones before it vanish.
+    fn next(&mut self) -> Option<usize> {
+        let (deferred, ignored) = (self.deferred, self.ignored);
+        if ignored != 0 {
+            self.messages.retain(|m| ignored >> m.kind() & 1 == 0);
+        }
+        self.messages
+            .iter()
+            .position(|m| deferred >> m.kind() & 1 == 0)
+    }
+
+    fn digest(&self) -> u64 {
+        let kinds = self.messages.iter().map(|m| u64::from(m.kind()) + 1);
+        kinds.fold(u64::from(self.halted), mix2)
+    }
+}
+
+impl System {
+    #[rustfmt::skip]
+    fn new() -> System {
+        // Each has its own place, which is what tells resources apart in fingerprints.
+        let mark = ResourceKind::User;
+        System {
+            marks: [
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+            ],
+            life: Shared::new(Life { machines: 0, busy: 0, root: None }),
+        }
+    }
+
+    /// One machine more is blocked or halted.
+    fn rests(&self) {
+        let root = self.life.with(|life| {
+            life.busy -= 1;
+            life.root.take_if(|_| life.busy == 0)
+        });
+        if let Some(root) = root {
+            root.wake();
+        }
+    }
+
+    /// Whether everything is over; if not, the scenario's task is woken when it is.
+    fn is_over(&self, cx: &Context<'_>) -> bool {
+        self.life.with(|life| {
+            life.root = (life.busy > 0).then(|| Waiter::from_context(cx));
+            life.busy == 0
+        })
+    }
+}
+
+impl<M: Message> Address<M> {
+    #[track_caller]
+    fn new(system: &Arc<System>) -> Address<M> {
+        let number = system.life.with(|life| {
+            life.machines += 1;
+            life.busy += 1;
+            life.machines
+        });
+        let inbox = Inbox {
+            resource: Resource::new(ResourceKind::User),
+            number,
+            system: system.clone(),
+            queue: Shared::new(Queue {
+                messages: VecDeque::new(),
+                deferred: 0,
+                ignored: 0,
+                waiter: None,
+                halted: false,
+            }),
+        };
+        inbox.resource.set_state(0);
+        Address(Arc::new(inbox))
+    }
+
+    /// Which machine it is, in the order of creation.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    fn enqueue(&self, message: M) {
+        let (waiter, digest) = self.0.queue.with(|queue| {
+            if queue.halted {
+                return (None, queue.digest());
+            }
+            queue.messages.push_back(message);
+            let wake = queue.waiter.is_some() && queue.next().is_some();
+            let waiter = if wake { queue.waiter.take() } else { None };
+            (waiter, queue.digest())
+        });
+        self.0.resource.set_state(digest);
+        if let Some(waiter) = waiter {
+            self.0.system.life.with(|life| life.busy += 1);
+            waiter.wake();
+        }
+    }
+}
+
+/// A machine's own view of itself.
+pub(crate) struct Me<M> {
+    address: Address<M>,
+    /// The mark it holds, if any.
+    state: Option<usize>,
+    halting: bool,
+    /// Its task is that of the scenario.
+    is_root: bool,
+    site: &'static Location<'static>,
+}
+
+impl<M> Drop for Me<M> {
+    fn drop(&mut self) {
+        // Messages hold addresses, and so would hold one another for ever.
+        self.close();
+    }
+}
+
+impl<M> Me<M> {
+    fn close(&self) {
+        let messages = self.address.0.queue.with(|queue| {
+            queue.halted = true;
+            std::mem::take(&mut queue.messages)
+        });
+        drop(messages);
+    }
+}
+
+impl<M: Message> Me<M> {
+    fn new(address: Address<M>, is_root: bool, site: &'static Location<'static>) -> Me<M> {
+        Me {
+            address,
+            state: None,
+            halting: false,
+            is_root,
+            site,
+        }
+    }
+
+    /// Where its messages go.
+    pub(crate) fn address(&self) -> Address<M> {
+        self.address.clone()
+    }
+
+    /// Sends a message. A scheduling point.
+    #[track_caller]
+    pub(crate) fn send<N: Message>(&self, to: &Address<N>, message: N) {
+        let resource = &to.0.resource;
+        let point = resource.point(OpKind::Send, Access::Write, Location::caller());
+        if point.is_ready() {
+            to.enqueue(message);
+        }
+    }
+
+    /// Creates a machine. A scheduling point.
+    #[track_caller]
+    pub(crate) fn create<C: Machine>(&self, machine: C) -> Address<C::Message> {
+        let site = Location::caller();
+        let inbox = &self.address.0;
+        let _ = inbox.resource.point(OpKind::Spawn, Access::Read, site);
+        let address = Address::new(&inbox.system);
+        let me = Me::new(address.clone(), false, site);
+        drop(spawn(live(machine, me)));
+        address
+    }
+
+    /// It is in this state from now on.
+    pub(crate) fn enter(&mut self, state: usize) {
+        let marks = &self.address.0.system.marks;
+        if let Some(before) = self.state.replace(state) {
+            marks[before].released();
+        }
+        marks[state].acquired(self.site);
+    }
+
+    /// Halts once the handler returns.
+    pub(crate) fn halt(&mut self) {
+        self.halting = true;
+    }
+
+    /// Takes the next message. A scheduling point, unless it has to wait.
+    async fn receive(&mut self, deferred: u64, ignored: u64, unasked: bool) -> Next<M> {
+        let inbox = &*self.address.0;
+        inbox.queue.with(|queue| {
+            queue.deferred = deferred;
+            queue.ignored = ignored;
+        });
+        let mut resting = false;
+        poll_fn(|cx| {
+            let ready = inbox.queue.with(|queue| queue.next().is_some());
+            if ready || unasked {
+                let point = inbox.resource.point(OpKind::Recv, Access::Write, self.site);
+                return point.map(|()| self.take());
+            }
+            if !resting {
+                resting = true;
+                inbox.system.rests();
+            }
+            if self.is_root && inbox.system.is_over(cx) {
+                return Poll::Ready(Next::Over);
+            }
+            self.wait(cx)
+        })
+        .await
+    }
+
+    fn take(&self) -> Next<M> {
+        let inbox = &*self.address.0;
+        let (message, digest) = inbox.queue.with(|queue| {
+            let message = queue.next().and_then(|at| queue.messages.remove(at));
+            (message, queue.digest())
+        });
+        inbox.resource.set_state(digest);
+        message.map_or(Next::Unasked, Next::Message)
+    }
+
+    fn wait(&self, cx: &Context<'_>) -> Poll<Next<M>> {
+        let inbox = &*self.address.0;
+        let waiter = Waiter::from_context(cx);
+        inbox.queue.with(|queue| queue.waiter = Some(waiter));
+        let (resource, kind) = (&inbox.resource, OpKind::Recv);
+        resource.pending(kind, Access::Write, self.site);
+        resource.blocked(kind, self.site);
+        Poll::Pending
+    }
+}
+
+/// The task of a machine.
+async fn live<C: Machine>(mut machine: C, mut me: Me<C::Message>) {
+    machine.start(&mut me);
+    loop {
+        if let Some(digest) = machine.digest() {
+            observe::each(C::NAME, me.address.0.number, digest);
+        }
+        if me.halting {
+            break;
+        }
+        let (deferred, ignored) = (machine.deferred(), machine.ignored());
+        match me.receive(deferred, ignored, machine.acts_unasked()).await {
+            Next::Message(message) => machine.handle(&mut me, message),
+            Next::Unasked => machine.act(&mut me),
+            Next::Over => return,
+        }
+    }
+    me.close();
+    let inbox = &*me.address.0;
+    inbox.resource.set_state(1);
+    if let Some(state) = me.state.take() {
+        inbox.system.marks[state].released();
+    }
+    inbox.system.rests();
+    if me.is_root {
+        poll_fn(|cx| match inbox.system.is_over(cx) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+    }
+}
+
+/// Runs a machine, and all that it creates, until no machine can go on.
+#[track_caller]
+pub(crate) fn run<R: Machine>(root: R) -> impl Future<Output = ()> {
+    let site = Location::caller();
+    async move {
+        let system = Arc::new(System::new());
+        let address = Address::new(&system);
+        live(root, Me::new(address, true, site)).await;
+    }
+}
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;
