@@ -1,28 +1,58 @@
-//! Benchmarks of cct. `cct-bench perf [--filter W3] [--json] [--reps N]`.
+//! Benchmarks of cct: what a step costs, and how many schedules a strategy needs until the bug.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a command-line program"
 )]
 
+mod commands;
+mod measure;
 mod perf;
 mod subjects;
 
+use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cct-bench perf [--filter NAME] [--reps N] [--json]";
+/// Benchmarks of cct.
+#[derive(Parser)]
+#[command(name = "cct-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// What a step costs, as multiples of a bare poll loop.
+    Perf(perf::Options),
+    /// How often, or how soon, strategies find the bugs of the subjects, beside published figures.
+    Bugs(commands::bugs::Options),
+    /// How many distinct states strategies visit, as a curve over the schedules.
+    Cover(commands::cover::Options),
+    /// What a step costs with each strategy, as multiples of random, over the subjects.
+    Cost(commands::cost::Options),
+    /// What changed between two results that `bugs` wrote.
+    Compare(commands::compare::Options),
+    /// All subjects, with what they are.
+    Subjects,
+}
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    let result = match args.next().as_deref() {
-        Some("perf") => perf::Options::parse(args).and_then(|options| perf::run(&options)),
-        Some(other) => Err(format!("unknown command `{other}`: expected perf")),
-        None => Err("no command given".to_owned()),
+    let result = match Cli::parse().command {
+        Command::Perf(options) => perf::run(&options),
+        Command::Bugs(options) => commands::bugs::run(&options),
+        Command::Cover(options) => commands::cover::run(&options),
+        Command::Cost(options) => commands::cost::run(&options),
+        Command::Compare(options) => commands::compare::run(&options),
+        Command::Subjects => {
+            commands::list_subjects();
+            Ok(())
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("error: {message}\n{USAGE}");
+            eprintln!("error: {message}");
             ExitCode::from(2)
         }
     }

@@ -14,6 +14,7 @@ mod hunt;
 mod measure;
 mod on_tokio;
 
+use clap::Args;
 use measure::{Row, median};
 use serde::Serialize;
 
@@ -84,38 +85,21 @@ const WORKLOADS: &[Workload] = &[
     ),
 ];
 
-/// What to measure.
+/// Options of `perf`.
+#[derive(Args)]
 pub(crate) struct Options {
+    /// Only this workload (W1 to W10)
+    #[arg(long)]
     filter: Option<String>,
-    reps: usize,
+    /// Print JSON instead of tables
+    #[arg(long)]
     json: bool,
+    /// Repetitions
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    reps: u32,
 }
 
 impl Options {
-    pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
-        let mut options = Options {
-            filter: None,
-            reps: 5,
-            json: false,
-        };
-        while let Some(arg) = args.next() {
-            match arg.as_str() {
-                "--json" => options.json = true,
-                "--filter" => {
-                    options.filter = Some(args.next().ok_or("--filter needs a workload's name")?);
-                }
-                "--reps" => {
-                    let text = args.next().ok_or("--reps needs a number")?;
-                    options.reps = text.parse().ok().filter(|&reps| reps > 0).ok_or_else(|| {
-                        format!("invalid --reps `{text}`: expected a whole number above 0")
-                    })?;
-                }
-                other => return Err(format!("unknown option `{other}`")),
-            }
-        }
-        Ok(options)
-    }
-
     fn wants(&self, name: &str) -> bool {
         self.filter
             .as_ref()
@@ -142,7 +126,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     }
     let mut outputs = Vec::new();
     for workload in wanted {
-        let rows = measure::workload(workload, options.reps);
+        let rows = measure::workload(workload, options.reps as usize);
         if !options.json {
             print_table(workload, &rows);
         }
