@@ -3,7 +3,7 @@
 use super::tables::{self, Column, Metric, Table};
 use super::{chosen, write_json};
 use crate::measure::side_by_side;
-use crate::measure::statistics::{mann_whitney, mean_and_deviation, median};
+use crate::measure::statistics::{at_most, mann_whitney, mean_and_deviation, median};
 use crate::measure::trial::{Result as Outcome, Trial};
 use crate::subjects::Subject;
 use cct_executor::strategy::StrategySpec;
@@ -225,9 +225,7 @@ fn cell(
         strategy: strategy.to_owned(),
         value,
         deviation,
-        published: published
-            .map(|row| row.value)
-            .filter(|value| value.is_finite()),
+        published: published.filter(|value| value.is_finite()),
         p: None,
         sample,
         steps_per_schedule: steps / iterations,

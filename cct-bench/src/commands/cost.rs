@@ -98,6 +98,7 @@ fn nanoseconds(
     let result = Trial {
         subject,
         strategy: strategy.to_owned(),
+        fixed: false,
         iterations: options.iterations,
         seed: options.seed,
         number: turn,

@@ -64,6 +64,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         jobs.extend((0..options.trials).map(|number| Trial {
             subject,
             strategy: strategy.clone(),
+            fixed: false,
             iterations: options.iterations,
             seed: options.seed,
             number,

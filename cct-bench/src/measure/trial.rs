@@ -10,6 +10,8 @@ pub(crate) struct Trial {
     pub(crate) subject: &'static Subject,
     /// The strategy, as text.
     pub(crate) strategy: String,
+    /// The repaired program.
+    pub(crate) fixed: bool,
     pub(crate) iterations: u64,
     pub(crate) seed: u64,
     /// Its number among those of the same subject and strategy.
@@ -45,6 +47,10 @@ impl Trial {
     /// If the strategy does not exist.
     pub(crate) fn run(&self) -> std::result::Result<Result, String> {
         let subject = self.subject;
+        let scenario = match subject.fixed {
+            Some(fixed) if self.fixed => fixed,
+            _ => subject.scenario,
+        };
         let probe = Probe::default();
         let theirs = probe.clone();
         let report = Checker::new()
@@ -60,7 +66,7 @@ impl Trial {
             .clock(subject.clock)
             .max_steps(subject.max_steps)
             .keep_going(self.keep_going)
-            .run(move || (subject.scenario)(theirs.clone()));
+            .run(move || scenario(theirs.clone()));
         if let Some(error) = report.error() {
             return Err(error.to_owned());
         }

@@ -69,6 +69,14 @@ pub(crate) struct Subject {
     pub(crate) published: &'static [Published],
 }
 
+impl Subject {
+    /// The published figure of this table and column.
+    pub(crate) fn published(&self, table: &str, column: &str) -> Option<f64> {
+        let fits = |row: &&Published| row.table == table && row.column == column;
+        self.published.iter().find(fits).map(|row| row.value)
+    }
+}
+
 /// Collects the distinct abstract states that a subject visits in a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Probe(Arc<Mutex<Visited>>);
