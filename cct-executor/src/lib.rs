@@ -57,6 +57,7 @@
 mod execution;
 mod explore;
 mod macros;
+pub mod node;
 pub mod nondet;
 pub mod observe;
 mod raw;

@@ -16,7 +16,11 @@ pub use crate::words::{Access, OpKind, ResourceKind};
 
 pub use crate::execution::waker::Waiter;
 use crate::execution::world::{WORLD, World};
+
+mod source;
+
 use crate::words::Op;
+pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, source, world_time_ns};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};

@@ -14,6 +14,7 @@ mod it_engine {
     mod determinism;
     mod events;
     mod failures;
+    mod nodes;
     mod reports;
     mod search;
     mod stuck;

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The payload that unwinds a poll of last resort, and blocking closures that wait.
 pub(crate) struct Closing;
 
-fn quietly(drop_things: impl FnOnce()) {
+pub(super) fn quietly(drop_things: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_things)) {
         // A payload's own destructor might panic too.
         std::mem::forget(payload);
@@ -36,6 +36,11 @@ impl World {
         let (waiters, cancels) =
             self.with(|core, _| (core.timers.take_waiters(), core.take_cancel_waiters()));
         let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
+        let sources = std::mem::take(&mut *self.sources.borrow_mut());
+        let after_crash = std::mem::take(&mut *self.after_crash.borrow_mut());
+        if !(sources.is_empty() && after_crash.is_empty()) {
+            quietly(move || drop((sources, after_crash)));
+        }
         if !(waiters.is_empty() && cancels.is_empty() && deferred.is_empty()) {
             quietly(move || drop((waiters, cancels, deferred)));
         }

@@ -5,10 +5,12 @@
 
 use super::cancel::Cancel;
 use super::group::Group;
+use super::nodes::{Crash, NodeEntry};
 use super::record::Recorder;
 use super::resources::ResourceEntry;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
+use super::source::SourceEntry;
 use super::tasks::Task;
 use super::timers::Timers;
 use super::waypoints::Waypoint;
@@ -104,6 +106,15 @@ pub(crate) struct Core {
     pub(crate) resources: Vec<ResourceEntry>,
     pub(crate) timers: Timers,
     pub(crate) cancels: Vec<Cancel>,
+    /// Nodes 1, 2, ...
+    pub(crate) nodes: Vec<NodeEntry>,
+    /// Crashes asked for, which happen before anything else.
+    pub(crate) crashes: Vec<Crash>,
+    pub(crate) source_actions: Vec<SourceEntry>,
+    /// Source actions that were picked and are to be applied outside.
+    pub(crate) applying: Vec<SourceEntry>,
+    /// How many enabled actions are optional.
+    pub(crate) optional: u32,
     pub(crate) observations: Observations,
     pub(crate) waypoints: Vec<Waypoint>,
     /// The highest waypoint that holds, counted from 1.
@@ -155,6 +166,11 @@ impl Core {
             resources: Vec::with_capacity(64),
             timers: Timers::new(),
             cancels: Vec::new(),
+            nodes: Vec::new(),
+            crashes: Vec::new(),
+            source_actions: Vec::new(),
+            applying: Vec::new(),
+            optional: 0,
             observations: Observations::default(),
             waypoints: Vec::new(),
             waypoint: 0,
@@ -192,6 +208,11 @@ impl Core {
         self.resources.clear();
         self.timers.reset(config.clock);
         self.cancels.clear();
+        self.nodes.clear();
+        self.crashes.clear();
+        self.source_actions.clear();
+        self.applying.clear();
+        self.optional = 0;
         self.observations.clear();
         self.waypoints.clear();
         self.waypoint = 0;

@@ -17,8 +17,11 @@ use crate::words::{
 pub(crate) enum Next {
     /// This task runs. It is no longer in the enabled set.
     Run(u32),
-    /// Wakers of foreign make are due: wake them outside the core, then decide again.
+    /// Wakers of foreign make, or source actions, are due: see to them outside the core, then decide
+    /// again.
     Wake,
+    /// A node is to crash: leave this stack, which may be the node's.
+    Crash,
     /// The iteration is over; `Core::end` says how.
     End,
 }
@@ -88,12 +91,15 @@ impl Core {
             if self.end.is_some() {
                 return Next::End;
             }
-            if !self.timers.due.is_empty() {
+            if self.is_due() {
                 return Next::Wake;
+            }
+            if !self.crashes.is_empty() {
+                return Next::Crash;
             }
             self.timers_changed();
             let key = match self.enabled.len() {
-                0 => {
+                n if n == self.optional as usize => {
                     if self.idle(decider) {
                         continue;
                     }
@@ -113,9 +119,19 @@ impl Core {
             match self.actions[key as usize].kind {
                 ActionKind::Run => return Next::Run(key),
                 ActionKind::Fire => self.fire_early(key, decider),
+                ActionKind::Deliver | ActionKind::Fault => {
+                    self.performs(key, decider);
+                    self.picked_source(key);
+                }
                 _ => self.fire_cancel(key, decider),
             }
         }
+    }
+
+    /// Whether something has to happen outside before the next decision.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        !self.timers.due.is_empty() || !self.applying.is_empty()
     }
 
     /// Asks the decider; there are at least two choices.

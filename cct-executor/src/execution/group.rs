@@ -45,7 +45,14 @@ impl Core {
     /// Whether a member may enter the enabled set now; otherwise it is marked to enter later.
     #[cold]
     pub(crate) fn may_show(&mut self, key: u32) -> bool {
+        if self.is_held(key) {
+            self.action(key).state |= state::HIDDEN;
+            return false;
+        }
         let group = self.task(key).group as usize;
+        if group == NONE as usize {
+            return true;
+        }
         let Group {
             driver,
             busy,
@@ -83,7 +90,7 @@ impl Core {
     #[cold]
     pub(crate) fn take_group_turn(&mut self, key: u32) {
         let group = self.task(key).group as usize;
-        if self.groups[group].busy == key {
+        if group == NONE as usize || self.groups[group].busy == key {
             return;
         }
         self.groups[group].busy = key;
@@ -95,6 +102,9 @@ impl Core {
     #[cold]
     pub(crate) fn end_group_turn(&mut self, key: u32) {
         let group = self.task(key).group;
+        if group == NONE {
+            return;
+        }
         let entry = &mut self.groups[group as usize];
         if entry.driver == key && !std::mem::replace(&mut entry.polled, false) {
             self.drive_group(group, NONE);
@@ -135,6 +145,9 @@ impl Core {
             self.task(before).group = NONE;
             let hidden = self.action(before).state & state::HIDDEN != 0;
             self.action(before).state &= !(state::GROUPED | state::HIDDEN);
+            if self.node_of(before).0 != 0 {
+                self.action(before).state |= state::GROUPED;
+            }
             if hidden {
                 self.insert(before);
             }

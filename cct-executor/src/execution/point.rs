@@ -72,6 +72,7 @@ impl Core {
         }
         self.timers_changed();
         let alone = self.enabled.is_empty() && self.timers.due.is_empty() && self.end.is_none();
+        let alone = alone && self.crashes.is_empty();
         if alone && self.count_step() {
             self.performs(key, decider);
             return At::GoOn;
@@ -94,7 +95,7 @@ impl Core {
                 self.suspend(key, worker);
                 At::Switch(next)
             }
-            Next::End => {
+            Next::End | Next::Crash => {
                 self.suspend(key, worker);
                 At::Switch(NONE)
             }
@@ -102,9 +103,9 @@ impl Core {
         }
     }
 
-    /// Tells strategies and recorder that the running task performs its pending operation.
+    /// Tells strategies and recorder that an action performs its pending operation.
     #[inline]
-    fn performs(&mut self, key: u32, decider: &mut dyn Decider) {
+    pub(crate) fn performs(&mut self, key: u32, decider: &mut dyn Decider) {
         if self.interests.steps {
             let op = self.actions[key as usize].op;
             decider.observe(&StepEvent::Step {
@@ -126,11 +127,16 @@ impl Core {
 
     /// A suspended task goes on.
     fn resumed(&mut self, key: u32, decider: &mut dyn Decider) {
+        self.thaw(key);
+        self.performs(key, decider);
+    }
+
+    /// A suspended task has its stack again.
+    fn thaw(&mut self, key: u32) {
         let action = self.action(key);
         action.state = action.state & !state::FROZEN | state::RUNNING;
         self.task(key).worker = NONE;
         self.last = key;
-        self.performs(key, decider);
     }
 }
 
@@ -241,6 +247,25 @@ impl World {
         }
         self.with(|core, decider| core.resumed(key, decider));
         Poll::Ready(())
+    }
+
+    /// Leaves this stack so that a node can be brought down, and goes on without a decision; for
+    /// good if the running task is of that node.
+    #[cold]
+    pub(crate) fn leave_for_crash(&self, key: u32) {
+        self.with(|core, _| core.suspend(key, self.worker.get()));
+        let saved = self.running.get();
+        self.next_key.set(NONE);
+        stack::freeze();
+        self.running.set(saved);
+        if self.phase.get() == Phase::Closing {
+            return self.count_inert();
+        }
+        self.with(|core, _| {
+            // What was dropped may have woken the task: it is polled again, after this poll.
+            core.remove(key);
+            core.thaw(key);
+        });
     }
 
     /// The iteration is over: the running poll must not go on before the world closes.

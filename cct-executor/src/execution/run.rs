@@ -160,6 +160,7 @@ impl World {
                 name: None,
                 group: NONE,
                 blocking: false,
+                node: None,
             };
             let spawned = core.spawn(NONE, spawn, main, waker, decider);
             assert!(spawned.is_ok(), "max_tasks must be at least 1");
@@ -168,10 +169,7 @@ impl World {
 
     /// Switches between stacks until the iteration is over.
     fn base_loop(&self) {
-        let mut next = match self.decide(NONE) {
-            Next::Run(key) => key,
-            _ => NONE,
-        };
+        let mut next = self.decide_at_base();
         while next != NONE {
             let frozen = self.with(|core, _| core.task(next).worker);
             if frozen != NONE {
@@ -183,6 +181,26 @@ impl World {
                 }
             }
             next = self.next_key.get();
+            if next == NONE && self.with(|core, _| !core.crashes.is_empty()) {
+                next = self.crash_nodes();
+                if next == NONE {
+                    next = self.decide_at_base();
+                }
+            }
+        }
+    }
+
+    /// Decides while no poll is in progress. [`NONE`] at the end.
+    fn decide_at_base(&self) -> u32 {
+        loop {
+            match self.decide(NONE) {
+                Next::Run(key) => return key,
+                Next::Crash => match self.crash_nodes() {
+                    NONE => {}
+                    then => return then,
+                },
+                _ => return NONE,
+            }
         }
     }
 

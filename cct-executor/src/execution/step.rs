@@ -156,7 +156,11 @@ impl World {
         // The future is dropped here; should that panic too, the first panic is what counts.
         let heard = catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
         let heard = heard.unwrap_or(false);
-        self.with(|core, _| core.panicked(key, kind, heard));
+        self.with(|core, _| {
+            if !core.panic_is_crash(key) {
+                core.panicked(key, kind, heard);
+            }
+        });
         self.finish(key, body);
     }
 
@@ -188,7 +192,7 @@ impl Core {
             }
             Next::Run(key) => self.begin_poll(key, decider),
             Next::Wake => Turn::without_body(What::Wake, NONE),
-            Next::End => Turn::without_body(What::Leave, NONE),
+            Next::End | Next::Crash => Turn::without_body(What::Leave, NONE),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
+use super::nodes::NodeState;
 use super::step::{Turn, What};
 use crate::words::fingerprint::{mix, mix2};
 use crate::words::{
@@ -67,6 +68,8 @@ pub(crate) struct Spawn {
     /// Affinity group, or [`NONE`].
     pub(crate) group: u32,
     pub(crate) blocking: bool,
+    /// Where it lives; where its spawner does, if `None`.
+    pub(crate) node: Option<NodeId>,
 }
 
 impl Core {
@@ -126,6 +129,10 @@ impl Core {
             self.cut(Limit::Tasks);
             return Err(body);
         }
+        let node = spawn.node.unwrap_or_else(|| self.node_of(parent));
+        if self.node_state(node) == NodeState::Down {
+            return Err(body);
+        }
         let tag = self.sites.tag(spawn.site);
         let id = self.new_id(parent, tag);
         let subject = self.tasks.len() as u32;
@@ -136,6 +143,7 @@ impl Core {
             site: spawn.site,
         };
         let key = self.add_action(ActionKind::Run, subject, id, op);
+        self.action(key).node = node;
         let group = spawn.group;
         let waker_data = waker.data();
         body.as_mut().set_waker(waker);
@@ -157,6 +165,9 @@ impl Core {
             self.action(key).state |= state::GROUPED;
             self.groups[group as usize].members.push(key);
         }
+        if node.0 != 0 {
+            self.action(key).state |= state::GROUPED;
+        }
         self.action(key).state |= state::NOTIFIED;
         self.insert(key);
         if self.interests.lifecycle {
@@ -164,7 +175,7 @@ impl Core {
                 task: ActionKey(key),
                 id,
                 parent: Self::key(parent),
-                node: NodeId(0),
+                node,
             });
         }
         Ok(key)
@@ -323,11 +334,17 @@ impl Core {
     pub(crate) fn task_name(&self, key: u32) -> String {
         let action = &self.actions[key as usize];
         let task = &self.tasks[action.subject as usize];
-        match &task.name {
+        let mut text = match &task.name {
             Some(name) => format!("{} `{name}`", action.subject),
             None if action.subject == 0 => "0 `main`".to_owned(),
             None => format!("{}", action.subject),
+        };
+        let node = self.node_name(action.node);
+        if !node.is_empty() && task.name.as_deref() != Some(node) {
+            text.push_str(" on ");
+            text.push_str(node);
         }
+        text
     }
 }
 

@@ -85,6 +85,11 @@ impl Waiter {
         }
     }
 
+    /// A waiter for any waker.
+    pub(crate) fn of(waker: Waker) -> Waiter {
+        Waiter(Inner::Other(waker))
+    }
+
     /// Whether waking it would wake the waker of this poll.
     #[inline]
     pub fn will_wake(&self, cx: &Context<'_>) -> bool {

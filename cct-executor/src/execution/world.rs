@@ -6,6 +6,8 @@
 use super::core::{Core, NONE};
 use super::decide::Next;
 use super::decider::{Decider, Stop};
+use super::nodes::AfterCrash;
+use super::source::Known;
 use crate::raw::shared::Home;
 use crate::raw::stack::Worker;
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
@@ -72,6 +74,8 @@ pub(crate) struct World {
     pub(crate) phase: Cell<Phase>,
     pub(crate) running: Cell<Running>,
     pub(crate) granularity: Cell<Granularity>,
+    /// Whether what is closing is a node only: others learn of it.
+    pub(crate) dying: Cell<bool>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
     /// Whether `time::advance` may move the clock.
@@ -90,6 +94,10 @@ pub(crate) struct World {
     pub(crate) deferred: ManuallyDrop<RefCell<Vec<Waker>>>,
     pub(crate) has_deferred: Cell<bool>,
     pub(crate) workers: ManuallyDrop<RefCell<Workers>>,
+    /// Where actions of other crates come from.
+    pub(crate) sources: ManuallyDrop<RefCell<Vec<Known>>>,
+    /// What follows the crash of a node.
+    pub(crate) after_crash: ManuallyDrop<RefCell<Vec<AfterCrash>>>,
 }
 
 thread_local! {
@@ -108,6 +116,8 @@ impl Drop for Cleaner {
             drop(world.engine.take());
             drop(world.deferred.take());
             drop(world.workers.take());
+            drop(world.sources.take());
+            drop(world.after_crash.take());
             if let Some(home) = world.home.take() {
                 home.give_back();
             }
@@ -135,6 +145,7 @@ impl World {
             phase: Cell::new(Phase::Idle),
             running: Cell::new(Running::NOBODY),
             granularity: Cell::new(Granularity::Op),
+            dying: Cell::new(false),
             recording: Cell::new(false),
             frozen: Cell::new(false),
             spurious: Cell::new(false),
@@ -149,6 +160,8 @@ impl World {
                 workers: Vec::new(),
                 idle: Vec::new(),
             })),
+            sources: ManuallyDrop::new(RefCell::new(Vec::new())),
+            after_crash: ManuallyDrop::new(RefCell::new(Vec::new())),
         }
     }
 
@@ -191,6 +204,12 @@ impl World {
         self.phase.get() == Phase::Running
     }
 
+    /// Whether the tables are kept up to date: a world runs, also while one of its nodes goes down.
+    #[inline]
+    pub(crate) fn is_live(&self) -> bool {
+        self.is_running() || self.dying.get()
+    }
+
     /// The task that is being polled.
     #[inline]
     pub(crate) fn current(&self) -> Option<u32> {
@@ -209,7 +228,7 @@ impl World {
     /// Wakes a task of this world.
     #[inline]
     pub(crate) fn wake(&self, key: u32) {
-        if self.is_running() {
+        if self.is_live() {
             self.with(|core, decider| core.wake(key, decider));
         }
     }
@@ -224,9 +243,11 @@ impl World {
         }
     }
 
-    /// Wakes the foreign wakers of timers and cancellations that have fired.
+    /// Does what has to happen outside the tables: applies source actions that were picked, wakes
+    /// the foreign wakers of timers and cancellations that have fired.
     #[cold]
     pub(crate) fn wake_due(&self) {
+        self.apply_sources();
         let due = self.with(|core, _| std::mem::take(&mut core.timers.due));
         // User code runs in the middle of a decision: it is no task's, and passes no points.
         let running = self.running.replace(Running::NOBODY);

@@ -12,8 +12,8 @@
 //! - A task that can go on in the middle of its poll goes on, so a poll is never interrupted.
 //! - A data choice takes 0; for `select!` that means polling the branches in the order written,
 //!   where tokio starts with a random one.
-//! - A timer that may fire early fires only when no task is enabled, and a cancellation is taken
-//!   only when nothing else is left. (tokio looks at its timers every so many polls.)
+//! - Messages that may arrive queue with the tasks. A timer that may fire early fires only when no
+//!   task is enabled, and a cancellation or a fault is taken only when nothing else is left. (tokio looks at its timers every so many polls.)
 //! - The queue has no slot for the last task woken (that is the multi-threaded runtime's).
 //!
 //! Measured by `order_is_that_of_becoming_enabled` below.
@@ -27,8 +27,8 @@ use std::collections::VecDeque;
 /// Runs tasks in the order in which they became enabled.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
-    /// Tasks, timers, and the rest; a queue is looked at when those before it have nothing enabled.
-    queues: [Queue; 3],
+    /// Tasks and messages, timers, cancellations, faults; a queue is looked at when those before it have nothing enabled.
+    queues: [Queue; 4],
     done: bool,
 }
 
@@ -98,9 +98,10 @@ impl RoundRobin {
 
     fn queue(&mut self, kind: ActionKind) -> &mut Queue {
         &mut self.queues[match kind {
-            ActionKind::Run => 0,
+            ActionKind::Run | ActionKind::Deliver => 0,
             ActionKind::Fire => 1,
             ActionKind::Cancel | ActionKind::Value(_) => 2,
+            ActionKind::Fault => 3,
         }]
     }
 

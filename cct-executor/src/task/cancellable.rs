@@ -70,9 +70,7 @@ impl Guard {
     fn in_world<R>(&self, f: impl FnOnce(&crate::execution::world::World) -> R) -> Option<R> {
         WORLD
             .try_with(|world| {
-                let here = self.serial != 0
-                    && world.serial.get() == self.serial
-                    && world.phase.get() == Phase::Running;
+                let here = self.serial != 0 && world.serial.get() == self.serial && world.is_live();
                 here.then(|| f(world))
             })
             .ok()?

@@ -9,7 +9,7 @@ use crate::execution::tasks::{Body, Spawn};
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, WORLD};
 use crate::raw::shared::Home;
-use crate::words::{Access, Op, OpKind};
+use crate::words::{Access, NodeId, Op, OpKind};
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub(super) struct Options {
     pub(super) site: &'static Location<'static>,
     pub(super) name: Option<Rc<str>>,
     pub(super) group: u32,
+    /// Where it lives; where its spawner does, if `None`.
+    pub(super) node: Option<NodeId>,
 }
 
 impl Options {
@@ -28,6 +30,7 @@ impl Options {
             site,
             name: None,
             group: NONE,
+            node: None,
         }
     }
 }
@@ -70,6 +73,26 @@ where
     spawn_body(make, JoinCell::separate_waker, options, false)
 }
 
+/// Spawns onto a node.
+#[track_caller]
+pub(crate) fn spawn_on<F>(
+    node: NodeId,
+    name: Option<&str>,
+    site: &'static Location<'static>,
+    future: F,
+) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let options = Options {
+        name: name.map(Into::into),
+        node: Some(node),
+        ..Options::at(site)
+    };
+    spawn_with(future, options)
+}
+
 /// Puts a body into the running world's task table.
 #[track_caller]
 pub(super) fn spawn_body<T>(
@@ -109,7 +132,12 @@ pub(super) fn spawn_body<T>(
         let cell = JoinCell::new(TaskWaker { home, serial, key });
         let waker = waker(&cell);
         let body = make(cell.clone(), id);
-        let Options { site, name, group } = options;
+        let Options {
+            site,
+            name,
+            group,
+            node,
+        } = options;
         let spawned = world.with(|core, decider| {
             let parent = world.running.get().key;
             core.spawn(
@@ -119,6 +147,7 @@ pub(super) fn spawn_body<T>(
                     name,
                     group,
                     blocking,
+                    node,
                 },
                 body,
                 waker,
@@ -135,9 +164,21 @@ pub(super) fn spawn_body<T>(
                     site,
                 });
             }
-            Err(body) => {
+            Err(mut body) => {
+                // Too many tasks, or a node that is down.
+                body.as_mut().cancel();
                 drop(body);
-                world.stop_here();
+                if world.with(|core, _| core.end.is_some()) {
+                    world.stop_here();
+                }
+                return JoinHandle::new(
+                    cell,
+                    AbortHandle {
+                        serial: 0,
+                        key: NONE,
+                        id,
+                    },
+                );
             }
         }
         JoinHandle::new(cell, AbortHandle { serial, key, id })

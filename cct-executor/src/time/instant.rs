@@ -48,7 +48,10 @@ impl Instant {
     /// The present moment.
     pub fn now() -> Instant {
         let virtual_ns = WORLD.try_with(|world| {
-            (world.phase.get() != Phase::Idle).then(|| world.with(|core, _| core.now_ns))
+            (world.phase.get() != Phase::Idle).then(|| {
+                let key = world.running.get().key;
+                world.with(|core, _| core.clock_of(key).shown(core.now_ns))
+            })
         });
         match virtual_ns {
             Ok(Some(ns)) => Instant { ns: i128::from(ns) },

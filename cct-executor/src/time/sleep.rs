@@ -221,7 +221,8 @@ impl Timer {
 
     fn register(&mut self, core: &mut Core, world: &World, deadline: Instant) {
         let owner = world.running.get().key;
-        self.state = match core.add_timer(deadline.since_zero_ns(), owner, self.site) {
+        let deadline_ns = core.clock_of(owner).reached(deadline.since_zero_ns());
+        self.state = match core.add_timer(deadline_ns, owner, self.site) {
             Some(timer) => State::Waiting(timer),
             None => State::Elapsed,
         };
@@ -241,7 +242,7 @@ impl Timer {
         let waiter = self.forget();
         self.started = false;
         let due = WORLD.try_with(|world| {
-            if !world.is_running() || world.serial.get() != self.serial {
+            if !world.is_live() || world.serial.get() != self.serial {
                 return waiter;
             }
             world.with(|core, _| {
@@ -270,7 +271,7 @@ impl Timer {
     fn in_world<R>(&self, f: impl FnOnce(&World) -> R) -> Option<R> {
         WORLD
             .try_with(|world| {
-                let here = world.is_running() && world.serial.get() == self.serial;
+                let here = world.is_live() && world.serial.get() == self.serial;
                 here.then(|| f(world))
             })
             .ok()?

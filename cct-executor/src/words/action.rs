@@ -52,6 +52,10 @@ pub enum ActionKind {
     Fire,
     /// A future that opted in is cancelled.
     Cancel,
+    /// A message arrives.
+    Deliver,
+    /// Something goes wrong: a crash, a partition, a disk error.
+    Fault,
     /// A data choice takes this value.
     Value(u32),
 }
@@ -153,6 +157,20 @@ named_enum! {
         Fire = "fire",
         /// A future that may be cancelled.
         Cancel = "cancel",
+        /// A message that may arrive.
+        Deliver = "deliver",
+        /// A fault that may happen.
+        Fault = "fault",
+        /// Opening a connection.
+        Connect = "connect",
+        /// Taking a connection that was opened.
+        Accept = "accept",
+        /// Reading bytes.
+        Read = "read bytes",
+        /// Writing bytes.
+        Write = "write bytes",
+        /// Making written bytes lasting, or pushing them on.
+        Flush = "flush",
         /// A scheduling point that user code placed.
         User = "user",
     }
@@ -189,6 +207,14 @@ named_enum! {
         Task = "task",
         /// The clock.
         Timer = "timer",
+        /// A node.
+        Node = "node",
+        /// A link between nodes, in one direction.
+        Link = "link",
+        /// A socket.
+        Socket = "socket",
+        /// A file, or a disk.
+        File = "file",
         /// A resource of user code.
         User = "user",
     }

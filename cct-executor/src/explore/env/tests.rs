@@ -46,6 +46,7 @@ fn every_variable_is_taken() {
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_WORKERS", "1024"),
         ("CCT_REGRESSIONS", "read"),
+        ("CCT_LEARNT", "target/learnt"),
     ]);
     let expected = Settings {
         iterations: Some(1000),
@@ -54,6 +55,7 @@ fn every_variable_is_taken() {
         time_budget: Some(Some(Duration::from_millis(500))),
         replay: Some(token()),
         workers: Some(1024),
+        learnt: Some("target/learnt".into()),
         regressions: RegressionsMode::Read,
     };
     assert_eq!(settings, Ok(expected));
@@ -146,7 +148,7 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_ITERATION",
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
-             CCT_STRATEGY, CCT_TIME_BUDGET, CCT_REPLAY, CCT_WORKERS, CCT_REGRESSIONS",
+             CCT_STRATEGY, CCT_TIME_BUDGET, CCT_REPLAY, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT",
         ),
     ];
     for (name, value, expected) in cases {

@@ -1,0 +1,119 @@
+//! Actions of other crates: a message that may be delivered, a fault that may happen.
+//!
+//! 1. What happens when one is picked is the source's business; it runs outside the tables, as no
+//!    task, and passes no points.
+//! 2. An optional action (a fault) never is the reason that something happens: with nothing but
+//!    optional actions enabled the world is idle, and time moves, or it is at its end.
+
+use super::core::Core;
+use super::world::{Running, World};
+use crate::words::{Action, ActionId, ActionKind, NodeId, Op};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Where actions come from that are neither tasks nor timers.
+pub trait ActionSource: Send + Sync + 'static {
+    /// One of its actions was picked; `what` is what the action was made with.
+    fn apply(&self, what: u64);
+
+    /// A node is about to crash: its tasks are dropped right after.
+    fn node_down(&self, node: NodeId) {
+        let _ = node;
+    }
+
+    /// What it has to say at the end of a failing iteration, a line each.
+    fn snapshot(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A source, and the same once more to find it by its type.
+pub(crate) type Known = (Arc<dyn ActionSource>, Arc<dyn Any + Send + Sync>);
+
+/// One action of a source.
+#[derive(Clone, Copy)]
+pub(crate) struct SourceEntry {
+    pub(crate) source: u32,
+    pub(crate) what: u64,
+    pub(crate) optional: bool,
+}
+
+impl Core {
+    /// Adds an action that is not enabled yet. `identity` tells it from others of its kind and
+    /// node, and is the same in every iteration.
+    pub(crate) fn add_source_action(
+        &mut self,
+        entry: SourceEntry,
+        kind: ActionKind,
+        identity: u64,
+        node: NodeId,
+        op: Op,
+    ) -> u32 {
+        let subject = self.source_actions.len() as u32;
+        self.source_actions.push(entry);
+        let key = self.add_action(kind, subject, ActionId(identity), op);
+        self.action(key).node = node;
+        key
+    }
+
+    /// Offers the action, or takes the offer back.
+    pub(crate) fn offer(&mut self, key: u32, offered: bool) {
+        let action = &self.actions[key as usize];
+        let enabled = action.position != Action::NOWHERE;
+        if enabled == offered {
+            return;
+        }
+        let optional = self.source_actions[action.subject as usize].optional;
+        if offered {
+            self.insert(key);
+            self.optional += u32::from(optional);
+        } else {
+            self.remove(key);
+            self.optional -= u32::from(optional);
+        }
+    }
+
+    /// The action was picked, and has left the enabled set: it is applied outside.
+    pub(crate) fn picked_source(&mut self, key: u32) {
+        let action = &self.actions[key as usize];
+        let entry = self.source_actions[action.subject as usize];
+        self.optional -= u32::from(entry.optional);
+        self.applying.push(entry);
+    }
+}
+
+impl World {
+    /// Applies the source actions that were picked.
+    pub(crate) fn apply_sources(&self) {
+        let running = self.running.replace(Running::NOBODY);
+        while let Some(entry) = self.with(|core, _| core.applying.pop()) {
+            let source = self.sources.borrow()[entry.source as usize].0.clone();
+            source.apply(entry.what);
+        }
+        self.running.set(running);
+    }
+
+    /// Tells every source something.
+    pub(crate) fn tell_sources(&self, tell: impl Fn(&dyn ActionSource)) {
+        let running = self.running.replace(Running::NOBODY);
+        let sources = self.sources.borrow().clone();
+        sources.iter().for_each(|(source, _)| tell(&**source));
+        self.running.set(running);
+    }
+
+    /// The source of this type, made when it is first asked for.
+    pub(crate) fn source<S: ActionSource>(&self, make: impl FnOnce() -> S) -> (u32, Arc<S>) {
+        let found = self
+            .sources
+            .borrow()
+            .iter()
+            .enumerate()
+            .find_map(|(i, (_, any))| any.clone().downcast().ok().map(|source| (i as u32, source)));
+        found.unwrap_or_else(|| {
+            let source = Arc::new(make());
+            let mut sources = self.sources.borrow_mut();
+            sources.push((source.clone(), source.clone()));
+            (sources.len() as u32 - 1, source)
+        })
+    }
+}

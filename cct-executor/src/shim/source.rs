@@ -1,0 +1,191 @@
+//! Actions of other crates: what a simulated network or disk is built from.
+
+pub use crate::execution::source::ActionSource;
+
+use crate::execution::source::SourceEntry;
+use crate::execution::timers::TimerId;
+use crate::execution::waker::Waiter;
+use crate::execution::world::{Phase, WORLD, World};
+use crate::words::{Access, ActionKind, NodeId, Op, OpKind};
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::Waker;
+
+use super::Resource;
+
+/// A source of actions in the world that runs.
+#[derive(Debug)]
+pub struct Source<S> {
+    source: Arc<S>,
+    index: u32,
+    serial: u64,
+}
+
+impl<S> Clone for Source<S> {
+    fn clone(&self) -> Self {
+        Source {
+            source: self.source.clone(),
+            ..*self
+        }
+    }
+}
+
+/// An action that a source may offer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SourceAction {
+    serial: u64,
+    key: u32,
+}
+
+/// What an action of a source is.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'a> {
+    /// `Deliver` or `Fault`. With nothing but faults enabled the world is idle: they never are the
+    /// reason that something happens.
+    pub kind: ActionKind,
+    /// What [`ActionSource::apply`] is called with.
+    pub what: u64,
+    /// Tells the action from all others, and is the same in every iteration.
+    pub identity: u64,
+    /// Where it happens.
+    pub node: NodeId,
+    /// What it acts on.
+    pub resource: &'a Resource,
+    /// Where user code brought it about.
+    pub site: &'static Location<'static>,
+}
+
+/// The source of this type in the world that runs, made when it is first asked for; `None` outside
+/// a world. It is dropped when the world ends.
+pub fn source<S: ActionSource>(make: impl FnOnce() -> S) -> Option<Source<S>> {
+    WORLD.with(|world| {
+        (world.phase.get() != Phase::Idle).then(|| {
+            let (index, source) = world.source(make);
+            let serial = world.serial.get();
+            Source {
+                source,
+                index,
+                serial,
+            }
+        })
+    })
+}
+
+impl<S> std::ops::Deref for Source<S> {
+    type Target = Arc<S>;
+
+    fn deref(&self) -> &Arc<S> {
+        &self.source
+    }
+}
+
+impl<S> Source<S> {
+    /// Adds an action; it is not offered yet.
+    pub fn action(&self, offer: Offer<'_>) -> SourceAction {
+        let (kind, access) = match offer.kind {
+            ActionKind::Fault => (OpKind::Fault, Access::Write),
+            _ => (OpKind::Deliver, Access::Write),
+        };
+        let optional = offer.kind == ActionKind::Fault;
+        let key = offer.resource.in_world(|world, resource| {
+            let op = Op {
+                kind,
+                access,
+                resource,
+                site: offer.site,
+            };
+            let entry = SourceEntry {
+                source: self.index,
+                what: offer.what,
+                optional,
+            };
+            world.with(|core, _| {
+                core.add_source_action(entry, offer.kind, offer.identity, offer.node, op)
+            })
+        });
+        SourceAction {
+            serial: self.serial,
+            key: key.unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl SourceAction {
+    /// Offers the action to the strategy, or takes the offer back. One that was picked is no longer
+    /// offered.
+    #[inline]
+    pub fn offer(self, offered: bool) {
+        in_live_world(self.serial, |world| {
+            world.with(|core, _| core.offer(self.key, offered));
+        });
+    }
+}
+
+fn in_live_world<R>(serial: u64, f: impl FnOnce(&World) -> R) -> Option<R> {
+    WORLD
+        .try_with(|world| (world.is_live() && world.serial.get() == serial).then(|| f(world)))
+        .ok()?
+}
+
+/// Wakes a waker at a time of the world, whatever the clocks of nodes show.
+#[derive(Debug, Default)]
+pub struct Alarm {
+    serial: u64,
+    timer: Option<TimerId>,
+}
+
+impl Alarm {
+    /// An alarm that is not set.
+    pub const fn new() -> Alarm {
+        Alarm {
+            serial: 0,
+            timer: None,
+        }
+    }
+
+    /// Sets it to this time, in nanoseconds since the world began and rounded up to milliseconds.
+    /// Returns whether that time is still to come; if not, nobody is woken.
+    #[track_caller]
+    pub fn set(&mut self, time_ns: u64, waker: &Waker) -> bool {
+        self.clear();
+        let site = Location::caller();
+        let timer = WORLD.try_with(|world| {
+            if !world.is_live() {
+                return None;
+            }
+            self.serial = world.serial.get();
+            world.with(|core, _| {
+                let timer = core.add_timer(time_ns, crate::execution::core::NONE, site)?;
+                let (_, none) = core.poll_timer(timer, |_| Some(Waiter::of(waker.clone())));
+                debug_assert!(none.is_none(), "a new timer has no waiter");
+                Some(timer)
+            })
+        });
+        self.timer = timer.ok().flatten();
+        self.timer.is_some()
+    }
+
+    /// Unsets it.
+    pub fn clear(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            let waiter = in_live_world(self.serial, |world| {
+                world.with(|core, _| core.drop_timer(timer))
+            });
+            drop(waiter);
+        }
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Nanoseconds of virtual time since the world began; 0 outside a world.
+pub fn world_time_ns() -> u64 {
+    let time = WORLD.try_with(|world| {
+        (world.phase.get() != Phase::Idle).then(|| world.with(|core, _| core.now_ns))
+    });
+    time.ok().flatten().unwrap_or(0)
+}
