@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Each room of `cct-executor/src`, and the rooms it may use besides itself. Whatever is not listed
 /// as a room (`Checker`, `spawn`...) is a re-export at the root, and counts as `root`.
-const DOORS: [(&str, &[&str]); 15] = [
+const DOORS: [(&str, &[&str]); 16] = [
     ("words", &[]),
     ("raw", &[]),
     ("strategy", &["words"]),
@@ -19,6 +19,7 @@ const DOORS: [(&str, &[&str]); 15] = [
     ("time", &["words", "raw", "execution", "shim", "task"]),
     ("nondet", &["words", "execution"]),
     ("observe", &["words", "execution"]),
+    ("node", &["words", "execution", "task"]),
     ("runtime", &["words", "execution", "shim", "task"]),
     ("macros", &["task", "root"]),
     (
