@@ -1,0 +1,1 @@
+//! A simulated network and simulated disks: every delivery and every fault is a choice.
