@@ -1,1 +1,3 @@
 //! A simulated network and simulated disks: every delivery and every fault is a choice.
+
+pub mod fabric;
