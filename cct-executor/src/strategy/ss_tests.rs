@@ -17,13 +17,16 @@ fn programs() -> Vec<Vec<Vec<Do>>> {
     ]
 }
 
+/// How often each schedule came up: who ran, and what was drawn.
+type Counts = BTreeMap<(Vec<u32>, Vec<u32>), u64>;
+
 /// All schedules with so many delays, and the greatest number of decisions of any schedule with
 /// fewer, which is where delays are put.
 fn schedules<E: DelayingExplorer>(
     explorer: E,
     program: &[Vec<Do>],
     delays: u32,
-) -> (BTreeMap<(Vec<u32>, Vec<u32>), u64>, usize) {
+) -> (Counts, usize) {
     let mut toy = Toy::new(program.to_vec());
     let mut ses = Ses::new(explorer).max_delays(delays);
     let (mut found, mut fewer, mut length) = (BTreeMap::new(), 0, 0);

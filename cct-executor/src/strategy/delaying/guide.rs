@@ -104,11 +104,7 @@ impl<E: DelayingExplorer> Guide<E> {
                 }
             }
             StepEvent::Blocked(task) => self.block(task),
-            StepEvent::Sent { to } => {
-                if *self.told(to) {
-                    self.explorer.sent(to);
-                }
-            }
+            StepEvent::Sent { to } if *self.told(to) => self.explorer.sent(to),
             StepEvent::UserOp("seal") => self.sealed = true,
             StepEvent::UserOp("unseal") => self.sealed = false,
             StepEvent::UserOp(name) => self.explorer.user_op(name, self.running),
