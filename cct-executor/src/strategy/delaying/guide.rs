@@ -4,9 +4,10 @@
 //! 1. The explorer's order and the enabled set may differ for a while (members of an affinity group
 //!    are hidden while one of them runs). Whoever comes first and is not enabled is reported as
 //!    blocked, and as enabled again when it is back in the set.
-//! 2. Actions that are no tasks (timers that may fire early, cancellations) wait in an order of
-//!    their own. With no delay one of them happens only if no task can run; with more delays they
-//!    and the tasks take turns, so that each costs about twice its place in its own order.
+//! 2. Actions that are no tasks wait in an order of their own: messages that may arrive, timers
+//!    that may fire early, cancellations, faults; of one kind the oldest first. With no delay one of
+//!    them happens only if no task can run; with more delays they and the tasks take turns, so that
+//!    each costs about twice its place in its own order.
 //! 3. Different numbers of delays below the number of choices give different picks, and so every
 //!    choice is given by one of them, if the explorer is sound. If it is not, picks may repeat,
 //!    but they are always enabled.
@@ -21,7 +22,7 @@ pub(in crate::strategy) struct Guide<E> {
     pub(in crate::strategy) explorer: E,
     /// Whether the explorer believes a task to be enabled, by [`ActionKey::index`].
     told: Vec<bool>,
-    /// Enabled actions that are no tasks.
+    /// Enabled actions that are no tasks, by rank.
     others: ActionOrder,
     /// The task that did the last step.
     pub(in crate::strategy) running: Option<ActionKey>,
@@ -44,6 +45,16 @@ fn turn(delays: u32, tasks: u32, others: u32) -> Turn {
         (true, _) => Turn::Other(delays / 2),
         (false, _) if tasks > others => Turn::Task(delays - others),
         (false, _) => Turn::Other(delays - tasks),
+    }
+}
+
+/// What comes first among actions that are no tasks: what would happen in a good world.
+fn rank(kind: ActionKind) -> u32 {
+    match kind {
+        ActionKind::Deliver => 0,
+        ActionKind::Fire => 1,
+        ActionKind::Cancel => 2,
+        _ => 3,
     }
 }
 
@@ -125,7 +136,10 @@ impl<E: DelayingExplorer> Guide<E> {
         };
         for key in actions.fresh() {
             if let Some(pick) = actions.find(key) {
-                self.take_in(key, actions.action(pick).kind());
+                match actions.action(pick).kind() {
+                    ActionKind::Run => self.take_in(key),
+                    kind => self.take_in_other(key, kind, actions),
+                }
             }
         }
         if self.others.is_empty() {
@@ -134,13 +148,24 @@ impl<E: DelayingExplorer> Guide<E> {
         self.among_others(enabled, actions, delays)
     }
 
-    fn take_in(&mut self, key: ActionKey, kind: ActionKind) {
-        if kind != ActionKind::Run {
-            if !self.others.contains(key) {
-                self.others.push_back(key);
-            }
-        } else if !std::mem::replace(self.told(key), true) {
-            self.explorer.on_enabled(key);
+    #[inline]
+    fn take_in(&mut self, task: ActionKey) {
+        if !std::mem::replace(self.told(task), true) {
+            self.explorer.on_enabled(task);
+        }
+    }
+
+    #[cold]
+    fn take_in_other(&mut self, key: ActionKey, kind: ActionKind, actions: &EnabledActions<'_>) {
+        let rank_of = |other| {
+            let pick = actions.find(other)?;
+            Some(rank(actions.action(pick).kind()))
+        };
+        let before = self.others.iter();
+        let before = before.take_while(|&other| rank_of(other).is_none_or(|r| r <= rank(kind)));
+        let position = before.count();
+        if !self.others.contains(key) {
+            self.others.insert_at(position, key);
         }
     }
 
@@ -194,7 +219,7 @@ impl<E: DelayingExplorer> Guide<E> {
     fn reconcile(&mut self, actions: &EnabledActions<'_>) -> Pick {
         for (_, action) in actions.iter() {
             if action.kind() == ActionKind::Run {
-                self.take_in(action.key(), ActionKind::Run);
+                self.take_in(action.key());
             }
         }
         // An explorer that keeps what it was told is blocked must not stop the search.

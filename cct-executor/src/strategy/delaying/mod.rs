@@ -10,10 +10,12 @@
 //!
 //! 1. An explorer is deterministic: its state follows from the seed given to `begin` and from what
 //!    it was told since. It is built up anew in each iteration.
-//! 2. It knows tasks. A timer that may fire early and a cancellation are kept for it (see
-//!    [`guide`]), and a data choice has its own order: the first value is free, each later one
-//!    costs one delay more. So "false" comes before "true".
-//! 3. It is *sound* when calling [`delay`](DelayingExplorer::delay) again and again brings every
+//! 2. It knows tasks. What else may happen (a message arrives, a timer fires early, a future is
+//!    cancelled, something fails) is kept for it: without delays it happens when no task can run,
+//!    messages first and failures last; otherwise it takes turns with the tasks.
+//! 3. A data choice has its own order: the first value is free, each later one costs one delay
+//!    more. So "false" comes before "true".
+//! 4. It is *sound* when calling [`delay`](DelayingExplorer::delay) again and again brings every
 //!    enabled task to the top once before any comes back. Then everything is in some stratum.
 //!
 //! Between [`mark("seal")`](crate::nondet::mark) and `mark("unseal")` nothing is delayed: a part of
