@@ -16,8 +16,8 @@
 //! end, but has no further schedules from there.
 //!
 //! The cache asks for care. The engine's hash of a state consists of pending operations, locks,
-//! what channels hold, and what the program observes by [`observe`](mod@crate::observe); it does not
-//! see the variables of tasks. Two states that differ only in those look alike, and one of them is
+//! what channels hold, and what the program observes by [`observe`](mod@crate::observe); it does
+//! not see the variables of tasks. Two states that differ only in those look alike, and one of them is
 //! not continued. So the cache is off unless asked for, and meant for programs that observe what
 //! tells their states apart. Values drawn count as part of the state unless the program observes
 //! something. Where a cached run ends with nothing left, no number of schedules is claimed.
