@@ -13,13 +13,16 @@
 //!
 //! [`pick`]: Strategy::pick
 
+pub mod delaying;
 mod draw;
 pub mod exhaustive;
 pub mod pct;
 pub mod random;
 mod ranking;
 pub mod round_robin;
+pub mod ses;
 pub mod spec;
+pub mod ss;
 
 #[cfg(test)]
 mod contract;
@@ -28,11 +31,14 @@ mod model;
 #[cfg(test)]
 mod odds;
 
+pub use delaying::{ActionOrder, DelayingExplorer};
 pub use exhaustive::Exhaustive;
 pub use pct::Pct;
 pub use random::Random;
 pub use round_robin::RoundRobin;
+pub use ses::Ses;
 pub use spec::{StrategyError, StrategySpec};
+pub use ss::Ss;
 
 pub use crate::words::{Interests, StepEvent};
 

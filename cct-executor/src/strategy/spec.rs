@@ -12,6 +12,8 @@ use super::exhaustive::Exhaustive;
 use super::pct::Pct;
 use super::random::Random;
 use super::round_robin::RoundRobin;
+use super::ses::Ses;
+use super::ss::Ss;
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,6 +23,8 @@ const ENTRIES: &[Entry] = &[
     RoundRobin::ENTRY,
     Pct::ENTRY,
     Exhaustive::ENTRY,
+    Ses::ENTRY,
+    Ss::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -327,7 +331,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive";
+        let all = "expected one of random, round-robin, pct, exhaustive, ses, ss";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
