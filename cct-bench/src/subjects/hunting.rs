@@ -55,6 +55,9 @@ fn measure() {
         let t = std::time::Instant::now();
         let r = run(s.scenario, checker(s, &strategy, 3, n).keep_going(true));
         println!("{} {strategy} {n} {:?}\n{}", s.name, t.elapsed(), r.text());
-        println!("failing {} cut {:?} iters {}", r.coverage.failing, r.coverage.cut, r.iterations);
+        println!(
+            "failing {} cut {:?} iters {}",
+            r.coverage.failing, r.coverage.cut, r.iterations
+        );
     }
 }

@@ -6,7 +6,9 @@
 //! 1. A subject is deterministic but for what the strategy decides.
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
+mod failure_detector;
 mod machine;
+mod paxos;
 mod raft;
 
 #[cfg(test)]
@@ -19,7 +21,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All subjects, in the order of the tables.
-pub(crate) const ALL: &[&Subject] = &[&raft::V1, &raft::V2];
+pub(crate) const ALL: &[&Subject] = &[
+    &raft::V1,
+    &raft::V2,
+    &paxos::PAXOS,
+    &failure_detector::FAILURE_DETECTOR,
+];
 
 /// The body of one iteration.
 pub(crate) type Scenario = Pin<Box<dyn Future<Output = ()>>>;
