@@ -6,6 +6,7 @@
 //! 1. A subject is deterministic but for what the strategy decides.
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
+mod chord;
 mod failure_detector;
 mod machine;
 mod paxos;
@@ -25,6 +26,8 @@ pub(crate) const ALL: &[&Subject] = &[
     &raft::V1,
     &raft::V2,
     &paxos::PAXOS,
+    &chord::ARTIFACT,
+    &chord::TERMINATE,
     &failure_detector::FAILURE_DETECTOR,
 ];
 
