@@ -43,21 +43,3 @@ pub(super) fn expect_silence(subject: &Subject, iterations: u64) {
         assert_eq!(report.error, None, "{}", subject.name);
     }
 }
-
-/// Of so many runs of 10,000 iterations, how many found the bug; and the share of iterations that
-/// show it, from one long run that goes on past failures.
-#[test]
-fn measure() {
-    let Ok(name) = std::env::var("M") else { return };
-    let n: u64 = std::env::var("N").map_or(100_000, |n| n.parse().unwrap());
-    let strategy = std::env::var("S").unwrap_or("random".into());
-    for s in super::ALL.iter().filter(|s| s.name.starts_with(&name)) {
-        let t = std::time::Instant::now();
-        let r = run(s.scenario, checker(s, &strategy, 3, n).keep_going(true));
-        println!("{} {strategy} {n} {:?}\n{}", s.name, t.elapsed(), r.text());
-        println!(
-            "failing {} cut {:?} iters {}",
-            r.coverage.failing, r.coverage.cut, r.iterations
-        );
-    }
-}

@@ -7,15 +7,17 @@
 //!
 //! Not taken over: nothing that is known. Fixed form: votes count once per server.
 
+mod messages;
 mod server;
 mod timers;
 
 use super::machine::{Address, Machine, Me, Message, run};
-use super::{Probe, Published, Scenario, Standing, Subject};
+use super::{Published, Scenario, Standing, Subject};
 use cct_executor::shim::Shared;
 use cct_executor::words::fingerprint::hash_of;
 use cct_executor::{Clock, Granularity, nondet};
-use server::{Server, ToServer};
+use messages::ToServer;
+use server::Server;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,84 +1,13 @@
 //! The servers.
 
-use super::super::machine::{Address, Machine, Me, Message};
+use super::super::machine::{Address, Machine, Me};
+use super::messages::{
+    APPEND_REQUEST, AppendRequest, AppendResponse, ELECTION_TIMEOUT, Entry, PERIODIC_TIMEOUT,
+    ToServer, VOTE_REQUEST, VoteRequest, VoteResponse,
+};
 use super::timers::{Timer, ToTimer, Which};
 use super::{Request, Rules, SERVERS, ToClient, ToManager};
 use cct_executor::words::fingerprint::hash_of;
-
-/// An entry of the log.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Entry {
-    term: u64,
-    command: u32,
-}
-
-#[derive(Clone)]
-pub(super) struct VoteRequest {
-    term: u64,
-    candidate: usize,
-    last_index: usize,
-    last_term: u64,
-}
-
-#[derive(Clone)]
-pub(super) struct VoteResponse {
-    term: u64,
-    granted: bool,
-    from: usize,
-}
-
-#[derive(Clone)]
-pub(super) struct AppendRequest {
-    term: u64,
-    leader: usize,
-    previous_index: usize,
-    previous_term: u64,
-    entries: Vec<Entry>,
-    commit: usize,
-    client: Option<Address<ToClient>>,
-}
-
-#[derive(Clone)]
-pub(super) struct AppendResponse {
-    term: u64,
-    success: bool,
-    from: usize,
-    client: Option<Address<ToClient>>,
-}
-
-#[derive(Clone)]
-pub(super) enum ToServer {
-    Configure(Vec<Address<ToServer>>, Address<ToManager>),
-    VoteRequest(VoteRequest),
-    VoteResponse(VoteResponse),
-    AppendRequest(AppendRequest),
-    AppendResponse(AppendResponse),
-    ElectionTimeout,
-    PeriodicTimeout,
-    Request(Request),
-    ShutDown,
-}
-
-const VOTE_REQUEST: u32 = 1;
-const APPEND_REQUEST: u32 = 3;
-const ELECTION_TIMEOUT: u32 = 5;
-const PERIODIC_TIMEOUT: u32 = 6;
-
-impl Message for ToServer {
-    fn kind(&self) -> u32 {
-        match self {
-            ToServer::Configure(..) => 0,
-            ToServer::VoteRequest(_) => VOTE_REQUEST,
-            ToServer::VoteResponse(_) => 2,
-            ToServer::AppendRequest(_) => APPEND_REQUEST,
-            ToServer::AppendResponse(_) => 4,
-            ToServer::ElectionTimeout => ELECTION_TIMEOUT,
-            ToServer::PeriodicTimeout => PERIODIC_TIMEOUT,
-            ToServer::Request(_) => 7,
-            ToServer::ShutDown => 8,
-        }
-    }
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {

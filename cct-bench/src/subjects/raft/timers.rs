@@ -1,7 +1,7 @@
 //! Timers that fire when coins say so.
 
 use super::super::machine::{Address, Machine, Me, Message};
-use super::server::ToServer;
+use super::messages::ToServer;
 use cct_executor::nondet;
 
 #[derive(Clone)]
