@@ -186,6 +186,6 @@ mod tests {
 
     #[test]
     fn with_pings_held_back_there_are_at_most_three() {
-        expect_silence(&FAILURE_DETECTOR, 3_000);
+        expect_silence(&FAILURE_DETECTOR, 1_000);
     }
 }
