@@ -1,7 +1,8 @@
 //! State machines that send each other messages, as P# has them: what the protocols are built on.
 //!
 //! 1. Scheduling points: before a machine is created, before a message is sent, and before one is
-//!    taken. Data choices are none. A machine without a message that it would take is not enabled.
+//!    handled. Data choices are none. A machine without a message that it would take is not
+//!    enabled. As in P#, a message has left the inbox when the point before its handler is passed.
 //! 2. A machine runs [`Machine::start`] when it is first picked, then one handler per message.
 //!    Messages of a kind that it defers stay in the inbox; those of a kind that it ignores vanish.
 //! 3. A halted machine takes nothing; what is sent to it vanishes.
@@ -306,7 +307,8 @@ impl<M: Message> Me<M> {
         self.halting = true;
     }
 
-    /// Takes the next message. A scheduling point, unless it has to wait.
+    /// Takes the next message. A scheduling point, unless it has to wait. What it takes, if
+    /// anything, is settled before the point.
     async fn receive(&mut self, deferred: u64, ignored: u64, unasked: bool) -> Next<M> {
         let inbox = &*self.address.0;
         inbox.queue.with(|queue| {
@@ -315,10 +317,10 @@ impl<M: Message> Me<M> {
         });
         let mut resting = false;
         poll_fn(|cx| {
-            let ready = inbox.queue.with(|queue| queue.next().is_some());
-            if ready || unasked {
+            let message = self.take();
+            if message.is_some() || unasked {
                 let point = inbox.resource.point(OpKind::Recv, Access::Write, self.site);
-                return point.map(|()| self.take());
+                return point.map(|()| message.map_or(Next::Unasked, Next::Message));
             }
             if !resting {
                 resting = true;
@@ -332,14 +334,14 @@ impl<M: Message> Me<M> {
         .await
     }
 
-    fn take(&self) -> Next<M> {
+    fn take(&self) -> Option<M> {
         let inbox = &*self.address.0;
         let (message, digest) = inbox.queue.with(|queue| {
-            let message = queue.next().and_then(|at| queue.messages.remove(at));
-            (message, queue.digest())
-        });
+            let at = queue.next()?;
+            Some((queue.messages.remove(at)?, queue.digest()))
+        })?;
         inbox.resource.set_state(digest);
-        message.map_or(Next::Unasked, Next::Message)
+        Some(message)
     }
 
     fn wait(&self, cx: &Context<'_>) -> Poll<Next<M>> {

@@ -6,7 +6,14 @@
 //! 1. A subject is deterministic but for what the strategy decides.
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
+mod chord;
+mod failure_detector;
 mod machine;
+mod paxos;
+mod raft;
+
+#[cfg(test)]
+mod hunting;
 
 use cct_executor::{Clock, Granularity};
 use std::collections::BTreeSet;
@@ -15,7 +22,14 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All subjects, in the order of the tables.
-pub(crate) const ALL: &[&Subject] = &[];
+pub(crate) const ALL: &[&Subject] = &[
+    &raft::V1,
+    &raft::V2,
+    &paxos::PAXOS,
+    &chord::ARTIFACT,
+    &chord::TERMINATE,
+    &failure_detector::FAILURE_DETECTOR,
+];
 
 /// The body of one iteration.
 pub(crate) type Scenario = Pin<Box<dyn Future<Output = ()>>>;
@@ -40,6 +54,17 @@ pub(crate) struct Published {
     pub(crate) column: &'static str,
     /// The figure.
     pub(crate) value: f64,
+}
+
+impl Published {
+    /// A figure of a table and column.
+    pub(crate) const fn new(table: &'static str, column: &'static str, value: f64) -> Published {
+        Published {
+            table,
+            column,
+            value,
+        }
+    }
 }
 
 /// A program to measure strategies on.
