@@ -7,6 +7,7 @@
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
 mod machine;
+mod rl;
 
 use cct_executor::{Clock, Granularity};
 use std::collections::BTreeSet;
@@ -15,7 +16,39 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All subjects, in the order of the tables.
-pub(crate) const ALL: &[&Subject] = &[];
+pub(crate) const ALL: &[&Subject] = &[
+    &rl::cube_world::CUBE_WORLD,
+    &rl::etcd::COVER,
+    &rl::etcd::LOG_COMMIT_GAP_3,
+    &rl::etcd::ONE_IN_TERM_4,
+    &rl::etcd::MIN_COMMIT_2,
+    &rl::etcd::TERM_DIFF_2,
+    &rl::etcd::LEADER_IN_TERM_4,
+    &rl::etcd::ONE_COMMIT_IN_TERM_2,
+    &rl::etcd::ONE_LEADER_ONE_CANDIDATE,
+    &rl::etcd::LOG_GAP_2,
+    &rl::etcd::ALL_IN_TERM_5,
+    &rl::redis::COVER,
+    &rl::redis::ONE_IN_TERM_3,
+    &rl::redis::ALL_IN_TERM_2,
+    &rl::redis::TERM_DIFF_2,
+    &rl::redis::COMMIT_ENTRIES_2,
+    &rl::redis::ENTRY_IN_TERM_2,
+    &rl::redis::LEADER_IN_TERM_2,
+    &rl::redis::LOG_DIFF_1,
+    &rl::redis::LOG_COMMIT_DIFF_3,
+    &rl::redis::ONE_LEADER_ONE_CANDIDATE,
+    &rl::rsl_targets::COVER,
+    &rl::rsl_targets::INCONSISTENT_LOGS,
+    &rl::rsl_targets::ANY_BALLOT_3,
+    &rl::rsl_targets::ALL_BALLOT_3,
+    &rl::rsl_targets::ENTRY_BALLOT_2,
+    &rl::rsl_targets::ANY_DECREE_2,
+    &rl::rsl_targets::BALLOT_DIFF_2,
+    &rl::rsl_targets::ANY_DECIDED_3,
+    &rl::rsl_targets::PRIMARY_IN_BALLOT_2,
+    &rl::rsl_targets::DECIDED_DIFF_3,
+];
 
 /// The body of one iteration.
 pub(crate) type Scenario = Pin<Box<dyn Future<Output = ()>>>;
