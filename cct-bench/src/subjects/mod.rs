@@ -67,7 +67,8 @@ pub(crate) enum Standing {
 /// A published figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Published {
-    /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`.
+    /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`,
+    /// `rl6`.
     pub(crate) table: &'static str,
     /// The column: a strategy as the paper names it, `bound`...
     pub(crate) column: &'static str,

@@ -5,6 +5,7 @@
 //! gives no figures: its pictures show that WaypointRL covers nearly all of cube 3 (600 cells).
 
 use super::super::{Probe, Scenario, Standing, Subject};
+use super::row;
 use cct_executor::{Clock, Granularity, nondet, observe, waypoint};
 
 const CUBES: u8 = 6;
@@ -25,7 +26,7 @@ pub(crate) const CUBE_WORLD: Subject = Subject {
     scenario: walk,
     fixed: None,
     targets: &["cube 3"],
-    published: &[],
+    published: row!("WP": f64::NAN),
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

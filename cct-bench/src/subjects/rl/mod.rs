@@ -17,12 +17,15 @@ pub(crate) mod redis;
 mod rsl;
 pub(crate) mod rsl_targets;
 
-/// Builds the published figures of one row of the paper's tables 4 and 6, or 2 where a row has no
-/// `WP`.
+/// Builds the published figures of a row: of `rl` (the paper's tables 2 and 4), or of another table
+/// of ours.
 macro_rules! row {
     ($($column:literal: $value:expr),+) => {
+        row!(in "rl"; $($column: $value),+)
+    };
+    (in $table:literal; $($column:literal: $value:expr),+) => {
         &[$($crate::subjects::Published {
-            table: "rl",
+            table: $table,
             column: $column,
             value: $value,
         }),+]

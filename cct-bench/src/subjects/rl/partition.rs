@@ -395,3 +395,7 @@ impl<S: System> Environment<S> {
         count as u32
     }
 }
+
+#[cfg(test)]
+#[path = "partition_tests.rs"]
+mod tests;
