@@ -14,6 +14,7 @@ mod raft;
 
 #[cfg(test)]
 mod hunting;
+mod rl;
 
 use cct_executor::{Clock, Granularity};
 use std::collections::BTreeSet;
@@ -29,6 +30,37 @@ pub(crate) const ALL: &[&Subject] = &[
     &chord::ARTIFACT,
     &chord::TERMINATE,
     &failure_detector::FAILURE_DETECTOR,
+    &rl::cube_world::CUBE_WORLD,
+    &rl::etcd::COVER,
+    &rl::etcd::LOG_COMMIT_GAP_3,
+    &rl::etcd::ONE_IN_TERM_4,
+    &rl::etcd::MIN_COMMIT_2,
+    &rl::etcd::TERM_DIFF_2,
+    &rl::etcd::LEADER_IN_TERM_4,
+    &rl::etcd::ONE_COMMIT_IN_TERM_2,
+    &rl::etcd::ONE_LEADER_ONE_CANDIDATE,
+    &rl::etcd::LOG_GAP_2,
+    &rl::etcd::ALL_IN_TERM_5,
+    &rl::redis::COVER,
+    &rl::redis::ONE_IN_TERM_3,
+    &rl::redis::ALL_IN_TERM_2,
+    &rl::redis::TERM_DIFF_2,
+    &rl::redis::COMMIT_ENTRIES_2,
+    &rl::redis::ENTRY_IN_TERM_2,
+    &rl::redis::LEADER_IN_TERM_2,
+    &rl::redis::LOG_DIFF_1,
+    &rl::redis::LOG_COMMIT_DIFF_3,
+    &rl::redis::ONE_LEADER_ONE_CANDIDATE,
+    &rl::rsl_targets::COVER,
+    &rl::rsl_targets::INCONSISTENT_LOGS,
+    &rl::rsl_targets::ANY_BALLOT_3,
+    &rl::rsl_targets::ALL_BALLOT_3,
+    &rl::rsl_targets::ENTRY_BALLOT_2,
+    &rl::rsl_targets::ANY_DECREE_2,
+    &rl::rsl_targets::BALLOT_DIFF_2,
+    &rl::rsl_targets::ANY_DECIDED_3,
+    &rl::rsl_targets::PRIMARY_IN_BALLOT_2,
+    &rl::rsl_targets::DECIDED_DIFF_3,
 ];
 
 /// The body of one iteration.
@@ -48,7 +80,8 @@ pub(crate) enum Standing {
 /// A published figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Published {
-    /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`.
+    /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`,
+    /// `rl6`.
     pub(crate) table: &'static str,
     /// The column: a strategy as the paper names it, `bound`...
     pub(crate) column: &'static str,
