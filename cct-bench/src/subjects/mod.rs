@@ -6,6 +6,7 @@
 //! 1. A subject is deterministic but for what the strategy decides.
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
+mod fse;
 mod machine;
 
 use cct_executor::{Clock, Granularity};
