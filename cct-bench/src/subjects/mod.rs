@@ -16,7 +16,20 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All subjects, in the order of the tables.
-pub(crate) const ALL: &[&Subject] = &[];
+pub(crate) const ALL: &[&Subject] = &[
+    &fse::TWO_PC_1,
+    &fse::TWO_PC_2,
+    &fse::TWO_PC_3,
+    &fse::TWO_PC_4,
+    &fse::CHAIN_5,
+    &fse::CHAIN_6,
+    &fse::CHAIN_8,
+    &fse::MULTIPAXOS_1,
+    &fse::MULTIPAXOS_3,
+    &fse::PAXOS_1,
+    &fse::PAXOS_2,
+    &fse::TMS_1,
+];
 
 /// The body of one iteration.
 pub(crate) type Scenario = Pin<Box<dyn Future<Output = ()>>>;

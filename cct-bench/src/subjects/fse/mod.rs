@@ -14,25 +14,14 @@ mod tests;
 mod transactions;
 mod two_phase;
 
+pub(crate) use chain::{CHAIN_5, CHAIN_6, CHAIN_8};
+pub(crate) use paxos::{MULTIPAXOS_1, MULTIPAXOS_3, PAXOS_1, PAXOS_2};
+pub(crate) use transactions::TMS_1;
+pub(crate) use two_phase::{TWO_PC_1, TWO_PC_2, TWO_PC_3, TWO_PC_4};
+
 use super::{Published, Scenario, Standing, Subject};
 use crate::subjects::Probe;
 use cct_executor::{Clock, Granularity};
-
-/// All of them, in the order of the paper's table.
-pub(crate) const ALL: [&Subject; 12] = [
-    &two_phase::ONE,
-    &two_phase::TWO,
-    &two_phase::THREE,
-    &two_phase::FOUR,
-    &chain::FIVE,
-    &chain::SIX,
-    &chain::EIGHT,
-    &paxos::MULTI_ONE,
-    &paxos::MULTI_THREE,
-    &paxos::ONE,
-    &paxos::TWO,
-    &transactions::ONE,
-];
 
 /// The columns of the table: the first six count schedules, the others states.
 const COLUMNS: [&str; 10] = [

@@ -57,7 +57,8 @@ const SINGLE: Size = Size {
     elections: 1,
 };
 
-pub(super) const MULTI_ONE: Subject = model(
+/// `multipaxos-1`.
+pub(crate) const MULTIPAXOS_1: Subject = model(
     "multipaxos-1",
     "multi-Paxos that proposes what was accepted under the lowest ballot",
     6,
@@ -67,7 +68,8 @@ pub(super) const MULTI_ONE: Subject = model(
     ]),
 );
 
-pub(super) const MULTI_THREE: Subject = model(
+/// `multipaxos-3`.
+pub(crate) const MULTIPAXOS_3: Subject = model(
     "multipaxos-3",
     "multi-Paxos that accepts from a leader after a promise to a later one",
     6,
@@ -77,7 +79,8 @@ pub(super) const MULTI_THREE: Subject = model(
     ]),
 );
 
-pub(super) const ONE: Subject = model(
+/// `paxos-1`.
+pub(crate) const PAXOS_1: Subject = model(
     "paxos-1",
     "Paxos whose proposers ignore what was accepted before",
     6,
@@ -87,7 +90,8 @@ pub(super) const ONE: Subject = model(
     ]),
 );
 
-pub(super) const TWO: Subject = model(
+/// `paxos-2`.
+pub(crate) const PAXOS_2: Subject = model(
     "paxos-2",
     "Paxos whose proposers count promises to earlier ballots",
     6,
@@ -157,7 +161,10 @@ impl Spec {
         *nodes |= 1 << node;
         if nodes.count_ones() as usize * 2 > NODES {
             let chosen = *self.chosen.entry(slot).or_insert(value);
-            always!(chosen == value, "slot {slot}: {chosen} was chosen, and now {value}");
+            always!(
+                chosen == value,
+                "slot {slot}: {chosen} was chosen, and now {value}"
+            );
         }
     }
 }
@@ -251,9 +258,11 @@ impl Node {
         }
     }
 
-    fn tell_all(&self, me: &Me<Msg>, message: &Msg) {
-        for node in &self.nodes {
-            me.send(node, message.clone());
+    fn tell_others(&self, me: &Me<Msg>, message: &Msg) {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if index != self.index {
+                me.send(node, message.clone());
+            }
         }
     }
 
@@ -264,7 +273,9 @@ impl Node {
         self.leads = false;
         self.reported.fill(None);
         self.proposed.fill(None);
-        self.tell_all(me, &Msg::Prepare(self.ballot));
+        self.promised = self.ballot;
+        self.promise(me, self.ballot, &self.accepted.clone());
+        self.tell_others(me, &Msg::Prepare(self.ballot));
     }
 
     fn request(&mut self, me: &Me<Msg>, value: u32) {
@@ -328,19 +339,21 @@ impl Node {
 
     fn propose(&mut self, me: &Me<Msg>, slot: usize, value: u32) {
         self.proposed[slot] = Some(value);
-        self.tell_all(me, &Msg::Accept(self.ballot, slot, value));
+        self.accept(self.ballot, slot, value);
+        self.tell_others(me, &Msg::Accept(self.ballot, slot, value));
     }
 
     fn accept(&mut self, ballot: Ballot, slot: usize, value: u32) {
         let bar = match self.bug {
-            Bug::StaleAccept => self.accepted[slot].map_or((0, 0), |(ballot, _)| ballot),
+            Bug::StaleAccept => self.accepted[slot].map_or(self.promised, |(ballot, _)| ballot),
             _ => self.promised,
         };
         if ballot >= bar {
             self.promised = self.promised.max(ballot);
             self.accepted[slot] = Some((ballot, value));
             let vote = (slot, ballot, value);
-            self.spec.with(|spec: &mut Spec| spec.accept(self.index, vote));
+            self.spec
+                .with(|spec: &mut Spec| spec.accept(self.index, vote));
         }
     }
 }
@@ -365,6 +378,11 @@ impl Machine for Node {
     fn digest(&self) -> Option<u64> {
         let acceptor = (self.promised, &self.accepted);
         let campaign = (self.ballot, self.promises, &self.reported, self.leads);
-        Some(hash_of(&(acceptor, campaign, &self.proposed, &self.requests)))
+        Some(hash_of(&(
+            acceptor,
+            campaign,
+            &self.proposed,
+            &self.requests,
+        )))
     }
 }

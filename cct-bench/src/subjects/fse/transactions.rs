@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 const GROUPS: usize = 2;
 const TRANSACTIONS: u32 = 2;
 
-pub(super) const ONE: Subject = model(
+/// `tms-1`.
+pub(crate) const TMS_1: Subject = model(
     "tms-1",
     "transactions between replicated groups, whose vote changes when the head fails",
     7,
@@ -143,7 +144,7 @@ impl Machine for Saboteur {
 
     fn start(&mut self, me: &mut Me<Msg>) {
         for group in &self.0 {
-            let victim = nondet::choose(3) as usize;
+            let victim = nondet::weighted(&[6, 1, 1]);
             if victim > 0 {
                 me.send(&group[victim - 1], Msg::Fail);
             }
@@ -281,7 +282,10 @@ impl Server {
 
     fn decide(&mut self, me: &Me<Msg>, number: u32, commit: bool) {
         let yes = self.votes.get(&number) == Some(&true);
-        always!(yes || !commit, "{number} is committed where the vote was no");
+        always!(
+            yes || !commit,
+            "{number} is committed where the vote was no"
+        );
         self.decisions.insert(number, commit);
         let key = (self.group, self.place);
         let decisions = self.decisions.clone();
@@ -311,7 +315,8 @@ impl Machine for Server {
             Msg::Decide(number, commit) => self.decide(me, number, commit),
             Msg::Alone => self.alone = true,
             Msg::Fail => {
-                self.spec.with(|spec| spec.0.remove(&(self.group, self.place)));
+                self.spec
+                    .with(|spec| spec.0.remove(&(self.group, self.place)));
                 me.halt();
                 self.tell_coordinator(me, Msg::Failed(self.group, self.place));
             }

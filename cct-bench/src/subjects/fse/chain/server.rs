@@ -18,6 +18,8 @@ pub(super) struct Server {
     history: Vec<Update>,
     /// How much of the history the tail has.
     acknowledged: usize,
+    /// How much of the history was there when it last had a new successor.
+    resent: usize,
     spec: Monitor<Spec>,
 }
 
@@ -32,6 +34,7 @@ impl Server {
             successor: Some(index + 1).filter(|&next| next < SERVERS),
             history: Vec::new(),
             acknowledged: 0,
+            resent: 0,
             spec,
         }
     }
@@ -122,9 +125,13 @@ impl Machine for Server {
             Msg::NewSuccessor(next, [len, acknowledged]) => {
                 self.successor = Some(next);
                 self.acknowledge(me, acknowledged);
-                if self.bug != Bug::NoResend {
-                    self.pass_on(me, len);
-                }
+                let known = if self.bug == Bug::ResentOnce {
+                    self.resent
+                } else {
+                    0
+                };
+                self.pass_on(me, len.max(known));
+                self.resent = self.history.len();
             }
             _ => always!(false, "a server was sent what it does not take"),
         }
