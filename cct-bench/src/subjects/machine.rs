@@ -8,8 +8,8 @@
 //! 3. A halted machine takes nothing; what is sent to it vanishes.
 //! 4. The iteration ends when no machine can go on.
 //!
-//! Three parts of the fingerprint tell states apart. `contents`: the kinds of messages in each
-//! inbox, in order. The rest of the default state: pending operations, and the state that each
+//! Three parts of the fingerprint tell states apart. `contents`: the messages in each inbox, in
+//! order, of which only the kind counts unless [`Message::digest`] says more. The rest of the default state: pending operations, and the state that each
 //! machine is in, as a mark that it holds the way a task holds a lock. `observed`: what
 //! [`Machine::digest`] says.
 
@@ -18,6 +18,7 @@ use cct_executor::words::fingerprint::mix2;
 use cct_executor::{observe, spawn};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -29,6 +30,11 @@ const STATES: usize = 8;
 pub(crate) trait Message: Clone + Send + 'static {
     /// The kind of message, below 64.
     fn kind(&self) -> u32;
+
+    /// What the fingerprint sees of it while it is in an inbox: its kind, or more.
+    fn digest(&self) -> u64 {
+        u64::from(self.kind()) + 1
+    }
 }
 
 /// A state machine.
@@ -122,6 +128,12 @@ impl<M> PartialEq for Address<M> {
     }
 }
 
+impl<M> Hash for Address<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.number.hash(state);
+    }
+}
+
 impl<M: Message> Queue<M> {
     /// The first message that would be taken. Ignored ones before it vanish.
     fn next(&mut self) -> Option<usize> {
@@ -135,8 +147,8 @@ impl<M: Message> Queue<M> {
     }
 
     fn digest(&self) -> u64 {
-        let kinds = self.messages.iter().map(|m| u64::from(m.kind()) + 1);
-        kinds.fold(u64::from(self.halted), mix2)
+        let messages = self.messages.iter().map(Message::digest);
+        messages.fold(u64::from(self.halted), mix2)
     }
 }
 

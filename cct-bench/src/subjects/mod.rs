@@ -8,6 +8,7 @@
 
 mod chord;
 mod failure_detector;
+mod fse;
 mod machine;
 mod paxos;
 mod raft;
@@ -61,6 +62,18 @@ pub(crate) const ALL: &[&Subject] = &[
     &rl::rsl_targets::ANY_DECIDED_3,
     &rl::rsl_targets::PRIMARY_IN_BALLOT_2,
     &rl::rsl_targets::DECIDED_DIFF_3,
+    &fse::TWO_PC_1,
+    &fse::TWO_PC_2,
+    &fse::TWO_PC_3,
+    &fse::TWO_PC_4,
+    &fse::CHAIN_5,
+    &fse::CHAIN_6,
+    &fse::CHAIN_8,
+    &fse::MULTIPAXOS_1,
+    &fse::MULTIPAXOS_3,
+    &fse::PAXOS_1,
+    &fse::PAXOS_2,
+    &fse::TMS_1,
 ];
 
 /// The body of one iteration.
