@@ -6,7 +6,16 @@
 //! 1. A subject is deterministic but for what the strategy decides.
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
+mod bounded_buffer;
+mod calculator;
+mod counters;
 mod machine;
+mod matcher;
+mod order;
+mod published;
+mod safestack;
+mod threads;
+mod wsq;
 
 use cct_executor::{Clock, Granularity};
 use std::collections::BTreeSet;
@@ -15,7 +24,37 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All subjects, in the order of the tables.
-pub(crate) const ALL: &[&Subject] = &[];
+pub(crate) const ALL: &[&Subject] = &[
+    &counters::FIB_BENCH_2,
+    &counters::FIB_BENCH_LONGEST_2,
+    &counters::TRIANGULAR_2,
+    &counters::TRIANGULAR_LONGEST_2,
+    &safestack::SAFESTACK,
+    &safestack::SAFESTACK_ARTIFACT,
+    &bounded_buffer::BOUNDED_BUFFER,
+    &bounded_buffer::BOUNDED_BUFFER_MINIMAL,
+    &bounded_buffer::BOUNDED_BUFFER_RANDOM,
+    &matcher::ETA1,
+    &matcher::ETA2,
+    &matcher::ETA3,
+    &matcher::ETA4,
+    &matcher::ETA5,
+    &matcher::ETA6,
+    &matcher::COIN,
+    &calculator::CALCULATOR,
+    &wsq::WSQ,
+    &wsq::WSQ_2,
+    &wsq::WSQ_4,
+    &wsq::WSQ_8,
+    &wsq::WSQ_16,
+    &wsq::WSQ_32,
+    &wsq::WSQ_64,
+    &order::FFT,
+    &order::LU,
+    &order::BARNES,
+    &order::PBZIP2,
+    &order::DRYAD,
+];
 
 /// The body of one iteration.
 pub(crate) type Scenario = Pin<Box<dyn Future<Output = ()>>>;
