@@ -121,10 +121,10 @@ const MINIMAL: Load = Load {
 };
 
 const NINE_WORKERS: Load = Load {
-    size: 1,
+    size: 3,
     readers: 4,
     writers: 4,
-    rounds: 5,
+    rounds: 2,
 };
 
 fn scenario(load: Load, notifies_all: bool) -> Scenario {

@@ -14,6 +14,9 @@ mod matcher;
 mod order;
 mod published;
 mod safestack;
+mod services;
+#[cfg(test)]
+mod shared_memory_tests;
 mod threads;
 mod wsq;
 
@@ -42,6 +45,11 @@ pub(crate) const ALL: &[&Subject] = &[
     &matcher::ETA6,
     &matcher::COIN,
     &calculator::CALCULATOR,
+    &services::cache_provider::CACHE_PROVIDER,
+    &services::pool_manager::V1,
+    &services::pool_manager::V2,
+    &services::resource_provider::V1,
+    &services::resource_provider::V2,
     &wsq::WSQ,
     &wsq::WSQ_2,
     &wsq::WSQ_4,

@@ -15,7 +15,7 @@
 //!
 //! Fixed forms: the main task waits for the others first.
 
-use super::threads::{Crew, Lock};
+use super::threads::{Condition, Crew, Lock};
 use super::{Published, Scenario, Standing, Subject};
 use cct_executor::shim::Shared;
 use cct_executor::task::yield_now;
@@ -101,6 +101,7 @@ const BARNES_LOAD: Kernel = Kernel {
 /// What producer and consumers share: the blocks that are left, under a mutex.
 struct Blocks {
     mutex: Lock,
+    changed: Condition,
     freed: Shared<bool>,
     queued: Shared<u32>,
     produced: Shared<u32>,
@@ -137,6 +138,7 @@ impl Blocks {
             self.lock().await;
             self.queued.with(|queued| *queued += 1);
             self.produced.with(|produced| *produced += 1);
+            self.changed.notify_all();
             self.unlock().await;
         }
     }
@@ -144,20 +146,15 @@ impl Blocks {
     async fn consume(&self) {
         loop {
             self.lock().await;
-            let produced = self.produced.with(|produced| *produced);
-            let got_one = self.queued.with(|queued| {
-                let got_one = *queued > 0;
-                *queued = queued.saturating_sub(1);
-                got_one
-            });
+            while self.queued.with(|queued| *queued) == 0 {
+                if self.produced.with(|produced| *produced) == BLOCKS {
+                    return self.unlock().await;
+                }
+                self.changed.wait(&self.mutex).await;
+                self.check();
+            }
+            self.queued.with(|queued| *queued -= 1);
             self.unlock().await;
-            if !got_one && produced == BLOCKS {
-                return;
-            }
-            if !got_one {
-                yield_now().await;
-                continue;
-            }
             work(&self.points, COMPRESSION_STEPS).await;
             let written = self.written.with(|written| {
                 *written += 1;
@@ -175,6 +172,7 @@ fn compress(is_fixed: bool) -> Scenario {
     Box::pin(async move {
         let blocks = Arc::new(Blocks {
             mutex: Lock::new(),
+            changed: Condition::new(),
             freed: Shared::new(false),
             queued: Shared::new(0),
             produced: Shared::new(0),
@@ -206,8 +204,8 @@ struct Channel {
 }
 
 const WORKERS: u32 = 4;
-const ITEMS: u32 = 34;
-const ITEM_STEPS: u32 = 3;
+const ITEMS: u32 = 20;
+const ITEM_STEPS: u32 = 7;
 const MAIN_STEPS: u32 = 1_170;
 
 fn read_channel(is_fixed: bool) -> Scenario {

@@ -8,7 +8,8 @@
 //! - `safestack`: 3 tasks, 3 items, a point before each access to a shared word, as in sctbench.
 //! - `safestack-artifact`: psharp-ql's port, with its points: 5 tasks and 5 items; each access that
 //!   the original makes atomic is under a lock; a pop does not check that it got a next, and so the
-//!   head may become -1, which the next pop trips over; a task takes the number that the loop that
+//!   head may become -1, which ends every task that pops after that, without a word (P# loses
+//!   exceptions of tasks that nobody awaits one by one); a task takes the number that the loop that
 //!   starts them all has reached when the task first runs, so that numbers coincide and hide bugs.
 //!
 //! Fixed form: pop and push as a whole under one lock.
@@ -19,6 +20,7 @@ use super::threads::{Crew, Lock, Word};
 use super::{Published, Scenario, Standing, Subject};
 use cct_executor::shim::Shared;
 use cct_executor::{Clock, Granularity, observe};
+use cct_sync::{Mutex, MutexGuard};
 use std::sync::Arc;
 
 /// Pairs of value and next.
@@ -69,7 +71,7 @@ struct Posted {
     /// Only used for its points: accesses to `next`, and switches.
     next: Lock,
     /// Around whole operations, in the fixed form.
-    whole: Option<Lock>,
+    whole: Option<Mutex<()>>,
 }
 
 impl Posted {
@@ -79,15 +81,13 @@ impl Posted {
             head: Word::new(0),
             count: Word::new(count),
             next: Lock::new(),
-            whole: is_fixed.then(Lock::new),
+            whole: is_fixed.then(|| Mutex::new(())),
         }
     }
 
     async fn pop(&self) -> i64 {
-        enter(&self.whole).await;
-        let popped = self.pop_as_posted().await;
-        leave(&self.whole).await;
-        popped
+        let _guard = enter(&self.whole).await;
+        self.pop_as_posted().await
     }
 
     async fn pop_as_posted(&self) -> i64 {
@@ -109,7 +109,7 @@ impl Posted {
     }
 
     async fn push(&self, item: i64) {
-        enter(&self.whole).await;
+        let _guard = enter(&self.whole).await;
         let mut head = self.head.get().await;
         loop {
             self.next.switch().await;
@@ -120,19 +120,13 @@ impl Posted {
             }
         }
         self.count.add(1).await;
-        leave(&self.whole).await;
     }
 }
 
-async fn enter(whole: &Option<Lock>) {
-    if let Some(lock) = whole {
-        lock.acquire().await;
-    }
-}
-
-async fn leave(whole: &Option<Lock>) {
-    if let Some(lock) = whole {
-        lock.release().await;
+async fn enter(whole: &Option<Mutex<()>>) -> Option<MutexGuard<'_, ()>> {
+    match whole {
+        Some(mutex) => Some(mutex.lock().await),
+        None => None,
     }
 }
 
@@ -171,7 +165,7 @@ struct Ported {
     head_lock: Lock,
     count_lock: Lock,
     /// Around whole operations, in the fixed form.
-    whole: Option<Lock>,
+    whole: Option<Mutex<()>>,
 }
 
 impl Ported {
@@ -183,7 +177,7 @@ impl Ported {
             items_lock: Lock::new(),
             head_lock: Lock::new(),
             count_lock: Lock::new(),
-            whole: is_fixed.then(Lock::new),
+            whole: is_fixed.then(|| Mutex::new(())),
         }
     }
 
@@ -215,34 +209,50 @@ impl Ported {
         self.locked(&self.head_lock, swing).await
     }
 
-    async fn pop(&self) -> i64 {
-        enter(&self.whole).await;
-        let popped = self.pop_as_ported().await;
-        leave(&self.whole).await;
-        popped
+    async fn pop(&self) -> Result<i64, Died> {
+        let _guard = enter(&self.whole).await;
+        self.pop_as_ported().await
     }
 
-    async fn pop_as_ported(&self) -> i64 {
+    async fn pop_as_ported(&self) -> Result<i64, Died> {
         while self.count.with(|count| *count) > 1 {
             self.switch().await;
             let head = self.head.with(|head| *head);
-            self.items.value(head);
+            if head < 0 {
+                return Err(Died);
+            }
             let take = || self.items.exchange_next(head, -1);
             let next = self.locked(&self.items_lock, take).await;
             self.switch().await;
             if self.swing(head, next).await.is_ok() {
                 let less = || self.count.with(|count| *count -= 1);
                 self.locked(&self.count_lock, less).await;
-                return head;
+                return Ok(head);
             }
             let put_back = || self.items.exchange_next(head, next);
             self.locked(&self.items_lock, put_back).await;
         }
-        -1
+        Ok(-1)
+    }
+
+    async fn pop_and_push_twice(&self, id: i64) -> Result<(), Died> {
+        for _ in 0..2 {
+            let mut item = self.pop().await?;
+            while item < 0 {
+                self.switch().await;
+                item = self.pop().await?;
+            }
+            self.items.set_value(item, id);
+            self.switch().await;
+            let value = self.items.value(item);
+            assert!(value == id, "item {item} has two owners, {id} and {value}");
+            self.push(item).await;
+        }
+        Ok(())
     }
 
     async fn push(&self, item: i64) {
-        enter(&self.whole).await;
+        let _guard = enter(&self.whole).await;
         self.switch().await;
         let mut head = self.head.with(|head| *head);
         loop {
@@ -255,9 +265,11 @@ impl Ported {
         }
         let more = || self.count.with(|count| *count += 1);
         self.locked(&self.count_lock, more).await;
-        leave(&self.whole).await;
     }
 }
+
+/// A task ended by an exception that nobody looks at.
+struct Died;
 
 fn ported(is_fixed: bool) -> Scenario {
     Box::pin(async move {
@@ -269,18 +281,7 @@ fn ported(is_fixed: bool) -> Scenario {
             let (stack, reached) = (stack.clone(), reached.clone());
             let work = async move {
                 let id = reached.with(|reached| *reached);
-                for _ in 0..2 {
-                    let mut item = stack.pop().await;
-                    while item < 0 {
-                        stack.switch().await;
-                        item = stack.pop().await;
-                    }
-                    stack.items.set_value(item, id);
-                    stack.switch().await;
-                    let value = stack.items.value(item);
-                    assert!(value == id, "item {item} has two owners, {id} and {value}");
-                    stack.push(item).await;
-                }
+                let _ = stack.pop_and_push_twice(id).await;
             };
             crew.start(work).await;
         }

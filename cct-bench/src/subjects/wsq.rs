@@ -52,7 +52,8 @@ impl Deque {
 
     fn put(&self, position: i64, item: usize) {
         let mask = self.mask();
-        self.ring.with(|ring| ring[(position & mask) as usize] = item);
+        self.ring
+            .with(|ring| ring[(position & mask) as usize] = item);
     }
 
     async fn steal(&self) -> Option<usize> {
