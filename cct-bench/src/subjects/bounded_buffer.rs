@@ -44,7 +44,9 @@ impl Buffer {
         while self.contents.with(|contents| contents.is_empty()) {
             self.changed.wait(&self.lock).await;
         }
-        self.change(|contents| drop(contents.pop_front()));
+        self.change(|contents| {
+            contents.pop_front();
+        });
         self.lock.release().await;
     }
 

@@ -12,24 +12,25 @@ const fn figure(table: &'static str, column: &'static str, value: f64) -> Publis
 
 impl Published {
     /// A row of table 2 of the QL paper: of 100 runs of 10,000 iterations, how many found the bug.
-    /// QLb, QLd, Random, Greedy, PCT-3, PCT-10, PCT-30, IDB.
+    /// QLb, QLd, Rand, Greedy, PCT3, PCT10, PCT30, IDB.
     pub(crate) const fn ql2(row: [f64; 8]) -> [Published; 8] {
         [
             figure("ql2", "QLb", row[0]),
             figure("ql2", "QLd", row[1]),
-            figure("ql2", "Random", row[2]),
+            figure("ql2", "Rand", row[2]),
             figure("ql2", "Greedy", row[3]),
-            figure("ql2", "PCT-3", row[4]),
-            figure("ql2", "PCT-10", row[5]),
-            figure("ql2", "PCT-30", row[6]),
+            figure("ql2", "PCT3", row[4]),
+            figure("ql2", "PCT10", row[5]),
+            figure("ql2", "PCT30", row[6]),
             figure("ql2", "IDB", row[7]),
         ]
     }
 
-    /// The same row, with one of table 4: QLc and, where inboxes exist, QLi. QLd is in both.
-    pub(crate) const fn ql2_and(row: [f64; 8], more: Published) -> [Published; 9] {
+    /// The same row, and figures of other tables for the same subject.
+    pub(crate) const fn ql2_and(row: [f64; 8], more: [Published; 2]) -> [Published; 10] {
         let [a, b, c, d, e, f, g, h] = Published::ql2(row);
-        [a, b, c, d, e, f, g, h, more]
+        let [i, j] = more;
+        [a, b, c, d, e, f, g, h, i, j]
     }
 
     /// One figure.
@@ -48,7 +49,7 @@ impl Published {
     }
 
     /// A row of tables 2 and 3 of the PCT paper: bug depth, threads, steps, steps that count;
-    /// the share of runs that found the bug with stress, random sleeps and PCT; PCT's bound.
+    /// the percentage of runs that found the bug with stress, random sleeps and PCT; PCT's bound.
     pub(crate) const fn pct3(row: [f64; 8]) -> [Published; 8] {
         [
             figure("pct3", "d", row[0]),

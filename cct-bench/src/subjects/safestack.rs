@@ -313,7 +313,10 @@ pub(crate) const SAFESTACK_ARTIFACT: Subject = Subject {
     fixed: Some(|_| ported(true)),
     published: &Published::ql2_and(
         [32.0, 1.0, 43.0, 23.0, 0.0, 0.0, 21.0, 46.0],
-        Published::one("ql4", "QLc", 31.0),
+        [
+            Published::one("ql4", "QLd", 1.0),
+            Published::one("ql4", "QLc", 31.0),
+        ],
     ),
     ..SAFESTACK
 };

@@ -266,12 +266,6 @@ impl Word {
         self.access(OpKind::Set, move |value| *value = new)
     }
 
-    /// Replaces the value; returns the one before.
-    #[track_caller]
-    pub(crate) fn exchange(&self, new: i64) -> impl Future<Output = i64> + use<'_> {
-        self.access(OpKind::Set, move |value| std::mem::replace(value, new))
-    }
-
     /// Adds; returns the value before.
     #[track_caller]
     pub(crate) fn add(&self, change: i64) -> impl Future<Output = i64> + use<'_> {
@@ -295,11 +289,6 @@ impl Word {
                 Err(*value)
             }
         })
-    }
-
-    /// The value, without a point.
-    pub(crate) fn peek(&self) -> i64 {
-        self.value.with(|value| *value)
     }
 
     #[track_caller]

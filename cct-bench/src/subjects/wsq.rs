@@ -175,7 +175,7 @@ pub(crate) const WSQ: Subject = Subject {
     scenario: |_| steal_work(1, false),
     fixed: Some(|_| steal_work(1, true)),
     targets: &[],
-    published: &Published::pct3([2.0, 2.0, 1488.0, 75.0, 0.0, 0.001, 0.002, 0.0003]),
+    published: &Published::pct3([2.0, 2.0, 1488.0, 75.0, 0.0, 0.1, 0.2, 0.03]),
 };
 
 macro_rules! with_thieves {
@@ -190,7 +190,10 @@ macro_rules! with_thieves {
             workers: 1 + $thieves,
             scenario: |_| steal_work($thieves, false),
             fixed: Some(|_| steal_work($thieves, true)),
-            published: &[],
+            published: &[
+                Published::one("pct3", "d", 2.0),
+                Published::one("pct3", "n", 1.0 + $thieves as f64),
+            ],
             ..WSQ
         };
     )*};

@@ -177,6 +177,9 @@ pub(crate) const CACHE_PROVIDER: Subject = Subject {
     targets: &[],
     published: &Published::ql2_and(
         [74.0, 79.0, 14.0, 24.0, 37.0, 29.0, 25.0, 23.0],
-        Published::one("ndn", "NDN", 22.0),
+        [
+            Published::one("ndn", "NDN", 22.0),
+            Published::one("ndn", "QLd", 79.0),
+        ],
     ),
 };
