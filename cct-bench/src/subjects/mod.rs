@@ -16,6 +16,19 @@ mod raft;
 #[cfg(test)]
 mod hunting;
 mod rl;
+mod bounded_buffer;
+mod calculator;
+mod counters;
+mod machine;
+mod matcher;
+mod order;
+mod published;
+mod safestack;
+mod services;
+#[cfg(test)]
+mod shared_memory_tests;
+mod threads;
+mod wsq;
 
 use cct_executor::{Clock, Granularity};
 use std::collections::BTreeSet;
@@ -74,6 +87,40 @@ pub(crate) const ALL: &[&Subject] = &[
     &fse::PAXOS_1,
     &fse::PAXOS_2,
     &fse::TMS_1,
+    &counters::FIB_BENCH_2,
+    &counters::FIB_BENCH_LONGEST_2,
+    &counters::TRIANGULAR_2,
+    &counters::TRIANGULAR_LONGEST_2,
+    &safestack::SAFESTACK,
+    &safestack::SAFESTACK_ARTIFACT,
+    &bounded_buffer::BOUNDED_BUFFER,
+    &bounded_buffer::BOUNDED_BUFFER_MINIMAL,
+    &bounded_buffer::BOUNDED_BUFFER_RANDOM,
+    &matcher::ETA1,
+    &matcher::ETA2,
+    &matcher::ETA3,
+    &matcher::ETA4,
+    &matcher::ETA5,
+    &matcher::ETA6,
+    &matcher::COIN,
+    &calculator::CALCULATOR,
+    &services::cache_provider::CACHE_PROVIDER,
+    &services::pool_manager::V1,
+    &services::pool_manager::V2,
+    &services::resource_provider::V1,
+    &services::resource_provider::V2,
+    &wsq::WSQ,
+    &wsq::WSQ_2,
+    &wsq::WSQ_4,
+    &wsq::WSQ_8,
+    &wsq::WSQ_16,
+    &wsq::WSQ_32,
+    &wsq::WSQ_64,
+    &order::FFT,
+    &order::LU,
+    &order::BARNES,
+    &order::PBZIP2,
+    &order::DRYAD,
 ];
 
 /// The body of one iteration.
