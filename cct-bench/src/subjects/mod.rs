@@ -6,29 +6,28 @@
 //! 1. A subject is deterministic but for what the strategy decides.
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
+mod bounded_buffer;
+mod calculator;
 mod chord;
+mod counters;
 mod failure_detector;
 mod fse;
 mod machine;
+mod matcher;
+mod order;
 mod paxos;
+mod published;
 mod raft;
+mod rl;
+mod safestack;
+mod services;
+mod threads;
+mod wsq;
 
 #[cfg(test)]
 mod hunting;
-mod rl;
-mod bounded_buffer;
-mod calculator;
-mod counters;
-mod machine;
-mod matcher;
-mod order;
-mod published;
-mod safestack;
-mod services;
 #[cfg(test)]
 mod shared_memory_tests;
-mod threads;
-mod wsq;
 
 use cct_executor::{Clock, Granularity};
 use std::collections::BTreeSet;

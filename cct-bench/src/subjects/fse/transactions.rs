@@ -17,7 +17,7 @@
 use super::monitor::Monitor;
 use super::{model, row};
 use crate::subjects::machine::{Address, Machine, Me, Message, run};
-use crate::subjects::{Probe, Scenario, Subject};
+use crate::subjects::{Scenario, Subject};
 use cct_executor::words::fingerprint::hash_of;
 use cct_executor::{always, nondet};
 use std::collections::BTreeMap;
