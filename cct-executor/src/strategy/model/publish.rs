@@ -19,7 +19,7 @@ impl Do {
         let (kind, access, resource) = match self {
             Do::Step | Do::Choose(_) | Do::Weighted(_) => (OpKind::User, Access::Write, 0),
             Do::Yield => (OpKind::Yield, Access::Read, 0),
-            Do::Lock(lock) => (OpKind::Lock, Access::Write, LOCKS + lock as u32),
+            Do::Lock(lock) | Do::Take(lock) => (OpKind::Lock, Access::Write, LOCKS + lock as u32),
             Do::Unlock(lock) => (OpKind::Unlock, Access::Write, LOCKS + lock as u32),
             Do::Spawn(_) => (OpKind::Spawn, Access::Write, 0),
             Do::Join(task) => (OpKind::Join, Access::Read, TASKS | task as u32),
