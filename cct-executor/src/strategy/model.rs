@@ -25,7 +25,8 @@ pub(super) enum Do {
     Yield,
     /// Takes a lock; disabled while it is held.
     Lock(usize),
-    /// Takes a lock, but only when picked: if it is held then, waits until it is given back.
+    /// Takes a lock as tasks of P# do: not before it is picked. If the lock is held then, the task
+    /// is blocked until it is the first to be let in, and then has it, whoever else does.
     Take(usize),
     /// Gives it back.
     Unlock(usize),
@@ -50,6 +51,8 @@ pub(super) enum Do {
 /// A program, and how far one iteration may go.
 pub(super) struct Toy {
     tasks: Vec<Vec<Do>>,
+    /// Digests do not tell tasks apart by what they do.
+    pub(super) alike: bool,
     pub(super) limit: u64,
 }
 
@@ -91,8 +94,8 @@ struct World<'a> {
     next: Vec<usize>,
     spawned: Vec<bool>,
     locked: [bool; 4],
-    /// Tasks that were picked while the lock they take was held.
-    waiting: Vec<bool>,
+    /// Locks, and tasks that were picked while they were held.
+    waiting: Vec<(usize, u32)>,
     raised: [bool; 4],
     current: Option<u32>,
     can_continue: bool,
@@ -112,6 +115,7 @@ impl Toy {
     pub(super) fn new(tasks: Vec<Vec<Do>>) -> Toy {
         Toy {
             tasks,
+            alike: false,
             limit: 100_000,
         }
     }
@@ -178,7 +182,7 @@ impl<'a> World<'a> {
             next: vec![0; n],
             spawned,
             locked: [false; 4],
-            waiting: vec![false; n],
+            waiting: Vec::new(),
             raised: [false; 4],
             current: None,
             can_continue: false,
@@ -242,10 +246,10 @@ impl<'a> World<'a> {
     /// Puts a task into the enabled set or takes it out.
     fn refresh(&mut self, task: u32) {
         let enabled = self.spawned[task as usize]
+            && self.waiting.iter().all(|&(_, waiter)| waiter != task)
             && match self.pending(task) {
                 None => false,
                 Some(Do::Lock(lock)) => !self.locked[lock],
-                Some(Do::Take(lock)) => !self.waiting[task as usize] || !self.locked[lock],
                 Some(Do::Join(other)) => self.pending(other as u32).is_none(),
                 Some(_) => true,
             };
@@ -359,22 +363,21 @@ impl<'a> World<'a> {
         match op {
             Do::Step | Do::Join(_) | Do::Read(_) => {}
             Do::Yield => self.yielded = true,
-            Do::Lock(lock) => {
-                self.locked[lock] = true;
-                self.fingerprint = self.fingerprint.wrapping_add(publish::held(lock));
-            }
-            Do::Take(lock) if self.locked[lock] => {
-                self.waiting[task as usize] = true;
-                done = false;
-            }
-            Do::Take(lock) => {
-                self.waiting[task as usize] = false;
+            Do::Take(lock) if self.locked[lock] => self.waiting.push((lock, task)),
+            Do::Lock(lock) | Do::Take(lock) => {
                 self.locked[lock] = true;
                 self.fingerprint = self.fingerprint.wrapping_add(publish::held(lock));
             }
             Do::Unlock(lock) => {
                 if std::mem::replace(&mut self.locked[lock], false) {
                     self.fingerprint = self.fingerprint.wrapping_sub(publish::held(lock));
+                }
+                let first = self
+                    .waiting
+                    .iter()
+                    .position(|&(awaited, _)| awaited == lock);
+                if let Some(first) = first {
+                    self.waiting.remove(first);
                 }
             }
             Do::Choose(count) => self.draw(strategy, count, &[]),

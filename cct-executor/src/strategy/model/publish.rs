@@ -40,6 +40,9 @@ impl Do {
 impl Toy {
     /// Stands for a task in digests: equal for tasks that do the same.
     pub(super) fn tag(&self, task: u32) -> u64 {
+        if self.alike {
+            return 1;
+        }
         self.tasks[task as usize].iter().fold(1, |tag, op| {
             let op = op.op();
             mix2(tag, u64::from(op.resource) << 8 | op.kind as u64)
