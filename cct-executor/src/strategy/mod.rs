@@ -13,10 +13,17 @@
 //!
 //! [`pick`]: Strategy::pick
 
+mod backtracking;
 pub mod delaying;
 mod draw;
 pub mod exhaustive;
+pub mod greedy;
+pub mod idb;
+pub mod irs;
+mod memory;
 pub mod pct;
+pub mod pct_psharp;
+pub mod preemption_bounding;
 pub mod random;
 mod ranking;
 pub mod round_robin;
@@ -30,10 +37,17 @@ mod contract;
 mod model;
 #[cfg(test)]
 mod odds;
+#[cfg(test)]
+mod threads;
 
 pub use delaying::{ActionOrder, DelayingExplorer};
 pub use exhaustive::Exhaustive;
+pub use greedy::Greedy;
+pub use idb::Idb;
+pub use irs::Irs;
 pub use pct::Pct;
+pub use pct_psharp::PctPsharp;
+pub use preemption_bounding::PreemptionBounding;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use ses::Ses;

@@ -9,7 +9,12 @@
 
 use super::Strategy;
 use super::exhaustive::Exhaustive;
+use super::greedy::Greedy;
+use super::idb::Idb;
+use super::irs::Irs;
 use super::pct::Pct;
+use super::pct_psharp::PctPsharp;
+use super::preemption_bounding::PreemptionBounding;
 use super::random::Random;
 use super::round_robin::RoundRobin;
 use super::ses::Ses;
@@ -25,6 +30,11 @@ const ENTRIES: &[Entry] = &[
     Exhaustive::ENTRY,
     Ses::ENTRY,
     Ss::ENTRY,
+    PreemptionBounding::ENTRY,
+    Irs::ENTRY,
+    PctPsharp::ENTRY,
+    Greedy::ENTRY,
+    Idb::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -331,7 +341,8 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive, ses, ss";
+        let all = "expected one of random, round-robin, pct, exhaustive, ses, ss, \
+                   preemption-bounding, irs, pct-psharp, greedy, idb";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
