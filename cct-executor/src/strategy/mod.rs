@@ -14,15 +14,20 @@
 //! [`pick`]: Strategy::pick
 
 pub mod delaying;
+pub mod bonus_max;
 mod draw;
 pub mod exhaustive;
+pub mod negrl_visits;
 pub mod pct;
+pub mod ql;
+mod qtable;
 pub mod random;
 mod ranking;
 pub mod round_robin;
 pub mod ses;
 pub mod spec;
 pub mod ss;
+pub mod waypoint;
 
 #[cfg(test)]
 mod contract;
@@ -32,13 +37,17 @@ mod model;
 mod odds;
 
 pub use delaying::{ActionOrder, DelayingExplorer};
+pub use bonus_max::BonusMax;
 pub use exhaustive::Exhaustive;
 pub use pct::Pct;
+pub use ql::Ql;
+pub use qtable::settings::StateView;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use ses::Ses;
 pub use spec::{StrategyError, StrategySpec};
 pub use ss::Ss;
+pub use waypoint::Waypoint;
 
 pub use crate::words::{Interests, StepEvent};
 
