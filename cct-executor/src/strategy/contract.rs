@@ -15,6 +15,9 @@ fn all() -> impl Iterator<Item = StrategySpec> {
         "pct:patience=3",
         "ses:explorer=rr,cache=on,memory=1,delta=2,max=9",
         "ss:explorer=prr,min=2,max=30",
+        "ql:alpha=0.5,gamma=0,visits=off,penalties=off,data=random,state=inbox,lanes=2,memory=1",
+        "ql:compat=psharp",
+        "waypoint:eps=0.5,one-time=on,target=2,state=custom",
     ];
     plain
         .chain(more)

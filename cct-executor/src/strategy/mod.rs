@@ -13,8 +13,8 @@
 //!
 //! [`pick`]: Strategy::pick
 
-pub mod delaying;
 pub mod bonus_max;
+pub mod delaying;
 mod draw;
 pub mod exhaustive;
 pub mod negrl_visits;
@@ -36,8 +36,8 @@ mod model;
 #[cfg(test)]
 mod odds;
 
-pub use delaying::{ActionOrder, DelayingExplorer};
 pub use bonus_max::BonusMax;
+pub use delaying::{ActionOrder, DelayingExplorer};
 pub use exhaustive::Exhaustive;
 pub use pct::Pct;
 pub use ql::Ql;

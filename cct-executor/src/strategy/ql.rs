@@ -264,7 +264,10 @@ impl Ql {
         });
         for step in (0..self.walk.steps.len()).rev() {
             self.update(step, visits, next);
-            visits = self.walk.state(step).map_or(1, |state| self.table.visits(state));
+            visits = self
+                .walk
+                .state(step)
+                .map_or(1, |state| self.table.visits(state));
             next = self.walk.best(&self.table, step);
         }
     }

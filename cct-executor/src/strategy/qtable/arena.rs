@@ -84,7 +84,9 @@ impl Arena {
 
     pub(super) fn count_of(&self, block: u32, arm: usize) -> u32 {
         let (chunk, at) = place(block);
-        self.counts.get(chunk).map_or(0, |counts| counts[at + 1 + arm])
+        self.counts
+            .get(chunk)
+            .map_or(0, |counts| counts[at + 1 + arm])
     }
 
     /// A block with one arm.
@@ -156,7 +158,11 @@ impl Arena {
             return block;
         }
         let size = 1 << log;
-        if self.chunks.last().is_none_or(|chunk| chunk.len() + size > CHUNK) {
+        if self
+            .chunks
+            .last()
+            .is_none_or(|chunk| chunk.len() + size > CHUNK)
+        {
             self.chunks.push(Vec::with_capacity(CHUNK));
             if self.counted {
                 self.counts.push(Vec::with_capacity(CHUNK));

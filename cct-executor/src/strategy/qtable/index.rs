@@ -96,13 +96,19 @@ impl Index {
             slots += slots / 2;
         }
         *self = Index::with_slots(slots);
-        (0..).zip(keys).for_each(|(number, key)| self.insert(key, number));
+        (0..)
+            .zip(keys)
+            .for_each(|(number, key)| self.insert(key, number));
     }
 
     /// Bytes, if there were one key more.
     pub(super) fn bytes(&self) -> usize {
         let slots = self.slots.len();
-        let slots = if self.is_full() { slots + slots / 2 } else { slots };
+        let slots = if self.is_full() {
+            slots + slots / 2
+        } else {
+            slots
+        };
         slots * size_of::<u32>()
     }
 }

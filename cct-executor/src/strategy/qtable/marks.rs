@@ -97,7 +97,10 @@ mod tests {
     fn bonuses_decay_and_new_maxima_count() {
         let mut marks = Marks::default();
         let reached = StepEvent::Reached { name: "leader" };
-        let term = |value| StepEvent::Watermark { name: "leader", value };
+        let term = |value| StepEvent::Watermark {
+            name: "leader",
+            value,
+        };
         for n in 1..4_u8 {
             marks.begin();
             assert_eq!(marks.bonus(&reached), 1.0 / f32::from(n));

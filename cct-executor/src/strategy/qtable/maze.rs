@@ -160,7 +160,11 @@ impl Maze for Cubes {
     }
 
     fn actions(&self) -> Vec<u32> {
-        if self.left == 0 { Vec::new() } else { (0..8).collect() }
+        if self.left == 0 {
+            Vec::new()
+        } else {
+            (0..8).collect()
+        }
     }
 
     fn act(&mut self, action: u32) {
@@ -225,7 +229,11 @@ impl Maze for Matcher {
     }
 
     fn actions(&self) -> Vec<u32> {
-        if self.received == self.string.len() { Vec::new() } else { vec![0, 1] }
+        if self.received == self.string.len() {
+            Vec::new()
+        } else {
+            vec![0, 1]
+        }
     }
 
     fn act(&mut self, action: u32) {

@@ -17,6 +17,8 @@ mod arena;
 pub(super) mod exp;
 mod index;
 pub(super) mod marks;
+#[cfg(test)]
+pub(super) mod maze;
 pub(super) mod policy;
 pub(super) mod saved;
 pub(super) mod settings;
@@ -341,8 +343,9 @@ impl Table {
     /// Forgets states if so many new ones might not find room. Returns whether it did; known
     /// [`State`]s are void then.
     pub(super) fn make_room(&mut self, states: usize) -> bool {
-        // A record, its slots, and some of its arms.
-        let bytes = self.bytes() + states * (size_of::<Record>() + 16);
+        // A record, its slots and some arms, or what a state took so far; and growth of the index.
+        let each = (self.bytes() / self.len.max(1)).clamp(40, 1000);
+        let bytes = self.bytes() + states * each + self.index.bytes() / 2;
         let tight = bytes > self.bytes_max && self.len > 0;
         if tight {
             self.forget_half();

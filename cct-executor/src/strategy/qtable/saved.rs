@@ -157,7 +157,9 @@ impl<'a> Reader<'a> {
             let (tag, value) = (self.u32()?, f32::from_bits(self.u32()?));
             let taken = self.u32()?;
             if !value.is_finite() {
-                return Err(format!("saved table has a value that is no number: {value}"));
+                return Err(format!(
+                    "saved table has a value that is no number: {value}"
+                ));
             }
             if table.put(state, tag, value) != Some(position) {
                 return Err(format!("saved table has action {tag:08x} twice in a state"));

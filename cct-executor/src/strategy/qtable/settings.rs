@@ -66,7 +66,9 @@ impl Default for Settings {
 impl Settings {
     pub(in crate::strategy) fn of(arguments: &Arguments<'_>) -> Settings {
         Settings {
-            state: arguments.word("state").map_or(StateView::Full, |i| VIEWS[i].0),
+            state: arguments
+                .word("state")
+                .map_or(StateView::Full, |i| VIEWS[i].0),
             lanes: arguments.number("lanes").unwrap_or(1) as u32,
             memory_mib: arguments.number("memory").unwrap_or(MEMORY_MIB),
         }

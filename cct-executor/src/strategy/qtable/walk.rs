@@ -91,7 +91,9 @@ impl Walk {
         generator: &mut Generator,
     ) -> Pick {
         match enabled {
-            EnabledSet::Actions(actions) => self.pick_action(table, policy, key, actions, generator),
+            EnabledSet::Actions(actions) => {
+                self.pick_action(table, policy, key, actions, generator)
+            }
             EnabledSet::Values(values) => {
                 let key = key.wrapping_add(self.label(values.label()));
                 let index = self.pick_value(table, policy, key, values, generator);
@@ -127,7 +129,8 @@ impl Walk {
             }
             None => {
                 let first = self.tags.len();
-                self.tags.extend(actions.iter().map(|(_, action)| action.id().0 as u32));
+                self.tags
+                    .extend(actions.iter().map(|(_, action)| action.id().0 as u32));
                 let untried = self.look(table, known, first);
                 let index = policy
                     .choose(&self.values, &[], &mut self.odds, generator)
@@ -188,7 +191,10 @@ impl Walk {
 
     /// Decides by drawing until a draw is kept, if that takes two draws or fewer on average.
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "two ways to draw, and what they need")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "two ways to draw, and what they need"
+    )]
     fn few_draws(
         &self,
         table: &Table,
@@ -207,7 +213,11 @@ impl Walk {
         };
         // At least two actions stay untried, whichever is chosen.
         let few = n >= 2 * table.arms_len(known) + 2;
-        if !few || table.best(known).is_some_and(|best| best.value >= self.initial) {
+        if !few
+            || table
+                .best(known)
+                .is_some_and(|best| best.value >= self.initial)
+        {
             return None;
         }
         let any = policy.strays(generator);
@@ -310,7 +320,11 @@ impl Walk {
                 self.tags_of(step).contains(&arm.tag)
             }
         });
-        let initial = if step.untried { self.initial } else { f32::NEG_INFINITY };
+        let initial = if step.untried {
+            self.initial
+        } else {
+            f32::NEG_INFINITY
+        };
         match enabled.next() {
             Some(arm) => arm.value.max(initial),
             // Its arms were not stored, or forgotten.
