@@ -8,7 +8,9 @@ fn arms_stay_sorted_with_their_counts() {
     let mut expected = Vec::new();
     for tag in 0..40_u32 {
         let value = ((tag * 13) % 40) as f32;
-        (0..=tag).for_each(|_| drop(table.take(state, tag, 0.0)));
+        for _ in 0..=tag {
+            table.take(state, tag, 0.0);
+        }
         table.set(state, tag, value);
         expected.push((value, tag));
     }
