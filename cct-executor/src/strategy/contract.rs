@@ -21,6 +21,9 @@ fn all() -> impl Iterator<Item = StrategySpec> {
         "greedy:states=5",
         "greedy:compat=psharp",
         "idb:states=3,rule=paper",
+        "ql:alpha=0.5,gamma=0,visits=off,penalties=off,data=random,state=inbox,lanes=2,memory=1",
+        "ql:compat=psharp",
+        "waypoint:eps=0.5,one-time=on,target=2,state=custom",
     ];
     plain
         .chain(more)

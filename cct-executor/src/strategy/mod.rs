@@ -14,6 +14,7 @@
 //! [`pick`]: Strategy::pick
 
 mod backtracking;
+pub mod bonus_max;
 pub mod delaying;
 mod draw;
 pub mod exhaustive;
@@ -21,15 +22,19 @@ pub mod greedy;
 pub mod idb;
 pub mod irs;
 mod memory;
+pub mod negrl_visits;
 pub mod pct;
 pub mod pct_psharp;
 pub mod preemption_bounding;
+pub mod ql;
+mod qtable;
 pub mod random;
 mod ranking;
 pub mod round_robin;
 pub mod ses;
 pub mod spec;
 pub mod ss;
+pub mod waypoint;
 
 #[cfg(test)]
 mod contract;
@@ -40,6 +45,7 @@ mod odds;
 #[cfg(test)]
 mod threads;
 
+pub use bonus_max::BonusMax;
 pub use delaying::{ActionOrder, DelayingExplorer};
 pub use exhaustive::Exhaustive;
 pub use greedy::Greedy;
@@ -48,11 +54,14 @@ pub use irs::Irs;
 pub use pct::Pct;
 pub use pct_psharp::PctPsharp;
 pub use preemption_bounding::PreemptionBounding;
+pub use ql::Ql;
+pub use qtable::settings::StateView;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use ses::Ses;
 pub use spec::{StrategyError, StrategySpec};
 pub use ss::Ss;
+pub use waypoint::Waypoint;
 
 pub use crate::words::{Interests, StepEvent};
 

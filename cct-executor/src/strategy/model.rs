@@ -5,7 +5,7 @@
 //! the real engine. One thing differs: a task that cannot go on is blocked at once, and not only
 //! when it is picked.
 
-mod publish;
+pub(super) mod publish;
 mod tell;
 
 use super::{Flow, Interests, StepEvent, Strategy};

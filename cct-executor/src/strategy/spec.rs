@@ -8,17 +8,21 @@
 //!    it gives the same value again.
 
 use super::Strategy;
+use super::bonus_max::BonusMax;
 use super::exhaustive::Exhaustive;
 use super::greedy::Greedy;
 use super::idb::Idb;
 use super::irs::Irs;
+use super::negrl_visits;
 use super::pct::Pct;
 use super::pct_psharp::PctPsharp;
 use super::preemption_bounding::PreemptionBounding;
+use super::ql::Ql;
 use super::random::Random;
 use super::round_robin::RoundRobin;
 use super::ses::Ses;
 use super::ss::Ss;
+use super::waypoint::Waypoint;
 use std::fmt;
 use std::str::FromStr;
 
@@ -35,6 +39,10 @@ const ENTRIES: &[Entry] = &[
     PctPsharp::ENTRY,
     Greedy::ENTRY,
     Idb::ENTRY,
+    Ql::ENTRY,
+    negrl_visits::ENTRY,
+    BonusMax::ENTRY,
+    Waypoint::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -342,7 +350,8 @@ mod tests {
     #[test]
     fn errors_name_the_value_and_what_exists() {
         let all = "expected one of random, round-robin, pct, exhaustive, ses, ss, \
-                   preemption-bounding, irs, pct-psharp, greedy, idb";
+                   preemption-bounding, irs, pct-psharp, greedy, idb, ql, negrl-visits, bonus-max, \
+                   waypoint";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));

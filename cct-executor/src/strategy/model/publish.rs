@@ -71,7 +71,7 @@ pub(super) fn written(cell: usize, writer: u64, index: usize) -> u64 {
 }
 
 /// The action of a task.
-pub(super) fn action(task: u32) -> Action {
+pub(in crate::strategy) fn action(task: u32) -> Action {
     Action {
         id: ActionId(u64::from(task)),
         op: Do::Step.op(),
