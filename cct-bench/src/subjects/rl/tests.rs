@@ -4,7 +4,7 @@ use super::super::{ALL, Probe, Scenario, Subject};
 use cct_executor::{Checker, Report, Seed};
 
 fn subjects() -> impl Iterator<Item = &'static &'static Subject> {
-    const FAMILIES: [&str; 3] = ["cube-world", "raft-", "rsl"];
+    const FAMILIES: [&str; 4] = ["cube-world", "raft-etcd", "raft-redis", "rsl"];
     ALL.iter()
         .filter(|s| FAMILIES.iter().any(|family| s.name.starts_with(family)))
 }
