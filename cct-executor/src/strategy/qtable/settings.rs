@@ -12,23 +12,26 @@ pub enum StateView {
     Full,
     /// As full, without what user code observed.
     Default,
+    /// As default, with pending operations told apart by their kind only, as P# does.
+    Kinds,
     /// What resources hold, the queues in particular.
     Inbox,
     /// What resources hold and what user code observed.
     Custom,
 }
 
-const VIEWS: [(StateView, &str); 4] = [
+const VIEWS: [(StateView, &str); 5] = [
     (StateView::Full, "full"),
     (StateView::Default, "default"),
+    (StateView::Kinds, "kinds"),
     (StateView::Inbox, "inbox"),
     (StateView::Custom, "custom"),
 ];
 
 pub(in crate::strategy) const STATE: Parameter = Parameter {
     name: "state",
-    help: "what tells states apart: all, all but what the test observes, contents, or both of these (full)",
-    kind: Kind::Word(&["full", "default", "inbox", "custom"]),
+    help: "what tells states apart (full)",
+    kind: Kind::Word(&["full", "default", "kinds", "inbox", "custom"]),
 };
 
 pub(in crate::strategy) const LANES: Parameter = Parameter {
@@ -88,6 +91,11 @@ impl Settings {
         match self.state {
             StateView::Full => fingerprint.0,
             StateView::Default => fingerprint.0.wrapping_sub(parts.observed),
+            StateView::Kinds => fingerprint
+                .0
+                .wrapping_sub(parts.observed)
+                .wrapping_sub(parts.pending)
+                .wrapping_add(parts.kinds),
             StateView::Inbox => parts.contents,
             StateView::Custom => parts.contents.wrapping_add(parts.observed),
         }
