@@ -16,10 +16,12 @@
 mod draw;
 pub mod exhaustive;
 pub mod pct;
+pub mod pos;
 pub mod random;
 mod ranking;
 pub mod round_robin;
 pub mod spec;
+mod tournament;
 
 #[cfg(test)]
 mod contract;
@@ -30,6 +32,7 @@ mod odds;
 
 pub use exhaustive::Exhaustive;
 pub use pct::Pct;
+pub use pos::Pos;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use spec::{StrategyError, StrategySpec};

@@ -10,6 +10,7 @@
 use super::Strategy;
 use super::exhaustive::Exhaustive;
 use super::pct::Pct;
+use super::pos::Pos;
 use super::random::Random;
 use super::round_robin::RoundRobin;
 use std::fmt;
@@ -21,6 +22,7 @@ const ENTRIES: &[Entry] = &[
     RoundRobin::ENTRY,
     Pct::ENTRY,
     Exhaustive::ENTRY,
+    Pos::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -327,7 +329,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive";
+        let all = "expected one of random, round-robin, pct, exhaustive, pos";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
