@@ -13,6 +13,12 @@ pub(super) fn below(generator: &mut impl Rng, n: u32) -> u32 {
     ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u32
 }
 
+/// As [`below`], for numbers that may be large.
+#[inline]
+pub(super) fn ticket(generator: &mut impl Rng, n: u64) -> u64 {
+    ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u64
+}
+
 /// A value of a data choice, by weight.
 #[inline]
 pub(super) fn value(generator: &mut impl Rng, values: &Values<'_>) -> usize {

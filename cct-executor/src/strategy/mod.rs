@@ -17,11 +17,13 @@ mod draw;
 pub mod exhaustive;
 pub mod pct;
 pub mod pos;
+mod profile;
 pub mod random;
 mod ranking;
 pub mod round_robin;
 pub mod spec;
 mod tournament;
+pub mod urw;
 
 #[cfg(test)]
 mod contract;
@@ -36,6 +38,7 @@ pub use pos::Pos;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use spec::{StrategyError, StrategySpec};
+pub use urw::Urw;
 
 pub use crate::words::{Interests, StepEvent};
 

@@ -13,6 +13,7 @@ use super::pct::Pct;
 use super::pos::Pos;
 use super::random::Random;
 use super::round_robin::RoundRobin;
+use super::urw::Urw;
 use std::fmt;
 use std::str::FromStr;
 
@@ -23,6 +24,7 @@ const ENTRIES: &[Entry] = &[
     Pct::ENTRY,
     Exhaustive::ENTRY,
     Pos::ENTRY,
+    Urw::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -329,7 +331,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive, pos";
+        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
