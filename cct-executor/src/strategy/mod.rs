@@ -22,6 +22,7 @@ pub mod random;
 mod ranking;
 pub mod round_robin;
 pub mod spec;
+pub mod surw;
 mod tournament;
 pub mod urw;
 
@@ -38,6 +39,7 @@ pub use pos::Pos;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use spec::{StrategyError, StrategySpec};
+pub use surw::Surw;
 pub use urw::Urw;
 
 pub use crate::words::{Interests, StepEvent};

@@ -13,6 +13,7 @@ use super::pct::Pct;
 use super::pos::Pos;
 use super::random::Random;
 use super::round_robin::RoundRobin;
+use super::surw::Surw;
 use super::urw::Urw;
 use std::fmt;
 use std::str::FromStr;
@@ -25,6 +26,7 @@ const ENTRIES: &[Entry] = &[
     Exhaustive::ENTRY,
     Pos::ENTRY,
     Urw::ENTRY,
+    Surw::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -331,7 +333,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw";
+        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw, surw";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
