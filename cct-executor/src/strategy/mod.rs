@@ -13,9 +13,11 @@
 //!
 //! [`pick`]: Strategy::pick
 
+mod chains;
 mod draw;
 pub mod exhaustive;
 pub mod pct;
+pub mod pctcp;
 pub mod pos;
 mod profile;
 pub mod random;
@@ -35,6 +37,7 @@ mod odds;
 
 pub use exhaustive::Exhaustive;
 pub use pct::Pct;
+pub use pctcp::Pctcp;
 pub use pos::Pos;
 pub use random::Random;
 pub use round_robin::RoundRobin;

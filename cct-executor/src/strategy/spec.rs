@@ -10,6 +10,7 @@
 use super::Strategy;
 use super::exhaustive::Exhaustive;
 use super::pct::Pct;
+use super::pctcp::Pctcp;
 use super::pos::Pos;
 use super::random::Random;
 use super::round_robin::RoundRobin;
@@ -27,6 +28,7 @@ const ENTRIES: &[Entry] = &[
     Pos::ENTRY,
     Urw::ENTRY,
     Surw::ENTRY,
+    Pctcp::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -333,7 +335,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw, surw";
+        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw, surw, pctcp";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
