@@ -11,6 +11,7 @@ use super::Strategy;
 use super::exhaustive::Exhaustive;
 use super::pct::Pct;
 use super::pctcp::Pctcp;
+use super::portfolio::Portfolio;
 use super::pos::Pos;
 use super::random::Random;
 use super::round_robin::RoundRobin;
@@ -29,6 +30,7 @@ const ENTRIES: &[Entry] = &[
     Urw::ENTRY,
     Surw::ENTRY,
     Pctcp::ENTRY,
+    Portfolio::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -335,7 +337,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw, surw, pctcp";
+        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw, surw, pctcp, portfolio";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
