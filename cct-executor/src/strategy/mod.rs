@@ -16,6 +16,7 @@
 mod chains;
 mod draw;
 pub mod exhaustive;
+pub mod fest;
 pub mod pct;
 pub mod pctcp;
 pub mod portfolio;
@@ -27,6 +28,8 @@ pub mod round_robin;
 mod seen;
 pub mod spec;
 pub mod surw;
+mod tape;
+mod timeline;
 mod tournament;
 pub mod urw;
 
@@ -38,6 +41,7 @@ mod model;
 mod odds;
 
 pub use exhaustive::Exhaustive;
+pub use fest::Fest;
 pub use pct::Pct;
 pub use pctcp::Pctcp;
 pub use portfolio::Portfolio;

@@ -25,6 +25,18 @@ impl Seen {
         }
     }
 
+    /// Empties it, keeping the memory.
+    pub(super) fn clear(&mut self) {
+        if self.count > 0 {
+            self.places.fill(0);
+            self.count = 0;
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        self.places.iter().copied().filter(|&hash| hash != 0)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.count
     }

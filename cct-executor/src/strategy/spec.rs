@@ -9,6 +9,7 @@
 
 use super::Strategy;
 use super::exhaustive::Exhaustive;
+use super::fest::Fest;
 use super::pct::Pct;
 use super::pctcp::Pctcp;
 use super::portfolio::Portfolio;
@@ -30,6 +31,7 @@ const ENTRIES: &[Entry] = &[
     Urw::ENTRY,
     Surw::ENTRY,
     Pctcp::ENTRY,
+    Fest::ENTRY,
     Portfolio::ENTRY,
 ];
 
@@ -337,7 +339,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_value_and_what_exists() {
-        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw, surw, pctcp, portfolio";
+        let all = "expected one of random, round-robin, pct, exhaustive, pos, urw, surw, pctcp, fest, portfolio";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));
