@@ -1,7 +1,7 @@
 //! Fest: changes the random choices of iterations that did something new, and plays them again.
 //!
-//! A. Li, B. Kang, V. Vikram, I. Laybourn and co-authors, "Feedback-guided testing of concurrent and
-//! distributed systems (Fest)", NSDI 2026; the form for shared memory follows their tool Fray.
+//! A. Li, A. Desai and R. Padhye, "Feedback-guided adaptive testing of distributed systems designs",
+//! NSDI 2026; for shared memory as in the tool Fray (see the module `surw`).
 //!
 //! Guarantee: none beyond that of its base while nothing is kept; a change of a choice leaves the
 //! ones after it as they were, so that neighbours of what was new are tried.

@@ -42,6 +42,8 @@ use rand::Rng;
 const BELOW_NEW: u64 = 1 << 63;
 /// The priority of the first task that is found spinning; later ones get less.
 const BELOW_CHANGED: u64 = 1 << 62;
+/// How far priorities are apart, at least, so that they count.
+const UNIT: u64 = 1 << 32;
 /// Yields in a row after which a task counts as spinning.
 const PATIENCE: u32 = 1000;
 /// One in so many yields beyond patience lowers the task.
@@ -140,7 +142,8 @@ impl Pctcp {
         let d = u64::from(self.depth);
         for i in 1..d {
             let position = 1 + draw::ticket(&mut self.positions, self.k + d - 2);
-            self.changes.push((position, BELOW_CHANGED + d - i));
+            self.changes
+                .push((position, BELOW_CHANGED + (d - i) * UNIT));
         }
         // Of several changes at one position the last drawn counts: the lowest.
         self.changes
@@ -178,7 +181,7 @@ impl Pctcp {
             self.line(key).stage = Stage::Pending;
         }
         let ChainId(chain) = self.line(key).chain;
-        self.tree.set(key, self.priority_of[chain as usize]);
+        self.tree.rank(key, self.priority_of[chain as usize]);
     }
 
     #[cold]
@@ -191,14 +194,14 @@ impl Pctcp {
     fn lower(&mut self, key: ActionKey, priority: u64) {
         let ChainId(chain) = self.line(key).chain;
         self.priority_of[chain as usize] = priority;
-        self.tree.set(key, priority);
+        self.tree.rank(key, priority);
     }
 
     /// Puts a task that seems to spin below all others.
     #[cold]
     fn lose_patience(&mut self, spinning: ActionKey) {
         if draw::below(&mut self.impatience, IMPATIENCE) == 0 {
-            self.bottom -= 1;
+            self.bottom -= UNIT;
             self.lower(spinning, self.bottom);
             self.yields = 0;
         }

@@ -5,7 +5,7 @@
 //! Coyote", TACAS 2023). That the budget follows what is found is ours, a multi-armed bandit.
 //!
 //! Guarantee: of `m` members each gets at least 3 of any `10 m` consecutive iterations of a lane,
-//! but for the rounding of one turn, and so finds what it would find alone with at most about
+//! up to rounding, and so finds what it would find alone with at most about
 //! `10 m / 3` times as many iterations. The first `m` iterations of a run see each member once.
 //!
 //! How: the first turns go round. Then a member's share is a floor of 3/10 of the
@@ -31,10 +31,10 @@ use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
 /// Members unless others are given.
 const USUAL: [&str; 7] = [
     "random",
-    "pos",
     "urw",
-    "pct:d=3",
+    "pos",
     "surw",
+    "pct:d=3",
     "pctcp:d=3",
     "pct:d=2",
 ];

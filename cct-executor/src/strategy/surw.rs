@@ -2,7 +2,7 @@
 //!
 //! H. Zhao, D. Wolff, U. Mathur and A. Roychoudhury, "Selectively uniform concurrency testing",
 //! ASPLOS 2025; the choice of interesting resources follows A. Li, B. Kang, V. Vikram, I. Laybourn,
-//! S. Dharanikota, S. Tiwary and R. Padhye, "Fray: an efficient general-purpose concurrency testing
+//! S. Dharanikota, S. Tiwari and R. Padhye, "Fray: an efficient general-purpose concurrency testing
 //! platform for the JVM", OOPSLA 2025.
 //!
 //! Guarantee: if tasks block nowhere but for their spawning, and always do as much as in the first

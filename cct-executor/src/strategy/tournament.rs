@@ -108,15 +108,39 @@ impl<F: Fold> Tournament<F> {
 }
 
 impl Tournament<Greatest> {
+    /// Gives an action a priority, which is not 0. Only what is above the lowest 32 bits counts.
+    #[inline]
+    pub(super) fn rank(&mut self, key: ActionKey, priority: u64) {
+        if key.index() >= self.leaves {
+            self.grow_ranked(key.index());
+        }
+        self.set(key, Self::signed(priority, key.index(), self.leaves));
+    }
+
     /// The action of highest priority; meaningless when all are 0.
     #[inline]
     pub(super) fn top(&self) -> ActionKey {
-        let best = self.root();
-        let mut at = 1;
-        while at < self.leaves {
-            at = 2 * at + usize::from(self.nodes[2 * at] != best);
+        ActionKey::from_index(self.root() as usize & (self.leaves - 1))
+    }
+
+    /// The priority with the action's number in its lowest bits, so that the root tells whose it
+    /// is.
+    #[inline]
+    fn signed(priority: u64, index: usize, leaves: usize) -> u64 {
+        priority & !(leaves as u64 - 1) | index as u64
+    }
+
+    /// More leaves need more bits for the action's number.
+    #[cold]
+    fn grow_ranked(&mut self, index: usize) {
+        self.grow(index);
+        for index in 0..self.leaves {
+            let priority = self.nodes[self.leaves + index];
+            if priority != 0 {
+                let signed = Self::signed(priority, index, self.leaves);
+                self.set(ActionKey::from_index(index), signed);
+            }
         }
-        ActionKey::from_index(at - self.leaves)
     }
 }
 
@@ -146,7 +170,7 @@ mod tests {
         let mut total = Tournament::<Total>::new();
         let key = ActionKey::from_index;
         for i in 0..100 {
-            greatest.set(key(i), (i as u64 * 37) % 101 + 1);
+            greatest.rank(key(i), ((i as u64 * 37) % 101 + 1) << 32);
             total.set(key(i), i as u64 % 3);
             let best = (0..=i).max_by_key(|&j| greatest.get(key(j))).unwrap();
             assert_eq!(greatest.top(), key(best));
