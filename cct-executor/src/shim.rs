@@ -48,6 +48,17 @@ impl Resource {
         resource
     }
 
+    /// A resource made at this place, for what is made on behalf of something else.
+    pub fn at(kind: ResourceKind, site: &'static Location<'static>) -> Self {
+        let resource = Resource {
+            site,
+            slot: AtomicU64::new(0),
+            kind,
+        };
+        let _ = resource.in_world(|_, _| ());
+        resource
+    }
+
     /// For statics: enters the world's table when it is first used.
     #[track_caller]
     pub const fn const_new(kind: ResourceKind) -> Self {

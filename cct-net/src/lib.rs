@@ -1,1 +1,4 @@
 //! A simulated network and simulated disks: every delivery and every fault is a choice.
+
+pub mod check;
+pub mod fabric;

@@ -7,10 +7,12 @@
 //! 2. [`abba_deadlock`]: two locks, taken in two orders; every schedule explored.
 //! 3. [`cancelled_update`]: a future that is dropped halfway; cancellation as a choice.
 //! 4. [`timeout_race`]: a time limit that expires although the work is done; clock policies.
+//! 5. [`broken_chain`]: neighbours that fail together; an exploration order of one's own.
 //!
 //! `real-bugs/`, next to this package, applies the same to bugs of published crates.
 
 pub mod abba_deadlock;
+pub mod broken_chain;
 pub mod cancelled_update;
 pub mod lost_update;
 pub mod timeout_race;

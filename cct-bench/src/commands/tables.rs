@@ -42,6 +42,14 @@ const MODERN: [Column; 7] = [
 const QL_B: &str = "ql:state=default,visits=off,penalties=off";
 const QL_D: &str = "ql:state=default";
 
+/// The OOPSLA 2024 paper's; what it counts presumes that a target, once reached, stays active.
+const REWARDS: &[Column] = &[
+    ("WP", "waypoint:one-time=on"),
+    ("BM", "bonus-max"),
+    ("Neg", "negrl-visits"),
+    ("Rand", "random"),
+];
+
 pub(super) const TABLES: &[Table] = &[
     Table {
         name: "ql2",
@@ -107,7 +115,7 @@ pub(super) const TABLES: &[Table] = &[
         title: "PCT paper, table 3: percentage of schedules that show the bug",
         metric: Metric::Share,
         columns: &[
-            ("PCT", "pct:d={d}"),
+            ("PCT", "pct:d={d},final-wait=on"),
             ("Random", "random"),
             MODERN[1],
             MODERN[2],
@@ -144,12 +152,15 @@ pub(super) const TABLES: &[Table] = &[
         name: "rl",
         title: "OOPSLA 2024 paper, tables 2 and 4: distinct states visited in 10,000 episodes",
         metric: Metric::Coverage,
-        columns: &[
-            ("WP", "waypoint"),
-            ("BM", "bonus-max"),
-            ("Neg", "negrl-visits"),
-            ("Rand", "random"),
-        ],
+        columns: REWARDS,
+        trials: 10,
+        iterations: 10_000,
+    },
+    Table {
+        name: "rl6",
+        title: "OOPSLA 2024 paper, table 6: percentage of 10,000 episodes that show the bug",
+        metric: Metric::Share,
+        columns: REWARDS,
         trials: 10,
         iterations: 10_000,
     },

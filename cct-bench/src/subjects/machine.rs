@@ -1,14 +1,15 @@
 //! State machines that send each other messages, as P# has them: what the protocols are built on.
 //!
 //! 1. Scheduling points: before a machine is created, before a message is sent, and before one is
-//!    taken. Data choices are none. A machine without a message that it would take is not enabled.
+//!    handled. Data choices are none. A machine without a message that it would take is not
+//!    enabled. As in P#, a message has left the inbox when the point before its handler is passed.
 //! 2. A machine runs [`Machine::start`] when it is first picked, then one handler per message.
 //!    Messages of a kind that it defers stay in the inbox; those of a kind that it ignores vanish.
 //! 3. A halted machine takes nothing; what is sent to it vanishes.
 //! 4. The iteration ends when no machine can go on.
 //!
-//! Three parts of the fingerprint tell states apart. `contents`: the kinds of messages in each
-//! inbox, in order. The rest of the default state: pending operations, and the state that each
+//! Three parts of the fingerprint tell states apart. `contents`: the messages in each inbox, in
+//! order, of which only the kind counts unless [`Message::digest`] says more. The rest of the default state: pending operations, and the state that each
 //! machine is in, as a mark that it holds the way a task holds a lock. `observed`: what
 //! [`Machine::digest`] says.
 
@@ -17,6 +18,7 @@ use cct_executor::words::fingerprint::mix2;
 use cct_executor::{observe, spawn};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -28,6 +30,11 @@ const STATES: usize = 8;
 pub(crate) trait Message: Clone + Send + 'static {
     /// The kind of message, below 64.
     fn kind(&self) -> u32;
+
+    /// What the fingerprint sees of it while it is in an inbox: its kind, or more.
+    fn digest(&self) -> u64 {
+        u64::from(self.kind()) + 1
+    }
 }
 
 /// A state machine.
@@ -121,6 +128,12 @@ impl<M> PartialEq for Address<M> {
     }
 }
 
+impl<M> Hash for Address<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.number.hash(state);
+    }
+}
+
 impl<M: Message> Queue<M> {
     /// The first message that would be taken. Ignored ones before it vanish.
     fn next(&mut self) -> Option<usize> {
@@ -134,8 +147,8 @@ impl<M: Message> Queue<M> {
     }
 
     fn digest(&self) -> u64 {
-        let kinds = self.messages.iter().map(|m| u64::from(m.kind()) + 1);
-        kinds.fold(u64::from(self.halted), mix2)
+        let messages = self.messages.iter().map(Message::digest);
+        messages.fold(u64::from(self.halted), mix2)
     }
 }
 
@@ -306,7 +319,8 @@ impl<M: Message> Me<M> {
         self.halting = true;
     }
 
-    /// Takes the next message. A scheduling point, unless it has to wait.
+    /// Takes the next message. A scheduling point, unless it has to wait. What it takes, if
+    /// anything, is settled before the point.
     async fn receive(&mut self, deferred: u64, ignored: u64, unasked: bool) -> Next<M> {
         let inbox = &*self.address.0;
         inbox.queue.with(|queue| {
@@ -315,10 +329,10 @@ impl<M: Message> Me<M> {
         });
         let mut resting = false;
         poll_fn(|cx| {
-            let ready = inbox.queue.with(|queue| queue.next().is_some());
-            if ready || unasked {
+            let message = self.take();
+            if message.is_some() || unasked {
                 let point = inbox.resource.point(OpKind::Recv, Access::Write, self.site);
-                return point.map(|()| self.take());
+                return point.map(|()| message.map_or(Next::Unasked, Next::Message));
             }
             if !resting {
                 resting = true;
@@ -332,14 +346,14 @@ impl<M: Message> Me<M> {
         .await
     }
 
-    fn take(&self) -> Next<M> {
+    fn take(&self) -> Option<M> {
         let inbox = &*self.address.0;
         let (message, digest) = inbox.queue.with(|queue| {
-            let message = queue.next().and_then(|at| queue.messages.remove(at));
-            (message, queue.digest())
-        });
+            let at = queue.next()?;
+            Some((queue.messages.remove(at)?, queue.digest()))
+        })?;
         inbox.resource.set_state(digest);
-        message.map_or(Next::Unasked, Next::Message)
+        Some(message)
     }
 
     fn wait(&self, cx: &Context<'_>) -> Poll<Next<M>> {

@@ -6,7 +6,28 @@
 //! 1. A subject is deterministic but for what the strategy decides.
 //! 2. A bug shows as a failed iteration: a panic, a broken `always!`, a deadlock.
 
+mod bounded_buffer;
+mod calculator;
+mod chord;
+mod counters;
+mod failure_detector;
+mod fse;
 mod machine;
+mod matcher;
+mod order;
+mod paxos;
+mod published;
+mod raft;
+mod rl;
+mod safestack;
+mod services;
+mod threads;
+mod wsq;
+
+#[cfg(test)]
+mod hunting;
+#[cfg(test)]
+mod shared_memory_tests;
 
 use cct_executor::{Clock, Granularity};
 use std::collections::BTreeSet;
@@ -15,7 +36,91 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All subjects, in the order of the tables.
-pub(crate) const ALL: &[&Subject] = &[];
+pub(crate) const ALL: &[&Subject] = &[
+    &raft::V1,
+    &raft::V2,
+    &paxos::PAXOS,
+    &chord::ARTIFACT,
+    &chord::TERMINATE,
+    &failure_detector::FAILURE_DETECTOR,
+    &rl::cube_world::CUBE_WORLD,
+    &rl::etcd::COVER,
+    &rl::etcd::LOG_COMMIT_GAP_3,
+    &rl::etcd::ONE_IN_TERM_4,
+    &rl::etcd::MIN_COMMIT_2,
+    &rl::etcd::TERM_DIFF_2,
+    &rl::etcd::LEADER_IN_TERM_4,
+    &rl::etcd::ONE_COMMIT_IN_TERM_2,
+    &rl::etcd::ONE_LEADER_ONE_CANDIDATE,
+    &rl::etcd::LOG_GAP_2,
+    &rl::etcd::ALL_IN_TERM_5,
+    &rl::redis::COVER,
+    &rl::redis::ONE_IN_TERM_3,
+    &rl::redis::ALL_IN_TERM_2,
+    &rl::redis::TERM_DIFF_2,
+    &rl::redis::COMMIT_ENTRIES_2,
+    &rl::redis::ENTRY_IN_TERM_2,
+    &rl::redis::LEADER_IN_TERM_2,
+    &rl::redis::LOG_DIFF_1,
+    &rl::redis::LOG_COMMIT_DIFF_3,
+    &rl::redis::ONE_LEADER_ONE_CANDIDATE,
+    &rl::rsl_targets::COVER,
+    &rl::rsl_targets::INCONSISTENT_LOGS,
+    &rl::rsl_targets::ANY_BALLOT_3,
+    &rl::rsl_targets::ALL_BALLOT_3,
+    &rl::rsl_targets::ENTRY_BALLOT_2,
+    &rl::rsl_targets::ANY_DECREE_2,
+    &rl::rsl_targets::BALLOT_DIFF_2,
+    &rl::rsl_targets::ANY_DECIDED_3,
+    &rl::rsl_targets::PRIMARY_IN_BALLOT_2,
+    &rl::rsl_targets::DECIDED_DIFF_3,
+    &fse::TWO_PC_1,
+    &fse::TWO_PC_2,
+    &fse::TWO_PC_3,
+    &fse::TWO_PC_4,
+    &fse::CHAIN_5,
+    &fse::CHAIN_6,
+    &fse::CHAIN_8,
+    &fse::MULTIPAXOS_1,
+    &fse::MULTIPAXOS_3,
+    &fse::PAXOS_1,
+    &fse::PAXOS_2,
+    &fse::TMS_1,
+    &counters::FIB_BENCH_2,
+    &counters::FIB_BENCH_LONGEST_2,
+    &counters::TRIANGULAR_2,
+    &counters::TRIANGULAR_LONGEST_2,
+    &safestack::SAFESTACK,
+    &safestack::SAFESTACK_ARTIFACT,
+    &bounded_buffer::BOUNDED_BUFFER,
+    &bounded_buffer::BOUNDED_BUFFER_MINIMAL,
+    &bounded_buffer::BOUNDED_BUFFER_RANDOM,
+    &matcher::ETA1,
+    &matcher::ETA2,
+    &matcher::ETA3,
+    &matcher::ETA4,
+    &matcher::ETA5,
+    &matcher::ETA6,
+    &matcher::COIN,
+    &calculator::CALCULATOR,
+    &services::cache_provider::CACHE_PROVIDER,
+    &services::pool_manager::V1,
+    &services::pool_manager::V2,
+    &services::resource_provider::V1,
+    &services::resource_provider::V2,
+    &wsq::WSQ,
+    &wsq::WSQ_2,
+    &wsq::WSQ_4,
+    &wsq::WSQ_8,
+    &wsq::WSQ_16,
+    &wsq::WSQ_32,
+    &wsq::WSQ_64,
+    &order::FFT,
+    &order::LU,
+    &order::BARNES,
+    &order::PBZIP2,
+    &order::DRYAD,
+];
 
 /// The body of one iteration.
 pub(crate) type Scenario = Pin<Box<dyn Future<Output = ()>>>;
@@ -34,12 +139,24 @@ pub(crate) enum Standing {
 /// A published figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Published {
-    /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`.
+    /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`,
+    /// `rl6`.
     pub(crate) table: &'static str,
     /// The column: a strategy as the paper names it, `bound`...
     pub(crate) column: &'static str,
     /// The figure.
     pub(crate) value: f64,
+}
+
+impl Published {
+    /// A figure of a table and column.
+    pub(crate) const fn new(table: &'static str, column: &'static str, value: f64) -> Published {
+        Published {
+            table,
+            column,
+            value,
+        }
+    }
 }
 
 /// A program to measure strategies on.

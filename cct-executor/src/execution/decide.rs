@@ -180,8 +180,10 @@ impl Core {
     pub(crate) fn record(&mut self, decision: Decision) {
         self.trace.push(decision);
         self.decisions += 1;
+        // A value drawn and the decision after it have no step in between to mix them.
         self.rolling = self
             .rolling
+            .rotate_left(23)
             .wrapping_add(u64::from(decision.index) << 32 | u64::from(decision.arity));
         if let Some(recorder) = &mut self.recorder {
             recorder.decision(decision, self.rolling);

@@ -194,9 +194,10 @@ impl Campaign {
         let mut learnt = Vec::new();
         let mut schedules = Vec::new();
         let coverage = &mut report.coverage;
-        let (mut exhausted, mut out_of_time) = (false, false);
+        // Lanes end one by one.
+        let exhausted = yields.iter().all(|done| done.exhausted);
+        let mut out_of_time = false;
         for done in yields {
-            exhausted |= done.exhausted;
             out_of_time |= done.out_of_time;
             coverage.all_schedules = coverage.all_schedules.or(done.all_schedules);
             harvest.merge(done.harvest);

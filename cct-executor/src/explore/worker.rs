@@ -178,6 +178,7 @@ impl Campaign {
             }
         }
         let mut turn = 0;
+        let mut over = vec![false; mine.len()];
         loop {
             let (slot, index) = match lanes {
                 Lanes::Independent => {
@@ -193,6 +194,9 @@ impl Campaign {
             if index >= self.checker.iterations || index > board.failed.load(Ordering::Acquire) {
                 break;
             }
+            if over[slot] {
+                continue;
+            }
             if board
                 .deadline
                 .is_some_and(|deadline| turn % 16 == 1 && now() >= deadline)
@@ -206,9 +210,10 @@ impl Campaign {
                 .expect("cct bug: a lane without its strategy");
             let (driver, flow) = self.one(index, driver, board, &mut done, watch);
             pulse.iteration.store(u64::MAX, Ordering::Relaxed);
-            done.exhausted |= flow == Flow::Exhausted;
             drivers[slot] = Some(driver);
-            if flow == Flow::Exhausted {
+            over[slot] = flow == Flow::Exhausted;
+            if !over.contains(&false) {
+                done.exhausted = true;
                 break;
             }
         }

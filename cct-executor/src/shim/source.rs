@@ -132,6 +132,7 @@ fn in_live_world<R>(serial: u64, f: impl FnOnce(&World) -> R) -> Option<R> {
 pub struct Alarm {
     serial: u64,
     timer: Option<TimerId>,
+    time_ns: u64,
 }
 
 impl Alarm {
@@ -140,7 +141,13 @@ impl Alarm {
         Alarm {
             serial: 0,
             timer: None,
+            time_ns: 0,
         }
+    }
+
+    /// The time it was last set to, until it is unset.
+    pub fn time_ns(&self) -> Option<u64> {
+        self.timer.map(|_| self.time_ns)
     }
 
     /// Sets it to this time, in nanoseconds since the world began and rounded up to milliseconds.
@@ -162,6 +169,7 @@ impl Alarm {
             })
         });
         self.timer = timer.ok().flatten();
+        self.time_ns = time_ns;
         self.timer.is_some()
     }
 

@@ -42,6 +42,19 @@ fn weighted(generator: &mut impl Rng, weights: &[u32]) -> usize {
     below(generator, weights.len() as u32) as usize
 }
 
+/// The first `k` of `0..n` after the shuffle that the P# artifact uses: each place, from the last to
+/// the second, swaps with one drawn among *all* places. Not uniform, which is the point: figures
+/// that were measured with it can be compared. They are left in `list`.
+pub(super) fn biased_distinct(generator: &mut impl Rng, n: u32, k: usize, list: &mut Vec<u32>) {
+    list.clear();
+    list.extend(0..n);
+    for place in (1..list.len()).rev() {
+        let other = below(generator, n) as usize;
+        list.swap(place, other);
+    }
+    list.truncate(k);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +96,30 @@ mod tests {
         let mut seen = [0; 3];
         (0..30_000).for_each(|_| seen[weighted(&mut generator, &[0; 3])] += 1);
         assert_distribution(&seen, &[1; 3]);
+    }
+
+    /// Of three numbers the first one left is 0, 1, 2 in 9, 10 and 8 of 27 cases, weighted by what
+    /// the nine pairs of swaps lead to: 3, 3 and 3 if the shuffle were fair.
+    #[test]
+    fn the_biased_shuffle_is_that_of_the_artifact() {
+        let mut expect = [0; 3];
+        for first in 0..3 {
+            for second in 0..3 {
+                let mut list = [0, 1, 2];
+                list.swap(2, first);
+                list.swap(1, second);
+                expect[list[0]] += 1;
+            }
+        }
+        let mut generator = Seed(3).stream("test");
+        let (mut seen, mut list) = ([0; 3], Vec::new());
+        for _ in 0..30_000 {
+            biased_distinct(&mut generator, 3, 1, &mut list);
+            seen[list[0] as usize] += 1;
+        }
+        assert_distribution(&seen, &expect);
+        biased_distinct(&mut generator, 3, 7, &mut list);
+        list.sort_unstable();
+        assert_eq!(list, [0, 1, 2]);
     }
 }

@@ -20,27 +20,15 @@
 //! Measured by the tests below, against closed forms: multinomial coefficients for independent
 //! tasks, products for data choices.
 
+use super::backtracking::Backtracking;
 use super::spec::Entry;
 use super::{Flow, Lanes, Strategy};
-use crate::words::{EnabledSet, Iteration, IterationEnd, Outcome, Pick, SchedulingPoint};
+use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
 
 /// Runs every schedule once.
 #[derive(Clone, Debug, Default)]
 pub struct Exhaustive {
-    /// The choices of this iteration: repeated below `depth`, or still to be repeated from it on.
-    stack: Vec<Branch>,
-    /// Decisions taken in this iteration.
-    depth: usize,
-    schedules: u64,
-    cut: u64,
-    exhausted: bool,
-    diverged: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Branch {
-    taken: u32,
-    arity: u32,
+    search: Backtracking,
 }
 
 impl Exhaustive {
@@ -55,28 +43,6 @@ impl Exhaustive {
     pub fn new() -> Self {
         Self::default()
     }
-
-    fn diverge(&mut self, what: impl FnOnce() -> String) {
-        let (schedules, depth) = (self.schedules, self.depth);
-        self.diverged.get_or_insert_with(|| {
-            format!(
-                "diverged at decision {depth} of schedule {schedules}: {}",
-                what()
-            )
-        });
-    }
-
-    /// Moves to the next schedule in depth-first order.
-    fn advance(&mut self) {
-        while let Some(branch) = self.stack.last_mut() {
-            branch.taken += 1;
-            if branch.taken < branch.arity {
-                return;
-            }
-            self.stack.pop();
-        }
-        self.exhausted = true;
-    }
 }
 
 impl Strategy for Exhaustive {
@@ -89,8 +55,8 @@ impl Strategy for Exhaustive {
     }
 
     fn begin(&mut self, _: &Iteration) -> Flow {
-        self.depth = 0;
-        if self.exhausted {
+        self.search.begin();
+        if self.search.is_exhausted() {
             Flow::Exhausted
         } else {
             Flow::Continue
@@ -98,41 +64,19 @@ impl Strategy for Exhaustive {
     }
 
     fn pick(&mut self, _: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
-        let arity = enabled.len() as u32;
-        match self.stack.get_mut(self.depth) {
-            None => self.stack.push(Branch { taken: 0, arity }),
-            Some(branch) if branch.arity == arity => {}
-            Some(branch) => {
-                let before = branch.arity;
-                *branch = Branch {
-                    taken: branch.taken % arity,
-                    arity,
-                };
-                self.stack.truncate(self.depth + 1);
-                self.diverge(|| format!("{arity} choices where there were {before}"));
-            }
-        }
-        let taken = self.stack[self.depth].taken;
-        self.depth += 1;
-        enabled.pick(taken as usize)
+        enabled.pick(self.search.take(enabled.len() as u32) as usize)
     }
 
     fn end(&mut self, end: &IterationEnd) {
-        self.cut += u64::from(matches!(end.outcome, Outcome::Cut(_)));
-        if self.depth < self.stack.len() {
-            self.stack.truncate(self.depth);
-            self.diverge(|| "the iteration ended where it went on before".to_owned());
-        }
-        self.schedules += 1;
-        self.advance();
+        self.search.end(&end.outcome);
     }
 
     fn explored_all(&self) -> Option<u64> {
-        (self.exhausted && self.cut == 0 && self.diverged.is_none()).then_some(self.schedules)
+        self.search.explored_all()
     }
 
     fn adapted(&self) -> String {
-        self.diverged.clone().unwrap_or_default()
+        self.search.divergence().unwrap_or_default().to_owned()
     }
 }
 

@@ -13,25 +13,40 @@
 //!
 //! [`pick`]: Strategy::pick
 
+mod backtracking;
+pub mod bonus_max;
 mod chains;
+pub mod delaying;
 mod draw;
 pub mod exhaustive;
 pub mod fest;
+pub mod greedy;
+pub mod idb;
+pub mod irs;
+mod memory;
+pub mod negrl_visits;
 pub mod pct;
+pub mod pct_psharp;
 pub mod pctcp;
 pub mod portfolio;
 pub mod pos;
+pub mod preemption_bounding;
 mod profile;
+pub mod ql;
+mod qtable;
 pub mod random;
 mod ranking;
 pub mod round_robin;
 mod seen;
+pub mod ses;
 pub mod spec;
+pub mod ss;
 pub mod surw;
 mod tape;
 mod timeline;
 mod tournament;
 pub mod urw;
+pub mod waypoint;
 
 #[cfg(test)]
 mod contract;
@@ -39,18 +54,32 @@ mod contract;
 mod model;
 #[cfg(test)]
 mod odds;
+#[cfg(test)]
+mod threads;
 
+pub use bonus_max::BonusMax;
+pub use delaying::{ActionOrder, DelayingExplorer};
 pub use exhaustive::Exhaustive;
 pub use fest::Fest;
+pub use greedy::Greedy;
+pub use idb::Idb;
+pub use irs::Irs;
 pub use pct::Pct;
+pub use pct_psharp::PctPsharp;
 pub use pctcp::Pctcp;
 pub use portfolio::Portfolio;
 pub use pos::Pos;
+pub use preemption_bounding::PreemptionBounding;
+pub use ql::Ql;
+pub use qtable::settings::StateView;
 pub use random::Random;
 pub use round_robin::RoundRobin;
+pub use ses::Ses;
 pub use spec::{StrategyError, StrategySpec};
+pub use ss::Ss;
 pub use surw::Surw;
 pub use urw::Urw;
+pub use waypoint::Waypoint;
 
 pub use crate::words::{Interests, StepEvent};
 

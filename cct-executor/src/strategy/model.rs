@@ -5,7 +5,7 @@
 //! the real engine. One thing differs: a task that cannot go on is blocked at once, and not only
 //! when it is picked.
 
-mod publish;
+pub(super) mod publish;
 mod tell;
 
 use super::{Flow, Interests, StepEvent, Strategy};
@@ -25,6 +25,9 @@ pub(super) enum Do {
     Yield,
     /// Takes a lock; disabled while it is held.
     Lock(usize),
+    /// Takes a lock as tasks of P# do: not before it is picked. If the lock is held then, the task
+    /// is blocked until it is the first to be let in, and then has it, whoever else does.
+    Take(usize),
     /// Gives it back.
     Unlock(usize),
     /// Draws one of so many values.
@@ -48,6 +51,8 @@ pub(super) enum Do {
 /// A program, and how far one iteration may go.
 pub(super) struct Toy {
     tasks: Vec<Vec<Do>>,
+    /// Digests do not tell tasks apart by what they do.
+    pub(super) alike: bool,
     pub(super) limit: u64,
 }
 
@@ -60,6 +65,8 @@ pub(super) struct Run {
     pub(super) values: Vec<u32>,
     /// Index and arity of each decision.
     pub(super) picks: Vec<(u32, u32)>,
+    /// Task and position of each operation, in the order in which they were completed.
+    pub(super) done: Vec<(u32, usize)>,
     /// Decisions about what runs next.
     pub(super) decisions: u64,
     pub(super) stuck: bool,
@@ -67,6 +74,11 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Steps so far: as in the engine, a data choice is one.
+    fn steps(&self) -> u64 {
+        (self.order.len() + self.values.len()) as u64
+    }
+
     /// The step in which a task did its operation `index`.
     pub(super) fn when(&self, task: u32, index: usize) -> Option<usize> {
         let mut steps = self.order.iter().enumerate().filter(|&(_, &t)| t == task);
@@ -82,6 +94,8 @@ struct World<'a> {
     next: Vec<usize>,
     spawned: Vec<bool>,
     locked: [bool; 4],
+    /// Locks, and tasks that were picked while they were held.
+    waiting: Vec<(usize, u32)>,
     raised: [bool; 4],
     current: Option<u32>,
     can_continue: bool,
@@ -101,6 +115,7 @@ impl Toy {
     pub(super) fn new(tasks: Vec<Vec<Do>>) -> Toy {
         Toy {
             tasks,
+            alike: false,
             limit: 100_000,
         }
     }
@@ -135,11 +150,11 @@ impl Toy {
                 (true, _) => Outcome::Cut(Limit::Steps),
                 (false, true) => Outcome::Failed(Failure {
                     kind: FailureKind::Deadlock { waiting: 1 },
-                    step: run.order.len() as u64,
+                    step: run.steps(),
                 }),
                 (false, false) => Outcome::Passed,
             },
-            steps: run.order.len() as u64,
+            steps: run.steps(),
             decisions: run.picks.len() as u64,
             schedule_hash: 0,
             fingerprint,
@@ -167,6 +182,7 @@ impl<'a> World<'a> {
             next: vec![0; n],
             spawned,
             locked: [false; 4],
+            waiting: Vec::new(),
             raised: [false; 4],
             current: None,
             can_continue: false,
@@ -230,6 +246,7 @@ impl<'a> World<'a> {
     /// Puts a task into the enabled set or takes it out.
     fn refresh(&mut self, task: u32) {
         let enabled = self.spawned[task as usize]
+            && self.waiting.iter().all(|&(_, waiter)| waiter != task)
             && match self.pending(task) {
                 None => false,
                 Some(Do::Lock(lock)) => !self.locked[lock],
@@ -289,7 +306,7 @@ impl<'a> World<'a> {
 
     fn point(&self) -> SchedulingPoint {
         SchedulingPoint {
-            step: self.run.order.len() as u64,
+            step: self.run.steps(),
             time_ns: 0,
             fingerprint: Fingerprint(self.fingerprint),
             parts: self.parts(),
@@ -321,9 +338,10 @@ impl<'a> World<'a> {
             weights,
             label: "toy",
         });
+        self.run.values.push(0);
         let pick = strategy.pick(&self.point(), &values);
         self.run.picks.push((pick.0, count));
-        self.run.values.push(pick.0);
+        *self.run.values.last_mut().expect("just pushed") = pick.0;
     }
 
     fn step(&mut self, task: u32, strategy: &mut dyn Strategy) {
@@ -337,6 +355,7 @@ impl<'a> World<'a> {
                 op: &action.op,
             });
         }
+        self.run.order.push(task);
         self.current = Some(task);
         self.can_continue = false;
         self.yielded = false;
@@ -344,13 +363,21 @@ impl<'a> World<'a> {
         match op {
             Do::Step | Do::Join(_) | Do::Read(_) => {}
             Do::Yield => self.yielded = true,
-            Do::Lock(lock) => {
+            Do::Take(lock) if self.locked[lock] => self.waiting.push((lock, task)),
+            Do::Lock(lock) | Do::Take(lock) => {
                 self.locked[lock] = true;
                 self.fingerprint = self.fingerprint.wrapping_add(publish::held(lock));
             }
             Do::Unlock(lock) => {
                 if std::mem::replace(&mut self.locked[lock], false) {
                     self.fingerprint = self.fingerprint.wrapping_sub(publish::held(lock));
+                }
+                let first = self
+                    .waiting
+                    .iter()
+                    .position(|&(awaited, _)| awaited == lock);
+                if let Some(first) = first {
+                    self.waiting.remove(first);
                 }
             }
             Do::Choose(count) => self.draw(strategy, count, &[]),
@@ -376,14 +403,16 @@ impl<'a> World<'a> {
                 self.yielded = !done;
             }
         }
-        self.run.order.push(task);
-        self.next[task as usize] += usize::from(done);
+        if done {
+            self.run.done.push((task, self.next[task as usize]));
+            self.next[task as usize] += 1;
+        }
         self.announce(task);
         if self.yielded {
             self.remove(task);
         }
         let ended = self.pending(task).is_none();
-        if ended || matches!(op, Do::Lock(_) | Do::Unlock(_) | Do::Spawn(_)) {
+        if ended || matches!(op, Do::Lock(_) | Do::Take(_) | Do::Unlock(_) | Do::Spawn(_)) {
             (0..self.toy.tasks.len() as u32).for_each(|task| self.refresh(task));
         } else {
             self.refresh(task);

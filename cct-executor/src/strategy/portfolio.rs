@@ -29,10 +29,11 @@ use super::{Flow, Interests, Lanes, StepEvent, Strategy};
 use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
 
 /// Members unless others are given.
-const USUAL: [&str; 7] = [
+const USUAL: [&str; 8] = [
     "random",
     "urw",
     "pos",
+    "ql",
     "surw",
     "pct:d=3",
     "pctcp:d=3",
@@ -87,7 +88,7 @@ impl Portfolio {
         build: |_| Box::new(Portfolio::new()),
     };
 
-    /// The usual members: random, pos, urw, surw, pctcp and two of pct.
+    /// The usual members: random, urw, pos, ql, surw, pctcp and two of pct.
     pub fn new() -> Portfolio {
         let members = USUAL.map(|text| StrategySpec::parse(text).expect("cct bug: a bad member"));
         Portfolio::with(&members, true)
@@ -400,7 +401,7 @@ mod tests {
         }
         let first = (0..count).map(|m| instances.iter().map(|i| i.members[m].turns).sum());
         assert_eq!(first.collect::<Vec<u64>>(), vec![1; count]);
-        for index in 8..=(count as u64 * u64::from(lanes)) {
+        for index in count as u64 + 1..=count as u64 * u64::from(lanes) {
             let lane = (index % u64::from(lanes)) as usize;
             toy.run(&mut instances[lane], Seed(63), index);
         }

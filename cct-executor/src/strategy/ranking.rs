@@ -76,7 +76,28 @@ impl Ranking {
         }
     }
 
-    /// Gives an enabled action this priority.
+    /// Whether the action has a priority.
+    #[inline]
+    pub(super) fn knows(&self, key: ActionKey) -> bool {
+        let rank = self.ranks.get(key.index());
+        rank.is_some_and(|rank| rank.epoch == self.epoch)
+    }
+
+    /// Takes in a new action with this priority.
+    pub(super) fn place(&mut self, key: ActionKey, priority: u64) {
+        let index = key.index();
+        if index >= self.ranks.len() {
+            self.ranks.resize(index + 1, Rank::default());
+        }
+        self.ranks[index] = Rank {
+            priority,
+            epoch: self.epoch,
+            queued: true,
+        };
+        self.heap.push((priority, index as u32));
+    }
+
+    /// Gives an action that has a priority another one.
     pub(super) fn set(&mut self, key: ActionKey, priority: u64) {
         let rank = &mut self.ranks[key.index()];
         rank.priority = priority;

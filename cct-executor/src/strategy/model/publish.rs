@@ -19,7 +19,7 @@ impl Do {
         let (kind, access, resource) = match self {
             Do::Step | Do::Choose(_) | Do::Weighted(_) => (OpKind::User, Access::Write, 0),
             Do::Yield => (OpKind::Yield, Access::Read, 0),
-            Do::Lock(lock) => (OpKind::Lock, Access::Write, LOCKS + lock as u32),
+            Do::Lock(lock) | Do::Take(lock) => (OpKind::Lock, Access::Write, LOCKS + lock as u32),
             Do::Unlock(lock) => (OpKind::Unlock, Access::Write, LOCKS + lock as u32),
             Do::Spawn(_) => (OpKind::Spawn, Access::Write, 0),
             Do::Join(task) => (OpKind::Join, Access::Read, TASKS | task as u32),
@@ -40,6 +40,9 @@ impl Do {
 impl Toy {
     /// Stands for a task in digests: equal for tasks that do the same.
     pub(super) fn tag(&self, task: u32) -> u64 {
+        if self.alike {
+            return 1;
+        }
         self.tasks[task as usize].iter().fold(1, |tag, op| {
             let op = op.op();
             mix2(tag, u64::from(op.resource) << 8 | op.kind as u64)
@@ -68,7 +71,7 @@ pub(super) fn written(cell: usize, writer: u64, index: usize) -> u64 {
 }
 
 /// The action of a task.
-pub(super) fn action(task: u32) -> Action {
+pub(in crate::strategy) fn action(task: u32) -> Action {
     Action {
         id: ActionId(u64::from(task)),
         op: Do::Step.op(),

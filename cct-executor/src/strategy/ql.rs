@@ -1,0 +1,375 @@
+//! QL: learns from earlier iterations to go where they have not been, by Q-learning.
+//!
+//! S. Mukherjee, P. Deligiannis, A. Biswas and A. Lal, "Learning-based controlled concurrency
+//! testing", OOPSLA 2020; the strategy QL with its optimisations OPT-1 and OPT-2.
+//!
+//! Guarantee: none beyond that of [`random`](super::random), which it equals in states that were
+//! not met before: no enabled action ever has probability 0 (up to `e^-40` of the best one's).
+//!
+//! How: an action `a` in a state `s` has a value `Q(s, a)`, 0 at first. Enabled actions are chosen
+//! with probability proportional to `e^Q`. When the iteration is over, from its last decision to its
+//! first, `Q(s, a) := (1 - alpha) Q(s, a) + alpha (R + gamma max Q(s', .))`, with `s'` the state of
+//! the next decision, or the last state. `R` is minus the number of visits of `s'` over all
+//! iterations (OPT-1; -1 with `visits=off`), minus the penalties that user code attached to the
+//! decision (OPT-2, see [`observe::penalty`](crate::observe::penalty)).
+//!
+//! The paper's variants: QL^d is `state=default`, QL^i `state=inbox`, QL^c `state=custom`, QL^b
+//! `visits=off,penalties=off`, and QL-NDN `data=random`.
+//!
+//! Departures, none of which changes what is learnt but for details:
+//! - The maximum ranges over actions that were enabled at `s'`, and counts as 0 if one of them was
+//!   untried when the next decision was taken (and was not the one chosen). The paper's formula
+//!   ranges over all actions that have a value at `s'`.
+//! - States where only one action was enabled are no decisions, and are not seen.
+//! - OPT-2's penalty of 1000 is any number, and is attached to a decision, not to a message type.
+//! - Weights of a data choice are its prior: the odds are proportional to weight times `e^Q`.
+//! - States are told apart by 64 bits, actions of one state by 32, and values have 32 bits.
+//! - Memory is bounded: seldom visited states are forgotten, see [`Ql::memory_mib`].
+//! - `compat=psharp` does as the paper's artifact, where that differs: updates from the first
+//!   decision to the last, without the last state (so the last decision is not updated); the
+//!   maximum over all actions that were ever enabled at `s'`; penalties multiplied by visits;
+//!   everything forgotten after a failure; and a softmax without subtracting the maximum, so that
+//!   once all values at a state are below some -700 the action enabled there last is taken (of two
+//!   values the first).
+//!
+//! Measured by `the_string_is_matched_more_often_than_by_chance`,
+//! `the_update_is_that_of_the_paper` and `softmax_follows_the_values`.
+
+use super::qtable::policy::Policy;
+use super::qtable::settings::{self, Settings, StateView, switch, unless};
+use super::qtable::walk::Walk;
+use super::qtable::{Counts, Table, saved};
+use super::spec::{Entry, Kind, Parameter};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
+use crate::words::seed::Generator;
+use crate::words::{EnabledSet, Iteration, IterationEnd, Outcome, Pick, SchedulingPoint, Seed};
+
+const ALPHA: f64 = 0.3;
+const GAMMA: f64 = 0.7;
+
+/// Q-learning; see the module's documentation.
+#[derive(Clone, Debug)]
+pub struct Ql {
+    name: &'static str,
+    alpha: f64,
+    gamma: f64,
+    visits: bool,
+    penalties: bool,
+    random_data: bool,
+    psharp: bool,
+    settings: Settings,
+
+    generator: Generator,
+    policy: Policy,
+    table: Table,
+    walk: Walk,
+}
+
+impl Ql {
+    pub(super) const ENTRY: Entry = Entry {
+        name: "ql",
+        help: "learns to avoid states that earlier iterations have visited often (Q-learning)",
+        parameters: &[
+            Parameter {
+                name: "alpha",
+                help: "learning rate (0.3)",
+                kind: Kind::Real(0.001, 1.0),
+            },
+            Parameter {
+                name: "gamma",
+                help: "discount of what comes later (0.7)",
+                kind: Kind::Real(0.0, 1.0),
+            },
+            Parameter {
+                name: "visits",
+                help: "reward less the more often a state was visited, not just -1 (on)",
+                kind: Kind::Switch,
+            },
+            Parameter {
+                name: "penalties",
+                help: "heed what user code says is costly (on)",
+                kind: Kind::Switch,
+            },
+            Parameter {
+                name: "data",
+                help: "how values are drawn: by what was learnt, or as `random` does (learn)",
+                kind: Kind::Word(&["learn", "random"]),
+            },
+            Parameter {
+                name: "compat",
+                help: "`psharp`: as the paper's artifact, where that differs (none)",
+                kind: Kind::Word(&["none", "psharp"]),
+            },
+            settings::STATE,
+            settings::LANES,
+            settings::MEMORY,
+        ],
+        build: |arguments| {
+            let mut ql = Ql::new()
+                .alpha(arguments.real("alpha").unwrap_or(ALPHA))
+                .gamma(arguments.real("gamma").unwrap_or(GAMMA))
+                .visits(arguments.number("visits") != Some(0))
+                .penalties(arguments.number("penalties") != Some(0));
+            ql.random_data = arguments.word("data") == Some(1);
+            ql.set(arguments.word("compat") == Some(1), Settings::of(arguments));
+            Box::new(ql)
+        },
+    };
+
+    /// QL with both optimisations, over the full state.
+    pub fn new() -> Ql {
+        let settings = Settings::default();
+        Ql {
+            name: Self::ENTRY.name,
+            alpha: ALPHA,
+            gamma: GAMMA,
+            visits: true,
+            penalties: true,
+            random_data: false,
+            psharp: false,
+            settings,
+            generator: Seed(0).stream("ql"),
+            policy: Policy::Softmax,
+            table: Table::new(Counts::States, settings.bytes_max()),
+            walk: Walk::new(0.0, false),
+        }
+    }
+
+    /// The same update under another name, with nothing but visits for a reward.
+    pub(super) fn negrl_visits(alpha: f64, gamma: f64, settings: Settings) -> Ql {
+        let mut ql = Ql::new().alpha(alpha).gamma(gamma).penalties(false);
+        ql.name = "negrl-visits";
+        ql.set(false, settings);
+        ql
+    }
+
+    /// The learning rate (0.3).
+    ///
+    /// # Panics
+    /// If it is not above 0 and at most 1.
+    #[track_caller]
+    #[must_use]
+    pub fn alpha(mut self, alpha: f64) -> Ql {
+        assert!(alpha > 0.0 && alpha <= 1.0, "ql: alpha is {alpha}");
+        self.alpha = alpha;
+        self
+    }
+
+    /// The discount of what comes later (0.7).
+    ///
+    /// # Panics
+    /// If it is not from 0 to 1.
+    #[track_caller]
+    #[must_use]
+    pub fn gamma(mut self, gamma: f64) -> Ql {
+        assert!((0.0..=1.0).contains(&gamma), "ql: gamma is {gamma}");
+        self.gamma = gamma;
+        self
+    }
+
+    /// Whether the reward is minus the number of visits (OPT-1, on), or just -1.
+    #[must_use]
+    pub fn visits(mut self, on: bool) -> Ql {
+        self.visits = on;
+        self
+    }
+
+    /// Whether what user code says is costly is heeded (OPT-2, on).
+    #[must_use]
+    pub fn penalties(mut self, on: bool) -> Ql {
+        self.penalties = on;
+        self
+    }
+
+    /// What tells states apart (all that is known).
+    #[must_use]
+    pub fn state(mut self, view: StateView) -> Ql {
+        self.settings.state = view;
+        self
+    }
+
+    /// How many tables learn side by side (1), each from its share of the iterations. So many
+    /// worker threads can be used.
+    ///
+    /// # Panics
+    /// If it is not from 1 to 64.
+    #[track_caller]
+    #[must_use]
+    pub fn lanes(mut self, lanes: u32) -> Ql {
+        assert!((1..=64).contains(&lanes), "ql: {lanes} lanes");
+        self.settings.lanes = lanes;
+        self
+    }
+
+    /// How many MiB each table takes at most (256). Beyond it the less visited half of the states
+    /// is forgotten, which the report says.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    #[must_use]
+    pub fn memory_mib(mut self, mib: u64) -> Ql {
+        assert!(mib > 0, "ql: no memory");
+        self.settings.memory_mib = mib;
+        self.set(self.psharp, self.settings);
+        self
+    }
+
+    fn set(&mut self, psharp: bool, settings: Settings) {
+        self.psharp = psharp;
+        self.settings = settings;
+        self.table = Table::new(Counts::States, settings.bytes_max());
+        self.walk = Walk::new(0.0, psharp);
+        self.policy = match psharp {
+            true => Policy::Underflowing,
+            false => Policy::Softmax,
+        };
+    }
+
+    /// The reward of reaching a state that was visited so often, by a decision with this penalty.
+    fn reward(&self, visits: u32, penalty: f32) -> f64 {
+        let visits = if self.visits { f64::from(visits) } else { 1.0 };
+        match (self.psharp, penalty > 0.0) {
+            (true, true) => -f64::from(penalty) * visits,
+            _ => -visits - f64::from(penalty),
+        }
+    }
+
+    /// Moves the value of a decision towards what it led to.
+    #[inline]
+    fn update(&mut self, step: usize, visits: u32, next: f32) {
+        let Some(state) = self.walk.state(step) else {
+            return;
+        };
+        let (tag, penalty) = (self.walk.steps[step].tag, self.walk.steps[step].extra);
+        let old = f64::from(self.table.value(state, tag).unwrap_or(0.0));
+        let target = self.reward(visits, penalty) + self.gamma * f64::from(next);
+        // In 32 bits a value could become infinite only after 10^38 visits.
+        let value = ((1.0 - self.alpha) * old + self.alpha * target) as f32;
+        match self.psharp {
+            true => self.table.set_in_place(state, tag, value),
+            false => self.table.set(state, tag, value),
+        }
+    }
+
+    /// From the last decision to the first.
+    fn learn(&mut self, end: &IterationEnd) {
+        let key = self.settings.key(end.fingerprint, &end.parts);
+        let last = self.table.insert(key);
+        let mut visits = last.map_or(1, |last| self.table.visit(last));
+        let mut next = 0.0;
+        let states = (0..self.walk.steps.len()).filter_map(|step| self.walk.state(step));
+        states.for_each(|state| {
+            self.table.visit(state);
+        });
+        for step in (0..self.walk.steps.len()).rev() {
+            self.update(step, visits, next);
+            visits = self
+                .walk
+                .state(step)
+                .map_or(1, |state| self.table.visits(state));
+            next = self.walk.best(&self.table, step);
+        }
+    }
+
+    /// As the artifact: from the first decision to the last but one.
+    fn learn_as_psharp(&mut self, end: &IterationEnd) {
+        for step in 0..self.walk.steps.len() {
+            self.walk.register(&mut self.table, step);
+            if let Some(state) = self.walk.state(step) {
+                self.table.visit(state);
+            }
+        }
+        for step in 1..self.walk.steps.len() {
+            let state = self.walk.state(step);
+            let arms = state.into_iter().flat_map(|state| self.table.arms(state));
+            let next = arms.map(|arm| arm.value).fold(f32::NEG_INFINITY, f32::max);
+            let next = if next.is_finite() { next } else { 0.0 };
+            let visits = state.map_or(1, |state| self.table.visits(state));
+            self.update(step - 1, visits, next);
+        }
+        if matches!(end.outcome, Outcome::Failed(_)) {
+            self.table.clear();
+        }
+    }
+}
+
+impl Default for Ql {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Strategy for Ql {
+    fn describe(&self) -> String {
+        let penalties = self.name == Self::ENTRY.name;
+        let own = [
+            ("alpha", unless(self.alpha, ALPHA)),
+            ("gamma", unless(self.gamma, GAMMA)),
+            ("visits", switch(self.visits, true)),
+            ("penalties", switch(self.penalties, penalties)),
+            ("data", self.random_data.then(|| "random".to_owned())),
+            ("compat", self.psharp.then(|| "psharp".to_owned())),
+        ];
+        self.settings.describe(self.name, &own)
+    }
+
+    fn lanes(&self) -> Lanes {
+        self.settings.lanes()
+    }
+
+    fn interests(&self) -> Interests {
+        Interests {
+            observations: self.penalties,
+            ..Interests::default()
+        }
+    }
+
+    fn begin(&mut self, iteration: &Iteration) -> Flow {
+        self.generator = iteration.seed.stream("ql");
+        self.walk.clear();
+        Flow::Continue
+    }
+
+    #[inline]
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        if let (true, EnabledSet::Values(values)) = (self.random_data, enabled) {
+            return enabled.pick(draw::value(&mut self.generator, values));
+        }
+        let key = self.settings.key(point.fingerprint, &point.parts);
+        let (table, generator) = (&self.table, &mut self.generator);
+        self.walk.pick(table, &self.policy, key, enabled, generator)
+    }
+
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        if let (StepEvent::Penalty { amount, .. }, Some(step)) = (event, self.walk.last()) {
+            step.extra += *amount as f32;
+        }
+    }
+
+    fn end(&mut self, end: &IterationEnd) {
+        self.walk.settle(&mut self.table);
+        if self.psharp {
+            self.learn_as_psharp(end);
+        } else {
+            self.learn(end);
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.table.remarks(self.settings.memory_mib)
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        Some(saved::save(&self.describe(), &[], &self.table))
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
+        (_, self.table) = saved::load(&self.describe(), bytes, &self.table)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "ql_tests.rs"]
+mod tests;

@@ -1,0 +1,139 @@
+//! Where the record of a key is: open addressing over record numbers.
+//!
+//! 1. A slot has 32 bits: the number of a record plus 1, and above it as many bits of the key's hash
+//!    as are left. So a search looks at a record only if it is very likely the right one.
+//! 2. Between a half and three quarters of the slots are used, so a record costs at most 8 bytes.
+
+/// An odd number without structure.
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+const SLOTS_MIN: usize = 64;
+
+#[derive(Clone, Debug)]
+pub(super) struct Index {
+    slots: Vec<u32>,
+    used: usize,
+    /// Bits of a slot that hold the number.
+    bits: u32,
+}
+
+#[inline]
+fn hash(key: u64) -> u64 {
+    key.wrapping_mul(MULTIPLIER)
+}
+
+impl Index {
+    pub(super) fn new() -> Index {
+        Index::with_slots(SLOTS_MIN)
+    }
+
+    fn with_slots(slots: usize) -> Index {
+        Index {
+            slots: vec![0; slots],
+            used: 0,
+            bits: usize::BITS - slots.leading_zeros(),
+        }
+    }
+
+    #[inline]
+    fn start(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
+    }
+
+    /// The bits of the hash that go with the number.
+    #[inline]
+    fn mark(&self, hash: u64) -> u32 {
+        ((hash >> 16) as u32) << self.bits
+    }
+
+    /// The record of a key. `is` tells whether a record has the key.
+    #[inline]
+    pub(super) fn find(&self, key: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
+        let hash = hash(key);
+        let mark = self.mark(hash);
+        let mut at = self.start(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            let number = slot.wrapping_sub(mark);
+            if number >> self.bits == 0 && is(number - 1) {
+                return Some(number - 1);
+            }
+            at += 1;
+            if at == self.slots.len() {
+                at = 0;
+            }
+        }
+    }
+
+    /// Whether the next key needs more slots.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        (self.used + 1) * 4 > self.slots.len() * 3
+    }
+
+    /// Puts in a key that is not there.
+    #[inline]
+    pub(super) fn insert(&mut self, key: u64, number: u32) {
+        let hash = hash(key);
+        let mark = self.mark(hash);
+        let mut at = self.start(hash);
+        while self.slots[at] != 0 {
+            at += 1;
+            if at == self.slots.len() {
+                at = 0;
+            }
+        }
+        self.slots[at] = mark | (number + 1);
+        self.used += 1;
+    }
+
+    /// Starts over with all these keys, numbered from 0, and more slots if they need them.
+    pub(super) fn rebuild(&mut self, keys: impl ExactSizeIterator<Item = u64>) {
+        let mut slots = self.slots.len();
+        while (keys.len() + 1) * 4 > slots * 3 {
+            slots += slots / 2;
+        }
+        *self = Index::with_slots(slots);
+        (0..)
+            .zip(keys)
+            .for_each(|(number, key)| self.insert(key, number));
+    }
+
+    /// Bytes, if there were one key more.
+    pub(super) fn bytes(&self) -> usize {
+        let slots = self.slots.len();
+        let slots = if self.is_full() {
+            slots + slots / 2
+        } else {
+            slots
+        };
+        slots * size_of::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys without any mixing, and keys that differ in their high bits only.
+    #[test]
+    fn keys_are_found_and_others_are_not() {
+        for shift in [0, 7, 32, 48] {
+            let keys: Vec<u64> = (0..5000).map(|i| i << shift).collect();
+            let mut index = Index::new();
+            for (number, &key) in (0..).zip(&keys) {
+                if index.is_full() {
+                    index.rebuild(keys[..number as usize].iter().copied());
+                }
+                index.insert(key, number);
+            }
+            for (number, &key) in (0..).zip(&keys) {
+                assert_eq!(index.find(key, |n| keys[n as usize] == key), Some(number));
+            }
+            assert_eq!(index.find(u64::MAX, |n| keys[n as usize] == u64::MAX), None);
+            assert!(index.bytes() <= 8 * keys.len());
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Parameters that all learners have.
+
+use crate::strategy::Lanes;
+use crate::strategy::spec::{Arguments, Kind, Parameter};
+use crate::words::{Fingerprint, StateParts};
+
+/// What a learner takes for the state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StateView {
+    /// All that is known: pending operations, locks, contents, and what user code observed.
+    #[default]
+    Full,
+    /// As full, without what user code observed.
+    Default,
+    /// What resources hold, the queues in particular.
+    Inbox,
+    /// What resources hold and what user code observed.
+    Custom,
+}
+
+const VIEWS: [(StateView, &str); 4] = [
+    (StateView::Full, "full"),
+    (StateView::Default, "default"),
+    (StateView::Inbox, "inbox"),
+    (StateView::Custom, "custom"),
+];
+
+pub(in crate::strategy) const STATE: Parameter = Parameter {
+    name: "state",
+    help: "what tells states apart: all, all but what the test observes, contents, or both of these (full)",
+    kind: Kind::Word(&["full", "default", "inbox", "custom"]),
+};
+
+pub(in crate::strategy) const LANES: Parameter = Parameter {
+    name: "lanes",
+    help: "tables that learn side by side, each from its share of the iterations (1)",
+    kind: Kind::Number(1, 64),
+};
+
+pub(in crate::strategy) const MEMORY: Parameter = Parameter {
+    name: "memory",
+    help: "MiB of one table, beyond which seldom visited states are forgotten (256)",
+    kind: Kind::Number(1, 65_536),
+};
+
+const MEMORY_MIB: u64 = 256;
+
+/// The parameters that all learners have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::strategy) struct Settings {
+    pub(in crate::strategy) state: StateView,
+    pub(in crate::strategy) lanes: u32,
+    pub(in crate::strategy) memory_mib: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            state: StateView::Full,
+            lanes: 1,
+            memory_mib: MEMORY_MIB,
+        }
+    }
+}
+
+impl Settings {
+    pub(in crate::strategy) fn of(arguments: &Arguments<'_>) -> Settings {
+        Settings {
+            state: arguments
+                .word("state")
+                .map_or(StateView::Full, |i| VIEWS[i].0),
+            lanes: arguments.number("lanes").unwrap_or(1) as u32,
+            memory_mib: arguments.number("memory").unwrap_or(MEMORY_MIB),
+        }
+    }
+
+    pub(in crate::strategy) fn lanes(&self) -> Lanes {
+        Lanes::Fixed(self.lanes)
+    }
+
+    pub(in crate::strategy) fn bytes_max(&self) -> usize {
+        usize::try_from(self.memory_mib << 20).unwrap_or(usize::MAX)
+    }
+
+    /// The key of a state.
+    #[inline]
+    pub(in crate::strategy) fn key(&self, fingerprint: Fingerprint, parts: &StateParts) -> u64 {
+        match self.state {
+            StateView::Full => fingerprint.0,
+            StateView::Default => fingerprint.0.wrapping_sub(parts.observed),
+            StateView::Inbox => parts.contents,
+            StateView::Custom => parts.contents.wrapping_add(parts.observed),
+        }
+    }
+
+    /// A strategy's description: its own parameters, then these, those with defaults left out.
+    pub(in crate::strategy) fn describe(
+        &self,
+        name: &str,
+        own: &[(&str, Option<String>)],
+    ) -> String {
+        let view = VIEWS.iter().find(|(view, _)| *view == self.state);
+        let view = view.map(|(_, word)| (*word).to_owned());
+        let shared = [
+            ("state", view.filter(|_| self.state != StateView::Full)),
+            ("lanes", (self.lanes != 1).then(|| self.lanes.to_string())),
+            (
+                "memory",
+                (self.memory_mib != MEMORY_MIB).then(|| self.memory_mib.to_string()),
+            ),
+        ];
+        let mut text = name.to_owned();
+        let mut separator = ':';
+        for (key, value) in own.iter().chain(&shared) {
+            if let Some(value) = value {
+                text += &format!("{separator}{key}={value}");
+                separator = ',';
+            }
+        }
+        text
+    }
+}
+
+/// A number for a description, unless it is the default.
+pub(in crate::strategy) fn unless(value: f64, default: f64) -> Option<String> {
+    (value != default).then(|| value.to_string())
+}
+
+/// A switch for a description, unless it is the default.
+pub(in crate::strategy) fn switch(on: bool, default: bool) -> Option<String> {
+    (on != default).then(|| if on { "on" } else { "off" }.to_owned())
+}

@@ -1,0 +1,298 @@
+//! WaypointRL: `bonus-max`, led to a target by predicates that hold on the way.
+//!
+//! A. Borgarelli, C. Enea, R. Majumdar and S. Nagendra, "Reward augmentation in reinforcement
+//! learning for testing distributed systems", OOPSLA 2024, algorithms 3 and 4.
+//!
+//! Guarantee: in states that were not met before, and with probability `eps` in all others, as
+//! [`random`](super::random).
+//!
+//! How: the test places predicates with [`waypoint!`](crate::waypoint). The highest that holds is
+//! the active one (0, which always holds, if no other does); each has values and counts of its
+//! own. The last predicate is the target. Decisions are taken, and within one predicate values are
+//! updated, as [`bonus_max`](super::bonus_max) does. A decision after which another predicate is
+//! active (and which was not taken in the target) is worth `max(1/V, gamma (progR + finalR))`
+//! instead of `max(1/V, gamma max Q(s', .))`: `progR` is 2 if that predicate is higher and 0 if it is
+//! lower, `finalR` is `2 gamma^d` if the iteration reached the target `d` decisions later and 0 if
+//! it did not. With `one-time=on` the target stays active once it was reached.
+//!
+//! Departures, besides those of [`bonus_max`](super::bonus_max), bonuses for `sometimes!` and
+//! `watermark!` included:
+//! - How many predicates there are is known only when they have been placed. The target is `target`
+//!   if given, otherwise the highest predicate that was ever active in this lane.
+//! - `finalR` looks for the next time that the target is reached, the last state included; the paper
+//!   counts from the first time, also when that has passed.
+//!
+//! Measured by `waypoints_lead_to_the_target` and `the_update_is_that_of_the_paper`.
+
+use super::bonus_max::{ALPHA, EPSILON, GAMMA, PARAMETERS};
+use super::qtable::marks::Marks;
+use super::qtable::policy::Policy;
+use super::qtable::settings::{self, Settings, switch, unless};
+use super::qtable::walk::Walk;
+use super::qtable::{Counts, Table, saved};
+use super::spec::{Entry, Kind, Parameter};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy};
+use crate::words::fingerprint::mix;
+use crate::words::seed::Generator;
+use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, Seed};
+
+/// For a higher predicate, and for the target.
+const REWARD: f64 = 2.0;
+/// The name under which the highest predicate is saved, among marks, whose names are hashes.
+const HIGHEST: u64 = 0;
+
+/// Learns to reach a target; see the module's documentation.
+#[derive(Clone, Debug)]
+pub struct Waypoint {
+    alpha: f64,
+    gamma: f64,
+    epsilon: f64,
+    one_time: bool,
+    given_target: Option<u32>,
+    settings: Settings,
+
+    generator: Generator,
+    policy: Policy,
+    table: Table,
+    walk: Walk,
+    marks: Marks,
+    /// The target has been reached and stays active.
+    arrived: bool,
+    /// The highest predicate that was ever active.
+    highest: u32,
+    /// The target of this iteration.
+    target: u32,
+}
+
+impl Waypoint {
+    pub(super) const ENTRY: Entry = Entry {
+        name: "waypoint",
+        help: "learns to reach the last `waypoint!`, from each to the next",
+        parameters: &{
+            let [alpha, gamma, epsilon] = PARAMETERS;
+            [
+                alpha,
+                gamma,
+                epsilon,
+                Parameter {
+                    name: "one-time",
+                    help: "once reached, the target counts as reached for the rest of the iteration (off)",
+                    kind: Kind::Switch,
+                },
+                Parameter {
+                    name: "target",
+                    help: "which waypoint is the target, from 1 (the highest ever reached)",
+                    kind: Kind::Number(1, 1000),
+                },
+                settings::STATE,
+                settings::LANES,
+                settings::MEMORY,
+            ]
+        },
+        build: |arguments| {
+            let mut waypoint = Waypoint::with(
+                arguments.real("alpha").unwrap_or(ALPHA),
+                arguments.real("gamma").unwrap_or(GAMMA),
+                arguments.real("eps").unwrap_or(EPSILON),
+                Settings::of(arguments),
+            );
+            waypoint.one_time = arguments.is_on("one-time");
+            waypoint.given_target = arguments.number("target").map(|target| target as u32);
+            Box::new(waypoint)
+        },
+    };
+
+    /// With the paper's parameters, over the full state.
+    pub fn new() -> Waypoint {
+        Waypoint::with(ALPHA, GAMMA, EPSILON, Settings::default())
+    }
+
+    /// Whether the target counts as reached for the rest of the iteration (off).
+    #[must_use]
+    pub fn one_time(mut self, on: bool) -> Waypoint {
+        self.one_time = on;
+        self
+    }
+
+    /// Which waypoint is the target, counted from 1 (the highest ever reached).
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    #[must_use]
+    pub fn target(mut self, waypoint: u32) -> Waypoint {
+        assert!(waypoint > 0, "waypoint: waypoints are counted from 1");
+        self.given_target = Some(waypoint);
+        self
+    }
+
+    fn with(alpha: f64, gamma: f64, epsilon: f64, settings: Settings) -> Waypoint {
+        Waypoint {
+            alpha,
+            gamma,
+            epsilon,
+            one_time: false,
+            given_target: None,
+            settings,
+            generator: Seed(0).stream("waypoint"),
+            policy: Policy::Greedy { epsilon },
+            table: Table::new(Counts::Arms, settings.bytes_max()),
+            walk: Walk::new(1.0, false),
+            marks: Marks::default(),
+            arrived: false,
+            highest: 0,
+            target: 0,
+        }
+    }
+
+    /// The active predicate, given the highest that holds.
+    #[inline]
+    fn active(&mut self, waypoint: u32) -> u32 {
+        if self.arrived {
+            return self.target;
+        }
+        self.highest = self.highest.max(waypoint);
+        self.arrived = self.one_time && self.target > 0 && waypoint == self.target;
+        waypoint
+    }
+
+    /// What a decision that led from one predicate to another is worth, apart from its bonus.
+    fn transition(&self, from: u32, to: u32, target_in: Option<i32>) -> f64 {
+        let progress = if to > from { REWARD } else { 0.0 };
+        let arrival = target_in.map_or(0.0, |d| REWARD * power(self.gamma, d));
+        self.gamma * (progress + arrival)
+    }
+}
+
+/// `base^exponent`, the same on every machine.
+fn power(base: f64, exponent: i32) -> f64 {
+    let (mut square, mut left, mut result) = (base, exponent, 1.0);
+    while left > 0 {
+        if left & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        left >>= 1;
+    }
+    result
+}
+
+impl Default for Waypoint {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Strategy for Waypoint {
+    fn describe(&self) -> String {
+        let own = [
+            ("alpha", unless(self.alpha, ALPHA)),
+            ("gamma", unless(self.gamma, GAMMA)),
+            ("eps", unless(self.epsilon, EPSILON)),
+            ("one-time", switch(self.one_time, false)),
+            ("target", self.given_target.map(|target| target.to_string())),
+        ];
+        self.settings.describe(Self::ENTRY.name, &own)
+    }
+
+    fn lanes(&self) -> Lanes {
+        self.settings.lanes()
+    }
+
+    fn interests(&self) -> Interests {
+        Interests {
+            observations: true,
+            ..Interests::default()
+        }
+    }
+
+    fn begin(&mut self, iteration: &Iteration) -> Flow {
+        self.generator = iteration.seed.stream("waypoint");
+        self.walk.clear();
+        self.marks.begin();
+        self.arrived = false;
+        self.target = self.given_target.unwrap_or(self.highest);
+        Flow::Continue
+    }
+
+    #[inline]
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        let active = self.active(point.waypoint);
+        let key = self.settings.key(point.fingerprint, &point.parts);
+        let key = key.wrapping_add(mix(u64::from(active)));
+        let (table, generator) = (&self.table, &mut self.generator);
+        let pick = self.walk.pick(table, &self.policy, key, enabled, generator);
+        if let Some(step) = self.walk.last() {
+            step.waypoint = active;
+        }
+        pick
+    }
+
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        let bonus = self.marks.bonus(event);
+        if let Some(step) = self.walk.last() {
+            step.extra = step.extra.max(bonus);
+        }
+    }
+
+    fn end(&mut self, end: &IterationEnd) {
+        self.walk.settle(&mut self.table);
+        let mut to = self.active(end.waypoint);
+        // What was reached for the first time is the target already.
+        let target = self.given_target.unwrap_or(self.highest);
+        let mut target_in = (to == target).then_some(0);
+        let mut next = 0.0;
+        for step in (0..self.walk.steps.len()).rev() {
+            let from = self.walk.steps[step].waypoint;
+            let worth = if from == to || from == target {
+                self.gamma * f64::from(next)
+            } else {
+                self.transition(from, to, target_in)
+            };
+            let worth = |bonus: f64| bonus.max(worth);
+            self.walk.take(&mut self.table, step, self.alpha, worth);
+            next = self.walk.best(&self.table, step);
+            target_in = match from == target {
+                true => Some(0),
+                false => target_in.map(|d: i32| d.saturating_add(1)),
+            };
+            to = from;
+        }
+    }
+
+    fn adapted(&self) -> String {
+        match self.given_target {
+            None if self.target > 0 => format!("target={}", self.target),
+            _ => String::new(),
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.table.remarks(self.settings.memory_mib);
+        if self.highest == 0 {
+            remarks.push("no waypoint held at any decision: this is `bonus-max`".to_owned());
+        }
+        remarks
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        let mut marks = self.marks.save();
+        marks.push((HIGHEST, 0, u64::from(self.highest)));
+        Some(saved::save(&self.describe(), &marks, &self.table))
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let (mut marks, table) = saved::load(&self.describe(), bytes, &self.table)?;
+        let highest = match marks.pop() {
+            Some((HIGHEST, _, highest)) => u32::try_from(highest).ok(),
+            _ => None,
+        };
+        self.highest = highest.ok_or("saved table does not say which waypoint was reached")?;
+        (self.marks, self.table) = (Marks::load(&marks), table);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "waypoint_tests.rs"]
+mod tests;

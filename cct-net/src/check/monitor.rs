@@ -1,0 +1,148 @@
+//! Liveness: something good happens, in the end.
+//!
+//! A monitor is *hot* while something is owed (a request without an answer), *cold* otherwise. It
+//! must be cold at the end of the test, and it must not stay hot for longer than its patience, in
+//! virtual time, once the system is left in peace (see [`Monitor::in_peace`]). The terms are those of
+//! P# (P. Deligiannis et al., "Uncovering bugs in distributed storage systems during testing (not in
+//! production!)", FAST 2016).
+
+use cct_executor::shim::Shared;
+use cct_executor::time::{Instant, sleep};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Watches that something owed is paid. Clones are the same monitor.
+#[derive(Clone)]
+pub struct Monitor(Arc<Inner>);
+
+struct Inner {
+    name: &'static str,
+    patience: Duration,
+    state: Shared<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What is owed, and since when.
+    owed: Vec<(u64, String, Instant)>,
+    next: u64,
+}
+
+/// Something that is owed until this is dropped or [`paid`](Owed::paid).
+#[must_use = "what is owed is paid when this is dropped"]
+pub struct Owed {
+    monitor: Monitor,
+    number: u64,
+}
+
+impl Monitor {
+    /// A monitor that is cold. Patience is how long something may be owed in peace.
+    pub fn new(name: &'static str, patience: Duration) -> Monitor {
+        Monitor(Arc::new(Inner {
+            name,
+            patience,
+            state: Shared::new(State::default()),
+        }))
+    }
+
+    /// From now on something is owed.
+    pub fn owe(&self, what: impl Into<String>) -> Owed {
+        let (what, now) = (what.into(), Instant::now());
+        let number = self.0.state.with(|state| {
+            state.next += 1;
+            state.owed.push((state.next, what, now));
+            state.next
+        });
+        Owed {
+            monitor: self.clone(),
+            number,
+        }
+    }
+
+    /// Whether something is owed.
+    pub fn is_hot(&self) -> bool {
+        self.0.state.with(|state| !state.owed.is_empty())
+    }
+
+    /// Leaves the system in peace, faults over and all links whole, until nothing is owed any more.
+    ///
+    /// # Panics
+    /// If something is still owed when patience is over.
+    #[track_caller]
+    pub fn in_peace(&self) -> impl Future<Output = ()> + use<'_> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let end = Instant::now() + self.0.patience;
+            while self.is_hot() && Instant::now() < end {
+                sleep(Duration::from_millis(1).max(self.0.patience / 1000)).await;
+            }
+            assert!(
+                !self.is_hot(),
+                "{} (in peace since {caller})",
+                self.complaint()
+            );
+        }
+    }
+
+    /// The test is at its end.
+    ///
+    /// # Panics
+    /// If something is still owed.
+    #[track_caller]
+    pub fn assert_cold(&self) {
+        assert!(!self.is_hot(), "{}", self.complaint());
+    }
+
+    fn complaint(&self) -> String {
+        let owed = self.0.state.with(|state| {
+            let texts = state
+                .owed
+                .iter()
+                .map(|(_, what, since)| (what.clone(), *since));
+            texts.collect::<Vec<_>>()
+        });
+        let texts: Vec<String> = owed
+            .iter()
+            .map(|(what, since)| format!("{what} (for {:?})", since.elapsed()))
+            .collect();
+        format!(
+            "liveness `{}`: still owed: {}",
+            self.0.name,
+            texts.join(", ")
+        )
+    }
+}
+
+impl Owed {
+    /// It is paid.
+    pub fn paid(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        let paid = self.monitor.0.state.with(|state| {
+            let at = state.owed.iter().position(|owed| owed.0 == self.number)?;
+            Some(state.owed.swap_remove(at))
+        });
+        drop(paid);
+    }
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Monitor")
+            .field("name", &self.0.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Owed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owed")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,153 @@
+//! Partitions and the like, as plain calls. They act at once, and are no scheduling points.
+
+use super::link::{Delivery, Envelope, Verdict};
+use super::stats::Statistics;
+use super::{Arrival, Network, State, Todo, network};
+use cct_executor::node::{Node, NodeId};
+
+/// Runs `change` on the running world's network; does nothing outside a world.
+fn change<R: Default>(change: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+    let Ok(net) = network() else {
+        return R::default();
+    };
+    let (result, todo) = net.state.with(|state| {
+        let mut todo = Todo::default();
+        (change(state, &mut todo), todo)
+    });
+    todo.run();
+    result
+}
+
+impl State {
+    /// Cuts a link, or makes it whole.
+    pub(crate) fn set_cut(&mut self, from: NodeId, to: NodeId, cut: bool) -> Vec<Box<dyn Arrival>> {
+        let link = self.link(from, to);
+        let mut lost = Vec::new();
+        if link.cut != cut {
+            link.cut = cut;
+            if cut {
+                lost = self.lose(from, to);
+            }
+            self.refresh_link(from, to);
+        }
+        lost
+    }
+
+    /// What a cut loses: everything but connections, which wait for better times.
+    fn lose(&mut self, from: NodeId, to: NodeId) -> Vec<Box<dyn Arrival>> {
+        let mut lost = Vec::new();
+        for id in self.link(from, to).flows.clone() {
+            let flow = &mut self.flows[id];
+            if flow.kind != super::flow::FlowKind::Reliable {
+                lost.extend(flow.drain());
+            }
+        }
+        let count = lost.len() as u64;
+        self.link(from, to).counts.lost += count;
+        self.counts.lost += count;
+        lost
+    }
+
+    fn set_held(&mut self, from: NodeId, to: NodeId, held: bool) {
+        self.link(from, to).held = held;
+        self.refresh_link(from, to);
+    }
+}
+
+/// Cuts the link from one node to another, in this direction only.
+pub(crate) fn cut(from: NodeId, to: NodeId, is_cut: bool) {
+    change(|state, todo| todo.lost.extend(state.set_cut(from, to, is_cut)));
+}
+
+/// Cuts two nodes off from each other.
+pub fn partition(a: &Node, b: &Node) {
+    for (from, to) in [(a, b), (b, a)] {
+        cut(from.id(), to.id(), true);
+    }
+}
+
+/// Makes what was cut between two nodes whole again. Connections that are still alive go on.
+pub fn heal(a: &Node, b: &Node) {
+    for (from, to) in [(a, b), (b, a)] {
+        cut(from.id(), to.id(), false);
+    }
+}
+
+/// Cuts the nodes into groups: within a group all links are whole, between groups all are cut.
+pub fn partition_groups(groups: &[&[&Node]]) {
+    for (i, from) in groups.iter().enumerate() {
+        for (j, to) in groups.iter().enumerate() {
+            for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (a, b))) {
+                if a.id() != b.id() {
+                    cut(a.id(), b.id(), i != j);
+                }
+            }
+        }
+    }
+}
+
+/// Cuts a node off from these others.
+pub fn isolate(node: &Node, others: &[&Node]) {
+    others
+        .iter()
+        .filter(|other| other.id() != node.id())
+        .for_each(|other| partition(node, other));
+}
+
+/// Makes all links whole, and releases all that are held.
+pub fn heal_all() {
+    change(|state, _| {
+        let links: Vec<(u16, u16)> = state.links.keys().copied().collect();
+        for (from, to) in links {
+            drop(state.set_cut(NodeId(from), NodeId(to), false));
+            state.set_held(NodeId(from), NodeId(to), false);
+        }
+    });
+}
+
+/// Keeps everything from one node to another on its way until it is released.
+pub fn hold(from: &Node, to: &Node) {
+    change(|state, _| state.set_held(from.id(), to.id(), true));
+}
+
+/// Lets go what was held.
+pub fn release(from: &Node, to: &Node) {
+    change(|state, _| state.set_held(from.id(), to.id(), false));
+}
+
+/// How packets from one node to another are delivered from now on.
+pub fn set_delivery(from: &Node, to: &Node, delivery: Delivery) {
+    change(|state, _| state.link(from.id(), to.id()).delivery = delivery);
+}
+
+/// How packets are delivered on all links, those included that exist.
+pub fn set_default_delivery(delivery: Delivery) {
+    change(|state, _| {
+        state
+            .links
+            .values_mut()
+            .for_each(|link| link.delivery = delivery.clone());
+        state.default_delivery = delivery;
+    });
+}
+
+/// Looks at every packet that is sent, and says what becomes of it. Replaces an earlier rule.
+///
+/// The rule runs in the sender's place, whenever something is sent; it must not send anything
+/// itself.
+pub fn set_rule(rule: impl FnMut(&Envelope) -> Verdict + Send + 'static) {
+    let old = change(|state, _| state.rule.replace(Box::new(rule)));
+    drop(old);
+}
+
+/// What went over the network so far in this iteration.
+pub fn statistics() -> Statistics {
+    change(|state, _| state.statistics())
+}
+
+impl Network {
+    /// A node is up again.
+    pub(crate) fn node_up(&self, node: NodeId) {
+        self.state.with(|state| state.down.remove(&node.0));
+    }
+}

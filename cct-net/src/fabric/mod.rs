@@ -1,0 +1,354 @@
+//! The fabric: flows of packets between nodes, the links they go over, and what may happen to them.
+//!
+//! A *flow* is what keeps an order of its own: one direction of a connection, or all messages of a
+//! mailbox from one node to another. The arrival of its next packet is one action, offered to the
+//! strategy while the link lets it through. A *link* is a pair of nodes in one direction; it is made
+//! when it is first used.
+//!
+//! 1. What a packet is, and what its arrival does, is the business of whoever sent it ([`Arrival`]).
+//! 2. Arrivals happen outside the fabric's cell, as no task.
+//! 3. The order of flows, links and nodes is that of first use; nothing depends on addresses.
+//!
+//! Read next: [`link`] (what a link does to packets), [`flow`], [`control`] (partitions and the like,
+//! as users call them).
+
+pub(crate) mod control;
+pub(crate) mod flow;
+pub(crate) mod link;
+pub(crate) mod stats;
+
+pub use control::{heal, heal_all, hold, isolate, partition, partition_groups, release, set_rule};
+pub use link::{Delivery, Envelope, Latency, Timed, Verdict};
+pub use stats::Statistics;
+
+use cct_executor::node::NodeId;
+use cct_executor::shim::{self, ActionSource, Alarm, Shared, Source};
+use flow::{Flow, FlowKind, Packet};
+use link::{Link, Rule};
+use slab::Slab;
+use stats::Counts;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+/// Something on its way to a node.
+pub(crate) trait Arrival: Send + 'static {
+    /// It arrives.
+    fn arrive(self: Box<Self>);
+
+    /// It is lost for good: the link is cut, the node is down, or a rule says so.
+    fn lost(self: Box<Self>) {}
+
+    /// A copy that may arrive too; `None` where the transport does not duplicate.
+    fn copy(&self) -> Option<Box<dyn Arrival>> {
+        None
+    }
+
+    /// Its size on the wire, in bytes.
+    fn size(&self) -> usize;
+
+    /// What kind of packet it is: its share of the abstract state.
+    fn kind(&self) -> u64;
+
+    /// What traces and rules call it.
+    fn label(&self) -> &'static str;
+}
+
+/// Number of a flow in its world.
+pub(crate) type FlowId = usize;
+
+/// All that is on its way in one world.
+pub(crate) struct Network {
+    state: Shared<State>,
+}
+
+/// A handle of the running world's network.
+pub(crate) type Net = Source<Network>;
+
+#[derive(Default)]
+struct State {
+    links: BTreeMap<(u16, u16), Link>,
+    /// What links do that nobody configured.
+    default_delivery: Delivery,
+    flows: Slab<Flow>,
+    /// Flows whose next packet is not due yet, by time.
+    schedule: BTreeSet<(u64, FlowId)>,
+    alarm: Alarm,
+    rule: Option<Rule>,
+    down: BTreeSet<u16>,
+    counts: Counts,
+}
+
+/// What is to be done once the cell is free.
+#[derive(Default)]
+struct Todo {
+    lost: Vec<Box<dyn Arrival>>,
+}
+
+/// The network of the running world.
+///
+/// # Errors
+/// Outside a world.
+pub(crate) fn network() -> io::Result<Net> {
+    shim::source(|| Network {
+        state: Shared::new(State::default()),
+    })
+    .ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the simulated network exists inside a scenario only, as in a test with \
+             #[cct_executor::test]",
+        )
+    })
+}
+
+impl Network {
+    /// Opens a flow. `identity` tells it from other flows of the pair, in every iteration alike.
+    pub(crate) fn open(
+        net: &Net,
+        from: NodeId,
+        to: NodeId,
+        kind: FlowKind,
+        identity: u64,
+        site: &'static Location<'static>,
+    ) -> FlowId {
+        let mut flow = Flow::new(from, to, kind, site);
+        let id = net.state.with(|state| state.flows.vacant_key());
+        flow.enter(net, id, identity, site);
+        net.state.with(|state| {
+            state.link(from, to).flows.push(id);
+            state.flows.insert(flow)
+        })
+    }
+
+    /// Closes a flow; what is on its way is lost.
+    pub(crate) fn close(net: &Net, id: FlowId) {
+        let todo = net.state.with(|state| {
+            let mut todo = Todo::default();
+            let Some(mut flow) = state.flows.try_remove(id) else {
+                return todo;
+            };
+            flow.action().offer(false);
+            state
+                .link(flow.from, flow.to)
+                .flows
+                .retain(|&other| other != id);
+            if let Some(due) = flow.scheduled {
+                state.schedule.remove(&(due, id));
+            }
+            todo.lost.extend(flow.drain());
+            todo
+        });
+        todo.run();
+    }
+
+    /// Sends a packet along a flow.
+    pub(crate) fn send(net: &Net, id: FlowId, arrival: Box<dyn Arrival>) {
+        let envelope = net.state.with(|state| {
+            let flow = state.flows.get(id)?;
+            let (from, to) = (flow.from, flow.to);
+            Some((state.rule.take(), Envelope::new(from, to, &*arrival)))
+        });
+        let Some((mut rule, envelope)) = envelope else {
+            return arrival.lost();
+        };
+        // The rule is user code: it runs while the cell is free.
+        let verdict = rule.as_mut().map_or(Verdict::Pass, |rule| rule(&envelope));
+        let todo = net.state.with(|state| {
+            if state.rule.is_none() {
+                state.rule = rule;
+            }
+            let mut todo = Todo::default();
+            state.accept(id, arrival, verdict, &mut todo);
+            state.refresh(id);
+            state.set_alarm();
+            todo
+        });
+        todo.run();
+    }
+
+    /// Whether anything is still on its way along a flow.
+    pub(crate) fn is_idle(net: &Net, id: FlowId) -> bool {
+        net.state
+            .with(|state| state.flows.get(id).is_none_or(Flow::is_empty))
+    }
+
+    /// Time has come for some packets.
+    fn release_due(&self) {
+        self.state.with(|state| {
+            let now = shim::world_time_ns();
+            while let Some(&(due, id)) = state.schedule.first() {
+                if due > now {
+                    break;
+                }
+                state.schedule.pop_first();
+                state.flows[id].scheduled = None;
+                state.refresh(id);
+            }
+            state.set_alarm();
+        });
+    }
+}
+
+impl State {
+    fn link(&mut self, from: NodeId, to: NodeId) -> &mut Link {
+        let delivery = &self.default_delivery;
+        self.links
+            .entry((from.0, to.0))
+            .or_insert_with(|| Link::new(delivery.clone()))
+    }
+
+    /// Puts a packet on its way, or loses it.
+    fn accept(&mut self, id: FlowId, arrival: Box<dyn Arrival>, verdict: Verdict, todo: &mut Todo) {
+        let (from, to, kind, last_due) = {
+            let flow = &self.flows[id];
+            (flow.from, flow.to, flow.kind, flow.last_due)
+        };
+        let down = self.down.contains(&to.0);
+        self.counts.sent(arrival.size());
+        let link = self.link(from, to);
+        link.counts.sent(arrival.size());
+        let lost = verdict == Verdict::Drop || down || (link.cut && kind != FlowKind::Reliable);
+        if lost && !(kind == FlowKind::Reliable && !down) {
+            link.counts.lost += 1;
+            self.counts.lost += 1;
+            return todo.lost.push(arrival);
+        }
+        let mut due_ns = link.due_ns(arrival.size());
+        match verdict {
+            Verdict::DeliverAfter(delay) => {
+                due_ns = due_ns.saturating_add(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX));
+            }
+            // A lost segment of a connection is sent again: it comes late.
+            Verdict::Drop => due_ns = due_ns.saturating_add(link::RETRANSMISSION_NS),
+            _ => {}
+        }
+        if kind != FlowKind::Loose {
+            due_ns = due_ns.max(last_due);
+        }
+        let copy = if verdict == Verdict::Duplicate {
+            arrival.copy()
+        } else {
+            None
+        };
+        let flow = &mut self.flows[id];
+        flow.push(Packet { arrival, due_ns });
+        if let Some(arrival) = copy {
+            flow.push(Packet { arrival, due_ns });
+        }
+    }
+
+    /// Brings a flow's offer up to date.
+    fn refresh(&mut self, id: FlowId) {
+        let Some(flow) = self.flows.get(id) else {
+            return;
+        };
+        let link = &self.links[&(flow.from.0, flow.to.0)];
+        let passes = !link.held && !link.cut;
+        let due = flow.next_due();
+        let (action, scheduled) = (flow.action(), flow.scheduled);
+        let now = shim::world_time_ns();
+        let ready = passes && due.is_some_and(|due| due <= now);
+        action.offer(ready);
+        let wanted = due.filter(|&due| passes && due > now);
+        if wanted != scheduled {
+            if let Some(due) = scheduled {
+                self.schedule.remove(&(due, id));
+            }
+            if let Some(due) = wanted {
+                self.schedule.insert((due, id));
+            }
+            self.flows[id].scheduled = wanted;
+        }
+    }
+
+    /// Brings all flows of a link up to date.
+    fn refresh_link(&mut self, from: NodeId, to: NodeId) {
+        for at in 0..self.link(from, to).flows.len() {
+            let id = self.link(from, to).flows[at];
+            self.refresh(id);
+        }
+        self.set_alarm();
+    }
+
+    fn set_alarm(&mut self) {
+        struct Due;
+
+        impl Wake for Due {
+            fn wake(self: Arc<Self>) {
+                if let Ok(net) = network() {
+                    net.release_due();
+                }
+            }
+        }
+
+        match self.schedule.first() {
+            None => self.alarm.clear(),
+            Some(&(due, _)) => {
+                if self.alarm.time_ns() != Some(due) {
+                    self.alarm.set(due, &Waker::from(Arc::new(Due)));
+                }
+            }
+        }
+    }
+}
+
+impl Todo {
+    fn run(self) {
+        self.lost.into_iter().for_each(Arrival::lost);
+    }
+}
+
+impl ActionSource for Network {
+    /// The next packet of a flow arrives.
+    fn apply(&self, what: u64) {
+        let id = what as FlowId;
+        let choices = self
+            .state
+            .with(|state| state.flows.get(id).map_or(0, Flow::arrivable));
+        let at = match choices {
+            0 => return,
+            1 => 0,
+            // Datagrams overtake each other.
+            n => shim::choose(n, "which datagram arrives"),
+        };
+        let arrival = self.state.with(|state| {
+            let flow = state.flows.get_mut(id)?;
+            let arrival = flow.take(at as usize);
+            let (from, to) = (flow.from, flow.to);
+            state.link(from, to).counts.arrived += 1;
+            state.counts.arrived += 1;
+            state.refresh(id);
+            state.set_alarm();
+            arrival
+        });
+        if let Some(arrival) = arrival {
+            arrival.arrive();
+        }
+    }
+
+    fn node_down(&self, node: NodeId) {
+        let todo = self.state.with(|state| {
+            let mut todo = Todo::default();
+            state.down.insert(node.0);
+            let State {
+                flows, schedule, ..
+            } = state;
+            for (id, flow) in flows.iter_mut().filter(|(_, flow)| flow.to == node) {
+                if let Some(due) = flow.scheduled.take() {
+                    schedule.remove(&(due, id));
+                }
+                flow.action().offer(false);
+                todo.lost.extend(flow.drain());
+            }
+            todo
+        });
+        todo.run();
+    }
+
+    fn snapshot(&self) -> Vec<String> {
+        self.state.with(|state| state.snapshot())
+    }
+}

@@ -1,0 +1,72 @@
+//! What went over the network.
+
+use super::State;
+use std::fmt::Write as _;
+
+/// Packets and bytes, of the whole network in one iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Bytes that were sent.
+    pub bytes: u64,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that were lost.
+    pub lost: u64,
+    /// Packets that are on their way.
+    pub in_flight: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) sent: u64,
+    pub(super) bytes: u64,
+    pub(super) arrived: u64,
+    pub(super) lost: u64,
+}
+
+impl Counts {
+    pub(super) fn sent(&mut self, bytes: usize) {
+        self.sent += 1;
+        self.bytes += bytes as u64;
+    }
+}
+
+impl State {
+    pub(super) fn statistics(&self) -> Statistics {
+        let Counts {
+            sent,
+            bytes,
+            arrived,
+            lost,
+        } = self.counts;
+        Statistics {
+            sent,
+            bytes,
+            arrived,
+            lost,
+            in_flight: self.flows.iter().map(|(_, flow)| flow.len() as u64).sum(),
+        }
+    }
+
+    /// One line for each link with traffic, or in a state worth knowing.
+    pub(super) fn snapshot(&self) -> Vec<String> {
+        let line = |(&(from, to), link): (&(u16, u16), &super::link::Link)| {
+            let waiting: usize = link.flows.iter().map(|&id| self.flows[id].len()).sum();
+            let mut text = format!(
+                "n{from} -> n{to}: {} sent, {} arrived, {} lost, {waiting} on their way",
+                link.counts.sent, link.counts.arrived, link.counts.lost
+            );
+            if link.cut {
+                let _ = write!(text, ", cut");
+            }
+            if link.held {
+                let _ = write!(text, ", held");
+            }
+            text
+        };
+        self.links.iter().map(line).collect()
+    }
+}

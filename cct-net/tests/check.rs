@@ -1,0 +1,206 @@
+//! The linearizability checker against brute force, and liveness monitors in a world.
+
+use cct_executor::{Checker, Seed, nondet, spawn, time};
+use cct_net::check::models::{KeyValue, KeyValueOp, Queue, QueueOp, Register, RegisterOp};
+use cct_net::check::monitor::Monitor;
+use cct_net::check::{Call, History, Model};
+use rand::RngExt;
+use std::time::Duration;
+
+/// An operation of a random history: when it was invoked and when it returned what.
+type Timed<M> = (
+    <M as Model>::Op,
+    usize,
+    Option<(usize, <M as Model>::Output)>,
+);
+
+/// Whether some order of all operations that returned, and of some that did not, is allowed.
+fn brute_force<M: Model>(model: &M, ops: &[Timed<M>]) -> bool {
+    fn extend<M: Model>(
+        model: &M,
+        ops: &[Timed<M>],
+        placed: &mut Vec<usize>,
+        state: &M::State,
+    ) -> bool {
+        let missing = |i: &usize| !placed.contains(i);
+        let left: Vec<usize> = (0..ops.len()).filter(missing).collect();
+        if left.iter().all(|&i| ops[i].2.is_none()) {
+            return true;
+        }
+        left.iter().any(|&i| {
+            // Nothing that is left may have returned before this was invoked.
+            let late = left
+                .iter()
+                .any(|&j| ops[j].2.as_ref().is_some_and(|(end, _)| *end < ops[i].1));
+            if late {
+                return false;
+            }
+            let output = ops[i].2.as_ref().map(|(_, output)| output);
+            let Some(after) = model.apply(state, &ops[i].0, output) else {
+                return false;
+            };
+            placed.push(i);
+            let found = extend(model, ops, placed, &after);
+            placed.pop();
+            found
+        })
+    }
+    extend(model, ops, &mut Vec::new(), &model.initial())
+}
+
+/// Records random, overlapping operations with random outputs.
+fn random_history<M: Model>(
+    rng: &mut impl rand::Rng,
+    draw: impl Fn(&mut dyn rand::Rng) -> (M::Op, M::Output),
+) -> (History<M::Op, M::Output>, Vec<Timed<M>>) {
+    let history = History::new();
+    let (mut ops, mut open): (Vec<Timed<M>>, Vec<(usize, Call<_, _>, M::Output)>) =
+        Default::default();
+    for event in 0..10 {
+        if ops.len() < 6 && (open.is_empty() || rng.random_bool(0.5)) {
+            let (op, output) = draw(rng);
+            let call = history.invoke("client", op.clone());
+            open.push((ops.len(), call, output));
+            ops.push((op, event, None));
+        } else if !open.is_empty() {
+            let (i, call, output) = open.swap_remove(rng.random_range(0..open.len()));
+            ops[i].2 = Some((event, output.clone()));
+            call.returned(output);
+        }
+    }
+    (history, ops)
+}
+
+fn compare<M: Model>(model: &M, draw: impl Fn(&mut dyn rand::Rng) -> (M::Op, M::Output)) {
+    let mut rng = Seed(5).stream("histories");
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..4000 {
+        let (history, ops) = random_history::<M>(&mut rng, &draw);
+        let mut parts: Vec<u64> = ops.iter().map(|op| model.part(&op.0)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let expected = parts.iter().all(|&part| {
+            let own: Vec<_> = ops
+                .iter()
+                .filter(|op| model.part(&op.0) == part)
+                .cloned()
+                .collect();
+            brute_force(model, &own)
+        });
+        assert_eq!(history.check(model).is_ok(), expected, "{ops:?}");
+        *if expected { &mut good } else { &mut bad } += 1;
+    }
+    assert!(
+        good > 400 && bad > 400,
+        "{good} good and {bad} bad histories"
+    );
+}
+
+#[test]
+fn the_checker_agrees_with_brute_force() {
+    compare(&Register::new(0), |rng| {
+        let (a, b) = (rng.random_range(0..3), rng.random_range(0..3));
+        match rng.random_range(0..3) {
+            0 => (RegisterOp::Read, Some(a)),
+            1 => (RegisterOp::Write(a), None),
+            _ => (
+                RegisterOp::CompareAndSwap(a, b),
+                Some(rng.random_range(0..3)),
+            ),
+        }
+    });
+    compare(&Queue::new(), |rng| match rng.random_range(0..2) {
+        0 => (QueueOp::Enqueue(rng.random_range(0..2)), None),
+        _ => (
+            QueueOp::Dequeue,
+            [None, Some(0), Some(1)][rng.random_range(0..3)],
+        ),
+    });
+    compare(&KeyValue::of::<u8, u8>(), |rng| {
+        let key = rng.random_range(0..2);
+        match rng.random_range(0..4) {
+            0 => (KeyValueOp::Put(key, rng.random_range(0..2)), None),
+            1 => (KeyValueOp::Delete(key), None),
+            _ => (
+                KeyValueOp::Get(key),
+                [None, Some(0), Some(1)][rng.random_range(0..3)],
+            ),
+        }
+    });
+}
+
+#[test]
+fn a_counterexample_names_what_fits_nowhere() {
+    let history = History::new();
+    history.invoke("a", RegisterOp::Write(1)).returned(None);
+    history.invoke("b", RegisterOp::Write(2)).returned(None);
+    history.invoke("c", RegisterOp::Read).returned(Some(1));
+    let text = history.check(&Register::new(0)).unwrap_err().to_string();
+    assert!(
+        text.contains("[   3 to    4] b: Write(2) -> None   then 2"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("[   5 to    6] c: Read -> Some(1)"),
+        "{text}"
+    );
+}
+
+/// What never returned may have happened late, or never; what was refused has not.
+#[test]
+fn open_and_refused_operations() {
+    let history = History::new();
+    let open = history.invoke("a", RegisterOp::Write(1));
+    history.invoke("b", RegisterOp::Read).returned(Some(0));
+    history.invoke("b", RegisterOp::Read).returned(Some(1));
+    history.check(&Register::new(0)).unwrap();
+    open.failed();
+    assert!(history.check(&Register::new(0)).is_err());
+}
+
+/// Many operations that overlap a little: what a real test records.
+#[test]
+fn long_histories_are_quick() {
+    let history = History::new();
+    let mut open = None;
+    for i in 0..2000_u64 {
+        let call = history.invoke("a", KeyValueOp::Put(i % 5, i));
+        if let Some((call, _)) = open.replace((call, i)) {
+            let call: Call<_, _> = call;
+            call.returned(None);
+        }
+    }
+    assert_eq!(history.len(), 2000);
+    history.check(&KeyValue::of::<u64, u64>()).unwrap();
+}
+
+#[test]
+fn what_is_owed_must_be_paid_in_peace() {
+    let run = |answers: bool| {
+        Checker::new()
+            .name("liveness")
+            .use_environment(false)
+            .iterations(20)
+            .run(move || async move {
+                let monitor = Monitor::new("answers", Duration::from_secs(10));
+                let owed = monitor.owe("request 7");
+                spawn(async move {
+                    time::sleep(Duration::from_secs(u64::from(nondet::choose(8)))).await;
+                    if !answers {
+                        std::future::pending::<()>().await;
+                    }
+                    owed.paid();
+                });
+                assert!(monitor.is_hot());
+                monitor.in_peace().await;
+                monitor.assert_cold();
+            })
+    };
+    run(true).assert_passed();
+    let report = run(false);
+    let text = report.failure().expect("it stays hot").kind.to_string();
+    assert!(
+        text.contains("`answers`: still owed: request 7 (for 10s)"),
+        "{text}"
+    );
+}
