@@ -24,6 +24,7 @@ impl Core {
             fingerprint: Fingerprint(self.fingerprint),
             parts: self.parts,
             waypoint: self.waypoint,
+            waypoints: self.waypoints.len() as u32,
             current: Self::key(self.last),
             can_continue: current != NONE,
             yielded: false,

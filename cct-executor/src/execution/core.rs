@@ -295,17 +295,6 @@ impl Core {
             .get_or_insert(Outcome::Failed(Failure { kind, step }));
     }
 
-    /// Replaces an action's share of the fingerprint.
-    #[inline]
-    pub(crate) fn set_digest(&mut self, key: u32, digest: u64) {
-        let action = &mut self.actions[key as usize];
-        self.fingerprint = self
-            .fingerprint
-            .wrapping_sub(action.digest)
-            .wrapping_add(digest);
-        action.digest = digest;
-    }
-
     /// Notes a state.
     #[inline]
     pub(crate) fn add_state(&mut self, state: u64) {

@@ -144,6 +144,7 @@ impl Core {
             fingerprint: Fingerprint(self.fingerprint),
             parts: self.parts,
             waypoint: self.waypoint,
+            waypoints: self.waypoints.len() as u32,
             current: Self::key(last),
             can_continue: current != NONE,
             yielded: last != NONE && self.actions[last as usize].state & state::YIELDED != 0,

@@ -293,6 +293,7 @@ impl World {
                     fingerprint: Fingerprint(core.fingerprint),
                     parts: core.parts,
                     waypoint: core.waypoint,
+                    waypoints: core.waypoints.len() as u32,
                 },
                 decider,
                 joined_panics: core.joined_panics,

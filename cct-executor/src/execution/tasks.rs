@@ -160,7 +160,7 @@ impl Core {
             locals: Vec::new(),
             blocking: spawn.blocking,
         });
-        self.set_digest(key, mix(tag ^ op_digest(OpKind::Start, 0)));
+        self.count_task(key, mix(tag ^ op_digest(OpKind::Start, 0)) | 1);
         if group != NONE {
             self.action(key).state |= state::GROUPED;
             self.groups[group as usize].members.push(key);
@@ -186,17 +186,34 @@ impl Core {
     pub(crate) fn announce(&mut self, key: u32, op: Op, resource_tag: u64) {
         let action = &mut self.actions[key as usize];
         let same = action.op.kind == op.kind && action.op.resource == op.resource;
+        let before = action.op.kind;
         action.op = op;
         if same {
             return;
         }
         let tag = self.tasks[action.subject as usize].tag;
         let digest = mix(tag ^ op_digest(op.kind, resource_tag));
-        self.fingerprint = self
-            .fingerprint
-            .wrapping_sub(action.digest)
-            .wrapping_add(digest);
+        let change = digest.wrapping_sub(action.digest);
         action.digest = digest;
+        self.fingerprint = self.fingerprint.wrapping_add(change);
+        self.parts.pending = self.parts.pending.wrapping_add(change);
+        let kinds = kind_digest(op.kind).wrapping_sub(kind_digest(before));
+        self.parts.kinds = self.parts.kinds.wrapping_add(kinds);
+    }
+
+    /// A task begins to count in the fingerprint, or ceases to.
+    fn count_task(&mut self, key: u32, digest: u64) {
+        let action = &mut self.actions[key as usize];
+        let change = digest.wrapping_sub(action.digest);
+        let kind = kind_digest(action.op.kind);
+        action.digest = digest;
+        self.fingerprint = self.fingerprint.wrapping_add(change);
+        self.parts.pending = self.parts.pending.wrapping_add(change);
+        self.parts.kinds = if digest == 0 {
+            self.parts.kinds.wrapping_sub(kind)
+        } else {
+            self.parts.kinds.wrapping_add(kind)
+        };
     }
 
     /// A task was picked: what is needed to poll it.
@@ -253,7 +270,7 @@ impl Core {
 
     /// A task is over. The caller drops the result outside.
     pub(crate) fn exit(&mut self, key: u32, decider: &mut dyn Decider) -> Vec<Local> {
-        self.set_digest(key, 0);
+        self.count_task(key, 0);
         let action = self.action(key);
         action.state = action.state & state::GROUPED | state::DONE;
         if action.state & state::GROUPED != 0 {
@@ -346,6 +363,21 @@ impl Core {
         }
         text
     }
+}
+
+/// What an operation's kind alone contributes to the state.
+#[inline]
+fn kind_digest(kind: OpKind) -> u64 {
+    const DIGESTS: [u64; 64] = {
+        let mut digests = [0; 64];
+        let mut kind = 0;
+        while kind < digests.len() {
+            digests[kind] = mix(kind as u64 + 1);
+            kind += 1;
+        }
+        digests
+    };
+    DIGESTS[kind as usize]
 }
 
 /// What an operation contributes to its task's digest.

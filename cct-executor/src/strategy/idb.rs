@@ -266,6 +266,7 @@ mod tests {
                     fingerprint: crate::words::Fingerprint(0),
                     parts: crate::words::StateParts::default(),
                     waypoint: 0,
+                    waypoints: 0,
                 });
             }
             strategy.bound

@@ -11,6 +11,7 @@ mod tell;
 use super::{Flow, Interests, StepEvent, Strategy};
 use crate::words::action::{Action, ActionKey};
 use crate::words::enabled::{EnabledActions, EnabledSet, Values};
+use crate::words::fingerprint::mix;
 use crate::words::{
     Failure, FailureKind, Fingerprint, Iteration, IterationEnd, Limit, Outcome, SchedulingPoint,
     Seed, StateParts,
@@ -104,6 +105,8 @@ struct World<'a> {
     tags: Vec<u64>,
     fingerprint: u64,
     contents: u64,
+    /// Sum over the kinds of pending operations.
+    kinds: u64,
     /// What each cell adds to the contents.
     cells: [u64; 8],
     /// Tasks that were enabled (true) or disabled in this step.
@@ -160,6 +163,7 @@ impl Toy {
             fingerprint,
             parts,
             waypoint: 0,
+            waypoints: 0,
         });
         Some(run)
     }
@@ -191,6 +195,7 @@ impl<'a> World<'a> {
             tags: (0..n as u32).map(|task| toy.tag(task)).collect(),
             fingerprint: 0,
             contents: 0,
+            kinds: 0,
             cells: [0; 8],
             changed: Vec::new(),
             run: Run::default(),
@@ -217,6 +222,11 @@ impl<'a> World<'a> {
         let op = self.pending(task).map(Do::op);
         let action = &mut self.actions[task as usize];
         let digest = op.map_or(0, |op| publish::digest(self.tags[task as usize], &op));
+        let kind = |op: &crate::words::Op| mix(op.kind as u64 + 1);
+        if action.digest != 0 {
+            self.kinds = self.kinds.wrapping_sub(kind(&action.op));
+        }
+        self.kinds = self.kinds.wrapping_add(op.as_ref().map_or(0, kind));
         self.fingerprint = self
             .fingerprint
             .wrapping_sub(std::mem::replace(&mut action.digest, digest))
@@ -228,6 +238,11 @@ impl<'a> World<'a> {
         StateParts {
             contents: self.contents,
             observed: 0,
+            pending: self
+                .actions
+                .iter()
+                .fold(0, |sum, a| sum.wrapping_add(a.digest)),
+            kinds: self.kinds,
         }
     }
 
@@ -311,6 +326,7 @@ impl<'a> World<'a> {
             fingerprint: Fingerprint(self.fingerprint),
             parts: self.parts(),
             waypoint: 0,
+            waypoints: 0,
             current: self.current.map(ActionKey),
             can_continue: self.can_continue,
             yielded: self.yielded,

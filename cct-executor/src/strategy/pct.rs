@@ -407,7 +407,11 @@ impl Strategy for Pct {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         match enabled {
             EnabledSet::Actions(actions) => self.next(point, actions),
-            EnabledSet::Values(values) => enabled.pick(draw::value(&mut self.values, values)),
+            EnabledSet::Values(values) => {
+                // Drawing a value is a step too, but nothing ran alone.
+                self.last_step = point.step;
+                enabled.pick(draw::value(&mut self.values, values))
+            }
         }
     }
 

@@ -17,8 +17,8 @@
 //!
 //! Departures, besides those of [`bonus_max`](super::bonus_max), bonuses for `sometimes!` and
 //! `watermark!` included:
-//! - How many predicates there are is known only when they have been placed. The target is `target`
-//!   if given, otherwise the highest predicate that was ever active in this lane.
+//! - The target is the last predicate that was declared by the time of a decision, or `target` if
+//!   that is given.
 //! - `finalR` looks for the next time that the target is reached, the last state included; the paper
 //!   counts from the first time, also when that has passed.
 //!
@@ -38,8 +38,6 @@ use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, S
 
 /// For a higher predicate, and for the target.
 const REWARD: f64 = 2.0;
-/// The name under which the highest predicate is saved, among marks, whose names are hashes.
-const HIGHEST: u64 = 0;
 
 /// Learns to reach a target; see the module's documentation.
 #[derive(Clone, Debug)]
@@ -58,9 +56,7 @@ pub struct Waypoint {
     marks: Marks,
     /// The target has been reached and stays active.
     arrived: bool,
-    /// The highest predicate that was ever active.
-    highest: u32,
-    /// The target of this iteration.
+    /// The target, as far as it is known; 0 without waypoints.
     target: u32,
 }
 
@@ -81,7 +77,7 @@ impl Waypoint {
                 },
                 Parameter {
                     name: "target",
-                    help: "which waypoint is the target, from 1 (the highest ever reached)",
+                    help: "which waypoint is the target, from 1 (the last)",
                     kind: Kind::Number(1, 1000),
                 },
                 settings::STATE,
@@ -114,7 +110,7 @@ impl Waypoint {
         self
     }
 
-    /// Which waypoint is the target, counted from 1 (the highest ever reached).
+    /// Which waypoint is the target, counted from 1 (the last).
     ///
     /// # Panics
     /// If it is 0.
@@ -140,18 +136,17 @@ impl Waypoint {
             walk: Walk::new(1.0, false),
             marks: Marks::default(),
             arrived: false,
-            highest: 0,
             target: 0,
         }
     }
 
     /// The active predicate, given the highest that holds.
     #[inline]
-    fn active(&mut self, waypoint: u32) -> u32 {
+    fn active(&mut self, waypoint: u32, declared: u32) -> u32 {
         if self.arrived {
             return self.target;
         }
-        self.highest = self.highest.max(waypoint);
+        self.target = self.given_target.unwrap_or(declared);
         self.arrived = self.one_time && self.target > 0 && waypoint == self.target;
         waypoint
     }
@@ -211,13 +206,12 @@ impl Strategy for Waypoint {
         self.walk.clear();
         self.marks.begin();
         self.arrived = false;
-        self.target = self.given_target.unwrap_or(self.highest);
         Flow::Continue
     }
 
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
-        let active = self.active(point.waypoint);
+        let active = self.active(point.waypoint, point.waypoints);
         let key = self.settings.key(point.fingerprint, &point.parts);
         let key = key.wrapping_add(mix(u64::from(active)));
         let (table, generator) = (&self.table, &mut self.generator);
@@ -237,9 +231,8 @@ impl Strategy for Waypoint {
 
     fn end(&mut self, end: &IterationEnd) {
         self.walk.settle(&mut self.table);
-        let mut to = self.active(end.waypoint);
-        // What was reached for the first time is the target already.
-        let target = self.given_target.unwrap_or(self.highest);
+        let mut to = self.active(end.waypoint, end.waypoints);
+        let target = self.target;
         let mut target_in = (to == target).then_some(0);
         let mut next = 0.0;
         for step in (0..self.walk.steps.len()).rev() {
@@ -269,25 +262,22 @@ impl Strategy for Waypoint {
 
     fn remarks(&self) -> Vec<String> {
         let mut remarks = self.table.remarks(self.settings.memory_mib);
-        if self.highest == 0 {
-            remarks.push("no waypoint held at any decision: this is `bonus-max`".to_owned());
+        if self.target == 0 {
+            remarks.push("the test declares no `waypoint!`: this is `bonus-max`".to_owned());
         }
         remarks
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        let mut marks = self.marks.save();
-        marks.push((HIGHEST, 0, u64::from(self.highest)));
-        Some(saved::save(&self.describe(), &marks, &self.table))
+        Some(saved::save(
+            &self.describe(),
+            &self.marks.save(),
+            &self.table,
+        ))
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let (mut marks, table) = saved::load(&self.describe(), bytes, &self.table)?;
-        let highest = match marks.pop() {
-            Some((HIGHEST, _, highest)) => u32::try_from(highest).ok(),
-            _ => None,
-        };
-        self.highest = highest.ok_or("saved table does not say which waypoint was reached")?;
+        let (marks, table) = saved::load(&self.describe(), bytes, &self.table)?;
         (self.marks, self.table) = (Marks::load(&marks), table);
         Ok(())
     }

@@ -20,6 +20,12 @@ pub struct StateParts {
     pub contents: u64,
     /// What user code observed; 0 when it observes nothing.
     pub observed: u64,
+    /// The pending operations of all tasks: what they do, to which resource, and where the task was
+    /// spawned.
+    pub pending: u64,
+    /// The pending operations once more, by [`OpKind`](super::action::OpKind) only. No part of the
+    /// fingerprint: it may take the place of `pending` for a coarser state.
+    pub kinds: u64,
 }
 
 /// Where a decision is taken.
@@ -35,6 +41,8 @@ pub struct SchedulingPoint {
     pub parts: StateParts,
     /// The highest waypoint whose predicate holds, counted from 1; 0 when none does.
     pub waypoint: u32,
+    /// How many waypoints were declared so far.
+    pub waypoints: u32,
     /// The task that ran last, if it is still alive.
     pub current: Option<ActionKey>,
     /// The task that ran last is in the middle of a poll and could simply go on.

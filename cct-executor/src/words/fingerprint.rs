@@ -21,7 +21,7 @@ impl fmt::Display for Fingerprint {
 /// Mixes one word so that every input bit reaches the whole output (a 64-bit multiply-xorshift
 /// finaliser).
 #[inline]
-pub fn mix(x: u64) -> u64 {
+pub const fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     let x = (x ^ (x >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     x ^ (x >> 32)

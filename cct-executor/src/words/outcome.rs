@@ -165,4 +165,6 @@ pub struct IterationEnd {
     pub parts: StateParts,
     /// The highest waypoint whose predicate held in the last state; 0 for none.
     pub waypoint: u32,
+    /// How many waypoints were declared.
+    pub waypoints: u32,
 }

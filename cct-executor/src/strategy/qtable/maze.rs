@@ -23,6 +23,10 @@ pub(in crate::strategy) trait Maze {
     fn waypoint(&self) -> u32 {
         0
     }
+    /// How many waypoints there are.
+    fn waypoints(&self) -> u32 {
+        0
+    }
     /// Whether actions are values of a data choice.
     fn is_data(&self) -> bool {
         false
@@ -84,6 +88,7 @@ pub(in crate::strategy) trait Maze {
             fingerprint: Fingerprint(self.state()),
             parts: StateParts::default(),
             waypoint: self.waypoint(),
+            waypoints: self.waypoints(),
         });
         taken
     }
@@ -95,6 +100,7 @@ pub(in crate::strategy) trait Maze {
             fingerprint: Fingerprint(self.state()),
             parts: StateParts::default(),
             waypoint: self.waypoint(),
+            waypoints: self.waypoints(),
             current: None,
             can_continue: false,
             yielded: false,
@@ -188,6 +194,10 @@ impl Maze for Cubes {
     /// Cubes 1 to 3.
     fn waypoint(&self) -> u32 {
         if self.at[0] > 3 { 0 } else { self.at[0] }
+    }
+
+    fn waypoints(&self) -> u32 {
+        3
     }
 }
 
@@ -293,6 +303,10 @@ impl Maze for Graph {
     fn act(&mut self, action: u32) {
         self.at = self.edges[self.at as usize][action as usize];
         self.penalised = action == 1;
+    }
+
+    fn waypoints(&self) -> u32 {
+        self.waypoints.iter().copied().max().unwrap_or(0)
     }
 
     fn waypoint(&self) -> u32 {

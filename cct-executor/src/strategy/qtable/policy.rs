@@ -38,6 +38,10 @@ impl Policy {
         odds: &mut Vec<f64>,
         generator: &mut Generator,
     ) -> Option<usize> {
+        if let (Policy::Softmax, []) = (self, weights) {
+            odds.clear();
+            return softmax(values, odds, generator);
+        }
         let prior = |i: usize| weights.get(i).map_or(1.0, |&weight| f64::from(weight));
         let best = |positive: bool| {
             let candidates = values.iter().enumerate();
@@ -100,10 +104,35 @@ impl Policy {
     }
 }
 
+/// The softmax without weights: by far the most frequent case.
+#[inline]
+fn softmax(values: &[f32], odds: &mut Vec<f64>, generator: &mut Generator) -> Option<usize> {
+    let max = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut total = 0.0;
+    odds.extend(values.iter().map(|&value| {
+        let below = f64::from(value) - f64::from(max);
+        let odds = if below == 0.0 {
+            1.0
+        } else if below > NEGLIGIBLE {
+            exp(below)
+        } else {
+            0.0
+        };
+        total += odds;
+        odds
+    }));
+    draw_below(unit(generator) * total, odds)
+}
+
 /// An index with probability proportional to its odds.
 fn draw_by_odds(odds: &[f64], generator: &mut Generator) -> Option<usize> {
     let total: f64 = odds.iter().sum();
-    let mut left = unit(generator) * total;
+    draw_below(unit(generator) * total, odds)
+}
+
+/// The index at which the sum of odds exceeds this number.
+#[inline]
+fn draw_below(mut left: f64, odds: &[f64]) -> Option<usize> {
     let mut last = None;
     for (index, &odds) in odds.iter().enumerate() {
         if odds > 0.0 {

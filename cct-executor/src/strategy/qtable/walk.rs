@@ -16,7 +16,7 @@ use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Pick};
 
 /// Pairs of actions and arms up to which each pair is compared.
-const PAIRS_MAX: usize = 96;
+const PAIRS_MAX: usize = 40;
 
 /// One decision.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,8 @@ pub(in crate::strategy) struct Walk {
     odds: Vec<f64>,
     /// An open-addressed table of arms, for matching many with many.
     matching: Vec<(u32, u32)>,
+    /// The state whose arms are in it. They do not change during an iteration.
+    matched: Option<State>,
     label: (&'static str, u64),
 }
 
@@ -66,6 +68,7 @@ impl Walk {
             values: Vec::new(),
             odds: Vec::new(),
             matching: Vec::new(),
+            matched: None,
             label: ("", 0),
         }
     }
@@ -73,6 +76,7 @@ impl Walk {
     pub(in crate::strategy) fn clear(&mut self) {
         self.steps.clear();
         self.tags.clear();
+        self.matched = None;
     }
 
     /// The last decision, if there was one yet.
@@ -276,15 +280,18 @@ impl Walk {
         let slots = (2 * arms).next_power_of_two();
         let shift = 32 - slots.trailing_zeros();
         let start = |tag: u32| (tag.wrapping_mul(0x9E37_79B9) >> shift) as usize;
-        self.matching.clear();
-        self.matching.resize(slots, (0, u32::MAX));
-        for arm in table.arms(known) {
-            let mut at = start(arm.tag);
-            while self.matching[at].1 != u32::MAX {
-                at = (at + 1) & (slots - 1);
+        if self.matched != Some(known) {
+            self.matched = Some(known);
+            self.matching.clear();
+            self.matching.resize(slots, (0, u32::MAX));
+            for arm in table.arms(known) {
+                let mut at = start(arm.tag);
+                while self.matching[at].1 != u32::MAX {
+                    at = (at + 1) & (slots - 1);
+                }
+                // No value has these bits: it is a NaN.
+                self.matching[at] = (arm.tag, arm.value.to_bits());
             }
-            // No value has these bits: it is a NaN.
-            self.matching[at] = (arm.tag, arm.value.to_bits());
         }
         for (value, &tag) in self.values.iter_mut().zip(tags) {
             let mut at = start(tag);
