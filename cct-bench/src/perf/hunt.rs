@@ -6,6 +6,16 @@ use serde::Serialize;
 
 const SEEDS: u64 = 50;
 const ITERATIONS: u64 = 3_000;
+const STRATEGIES: [&str; 8] = [
+    "random",
+    "pct:d=3",
+    "pos",
+    "urw",
+    "surw",
+    "pctcp:d=3",
+    "fest",
+    "portfolio",
+];
 
 /// One bug hunted by one strategy.
 #[derive(Serialize)]
@@ -36,7 +46,7 @@ pub(crate) fn all(print: bool) -> Vec<Hunt> {
     }
     for (bug, n, m) in bugs {
         for lock_points in [false, true] {
-            for strategy in ["random", "pct:d=3"] {
+            for strategy in STRATEGIES {
                 let hunt = hunt(bug, Params { n, m, lock_points }, strategy);
                 if print {
                     let show = |x: Option<f64>| x.map_or("never".to_owned(), |x| format!("{x:.0}"));

@@ -5,18 +5,23 @@
 //!    need some `2^128 / n` draws to notice. Every statistical statement here ignores it.
 
 use crate::words::enabled::Values;
-use crate::words::seed::Generator;
 use rand::Rng;
 
 /// A value below `n`, uniformly.
 #[inline]
-pub(super) fn below(generator: &mut Generator, n: u32) -> u32 {
+pub(super) fn below(generator: &mut impl Rng, n: u32) -> u32 {
     ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u32
+}
+
+/// As [`below`], for numbers that may be large.
+#[inline]
+pub(super) fn ticket(generator: &mut impl Rng, n: u64) -> u64 {
+    ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u64
 }
 
 /// A value of a data choice, by weight.
 #[inline]
-pub(super) fn value(generator: &mut Generator, values: &Values<'_>) -> usize {
+pub(super) fn value(generator: &mut impl Rng, values: &Values<'_>) -> usize {
     if values.weights().is_empty() {
         below(generator, values.count()) as usize
     } else {
@@ -25,7 +30,7 @@ pub(super) fn value(generator: &mut Generator, values: &Values<'_>) -> usize {
 }
 
 /// An index with probability proportional to its weight.
-fn weighted(generator: &mut Generator, weights: &[u32]) -> usize {
+fn weighted(generator: &mut impl Rng, weights: &[u32]) -> usize {
     let mut left = below(generator, weights.iter().sum());
     for (index, &weight) in weights.iter().enumerate() {
         match left.checked_sub(weight) {
@@ -40,7 +45,7 @@ fn weighted(generator: &mut Generator, weights: &[u32]) -> usize {
 /// The first `k` of `0..n` after the shuffle that the P# artifact uses: each place, from the last to
 /// the second, swaps with one drawn among *all* places. Not uniform, which is the point: figures
 /// that were measured with it can be compared. They are left in `list`.
-pub(super) fn biased_distinct(generator: &mut Generator, n: u32, k: usize, list: &mut Vec<u32>) {
+pub(super) fn biased_distinct(generator: &mut impl Rng, n: u32, k: usize, list: &mut Vec<u32>) {
     list.clear();
     list.extend(0..n);
     for place in (1..list.len()).rev() {

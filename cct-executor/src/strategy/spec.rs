@@ -10,18 +10,24 @@
 use super::Strategy;
 use super::bonus_max::BonusMax;
 use super::exhaustive::Exhaustive;
+use super::fest::Fest;
 use super::greedy::Greedy;
 use super::idb::Idb;
 use super::irs::Irs;
 use super::negrl_visits;
 use super::pct::Pct;
 use super::pct_psharp::PctPsharp;
+use super::pctcp::Pctcp;
+use super::portfolio::Portfolio;
+use super::pos::Pos;
 use super::preemption_bounding::PreemptionBounding;
 use super::ql::Ql;
 use super::random::Random;
 use super::round_robin::RoundRobin;
 use super::ses::Ses;
 use super::ss::Ss;
+use super::surw::Surw;
+use super::urw::Urw;
 use super::waypoint::Waypoint;
 use std::fmt;
 use std::str::FromStr;
@@ -43,6 +49,12 @@ const ENTRIES: &[Entry] = &[
     negrl_visits::ENTRY,
     BonusMax::ENTRY,
     Waypoint::ENTRY,
+    Pos::ENTRY,
+    Urw::ENTRY,
+    Surw::ENTRY,
+    Pctcp::ENTRY,
+    Fest::ENTRY,
+    Portfolio::ENTRY,
 ];
 
 /// What is known about one strategy without building it.
@@ -351,7 +363,7 @@ mod tests {
     fn errors_name_the_value_and_what_exists() {
         let all = "expected one of random, round-robin, pct, exhaustive, ses, ss, \
                    preemption-bounding, irs, pct-psharp, greedy, idb, ql, negrl-visits, bonus-max, \
-                   waypoint";
+                   waypoint, pos, urw, surw, pctcp, fest, portfolio";
         check("foo", &format!("unknown strategy `foo`: {all}"));
         check("", &format!("unknown strategy ``: {all}"));
         check("Random:d=1", &format!("unknown strategy `Random`: {all}"));

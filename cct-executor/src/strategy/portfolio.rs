@@ -1,0 +1,428 @@
+//! Portfolio: several strategies take turns, and those that still find new states get more of them.
+//!
+//! The idea of rotating strategies is Coyote's (P. Deligiannis, A. Senthilnathan, F. Nayyar,
+//! C. Lovett and A. Lal, "Industrial-strength controlled concurrency testing for C# programs with
+//! Coyote", TACAS 2023). That the budget follows what is found is ours, a multi-armed bandit.
+//!
+//! Guarantee: of `m` members each gets at least 3 of any `10 m` consecutive iterations of a lane,
+//! up to rounding, and so finds what it would find alone with at most about
+//! `10 m / 3` times as many iterations. The first `m` iterations of a run see each member once.
+//!
+//! How: the first turns go round. Then a member's share is a floor of 3/10 of the
+//! budget, divided equally, plus 7/10 in proportion to the new abstract states per decision that it
+//! has found lately. Turns are dealt out by credit: each member is credited its share at every
+//! turn, the one with most credit has the turn and pays for it. A state is new if no member of the
+//! lane has been asked in it before.
+//!
+//! Departures:
+//! - Each lane has members and states of its own, and numbers their iterations.
+//! - Where a member wants to be primed the run's iteration 0 is driven by the first such member, and
+//!   the others that want it are asked as well but not obeyed. The run counts for no share.
+//! - At most 2^19 states are kept; beyond that none is new and shares tend to equality.
+//! - A member that has explored everything is left out.
+//!
+//! Measured by `no_member_starves` and `the_budget_follows_new_states` below; nothing there is random.
+
+use super::seen::Seen;
+use super::spec::{Entry, StrategyError, StrategySpec};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy};
+use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
+
+/// Members unless others are given.
+const USUAL: [&str; 8] = [
+    "random",
+    "urw",
+    "pos",
+    "ql",
+    "surw",
+    "pct:d=3",
+    "pctcp:d=3",
+    "pct:d=2",
+];
+/// The part of the budget that is shared equally.
+const FLOOR: f64 = 0.3;
+/// How much the latest iteration of a member counts against the earlier ones.
+const LATEST: f64 = 0.25;
+/// Places for states.
+const PLACES_MAX: usize = 1 << 20;
+/// At least so many lanes.
+const LANES_MIN: u32 = 4;
+
+/// Several strategies in turn.
+pub struct Portfolio {
+    members: Vec<Member>,
+    is_usual: bool,
+    seen: Seen,
+    /// Whose turn it is.
+    turn: Turn,
+    /// Turns that went to single members.
+    turns: u64,
+    /// Decisions of this iteration, and those in new states.
+    decisions: u64,
+    fresh: u64,
+}
+
+struct Member {
+    strategy: Box<dyn Strategy>,
+    exhausted: bool,
+    /// New states per decision lately; none before its first turn.
+    gain: Option<f64>,
+    credit: f64,
+    turns: u64,
+    /// The number of its next iteration.
+    next: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Member(usize),
+    /// All members that want it are primed; this one decides.
+    Priming(usize),
+}
+
+impl Portfolio {
+    pub(super) const ENTRY: Entry = Entry {
+        name: "portfolio",
+        help: "several strategies in turn, those that find new states more often",
+        parameters: &[],
+        build: |_| Box::new(Portfolio::new()),
+    };
+
+    /// The usual members: random, urw, pos, ql, surw, pctcp and two of pct.
+    pub fn new() -> Portfolio {
+        let members = USUAL.map(|text| StrategySpec::parse(text).expect("cct bug: a bad member"));
+        Portfolio::with(&members, true)
+    }
+
+    /// These members, given as strategies are by name.
+    ///
+    /// ```
+    /// use cct_executor::strategy::{Portfolio, Strategy};
+    ///
+    /// let portfolio = Portfolio::of(["random", "pct:d=2"]).unwrap();
+    /// assert_eq!(portfolio.describe(), "portfolio of random, pct:d=2");
+    /// ```
+    ///
+    /// # Errors
+    /// If one of the texts names no strategy.
+    ///
+    /// # Panics
+    /// If there are none.
+    #[track_caller]
+    pub fn of<'a>(members: impl IntoIterator<Item = &'a str>) -> Result<Portfolio, StrategyError> {
+        let members: Result<Vec<_>, _> = members.into_iter().map(StrategySpec::parse).collect();
+        let members = members?;
+        assert!(
+            !members.is_empty(),
+            "portfolio: at least 1 member is needed"
+        );
+        Ok(Portfolio::with(&members, false))
+    }
+
+    fn with(members: &[StrategySpec], is_usual: bool) -> Portfolio {
+        let member = |spec: &StrategySpec| {
+            let strategy = spec.build();
+            Member {
+                exhausted: false,
+                gain: None,
+                credit: 0.0,
+                turns: 0,
+                next: u64::from(strategy.primed()),
+                strategy,
+            }
+        };
+        Portfolio {
+            members: members.iter().map(member).collect(),
+            is_usual,
+            seen: Seen::new(PLACES_MAX),
+            turn: Turn::Member(0),
+            turns: 0,
+            decisions: 0,
+            fresh: 0,
+        }
+    }
+
+    fn riders(&mut self) -> impl Iterator<Item = &mut Member> {
+        let members = self.members.iter_mut();
+        members.filter(|member| member.strategy.primed())
+    }
+
+    /// The share of each member, in the members' order; 0 for those that are exhausted.
+    fn shares(&self) -> impl Iterator<Item = f64> + '_ {
+        let alive = self.members.iter().filter(|member| !member.exhausted);
+        let count = alive.clone().count() as f64;
+        let total: f64 = alive.filter_map(|member| member.gain).sum();
+        self.members.iter().map(move |member| {
+            let gain = member.gain.unwrap_or(0.0);
+            match member.exhausted {
+                true => 0.0,
+                false if total > 0.0 => FLOOR / count + (1.0 - FLOOR) * gain / total,
+                false => 1.0 / count,
+            }
+        })
+    }
+
+    /// Deals out a turn.
+    fn deal(&mut self) -> usize {
+        let shares: Vec<f64> = self.shares().collect();
+        let mut best = 0;
+        for (index, share) in shares.into_iter().enumerate() {
+            self.members[index].credit += share;
+            let (member, leader) = (&self.members[index], &self.members[best]);
+            if leader.exhausted || (!member.exhausted && member.credit > leader.credit) {
+                best = index;
+            }
+        }
+        self.members[best].credit -= 1.0;
+        best
+    }
+
+    /// Begins the iteration of a member. Returns whether it has anything left to explore.
+    fn begin_turn(&mut self, index: usize, iteration: &Iteration) -> bool {
+        let member = &mut self.members[index];
+        let own = Iteration {
+            index: member.next,
+            seed: iteration.seed,
+        };
+        member.exhausted = member.strategy.begin(&own) == Flow::Exhausted;
+        if !member.exhausted {
+            member.next += 1;
+            member.turns += 1;
+            self.turns += 1;
+            self.turn = Turn::Member(index);
+        }
+        !member.exhausted
+    }
+}
+
+impl Default for Portfolio {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Strategy for Portfolio {
+    fn describe(&self) -> String {
+        if self.is_usual {
+            return Self::ENTRY.name.to_owned();
+        }
+        let members = self.members.iter();
+        let names: Vec<_> = members.map(|member| member.strategy.describe()).collect();
+        format!("portfolio of {}", names.join(", "))
+    }
+
+    /// As many as have no factor in common with the number of members: then the first iterations
+    /// of each lane, as of the run, see all members.
+    fn lanes(&self) -> Lanes {
+        let members = self.members.len() as u32;
+        let is_coprime = |lanes: &u32| (2..=members).all(|f| members % f != 0 || lanes % f != 0);
+        let lanes = (LANES_MIN..).find(is_coprime);
+        Lanes::Fixed(lanes.expect("cct bug: no number is coprime"))
+    }
+
+    fn primed(&self) -> bool {
+        self.members.iter().any(|member| member.strategy.primed())
+    }
+
+    fn interests(&self) -> Interests {
+        if let Turn::Member(index) = self.turn {
+            return self.members[index].strategy.interests();
+        }
+        let riders = self
+            .members
+            .iter()
+            .filter(|member| member.strategy.primed());
+        riders.fold(Interests::default(), |all, member| {
+            let its = member.strategy.interests();
+            Interests {
+                lifecycle: all.lifecycle | its.lifecycle,
+                readiness: all.readiness | its.readiness,
+                steps: all.steps | its.steps,
+                observations: all.observations | its.observations,
+                fresh: all.fresh | its.fresh,
+            }
+        })
+    }
+
+    fn begin(&mut self, iteration: &Iteration) -> Flow {
+        self.decisions = 0;
+        self.fresh = 0;
+        if iteration.index == 0 && self.primed() {
+            for member in self.riders() {
+                member.exhausted |= member.strategy.begin(iteration) == Flow::Exhausted;
+            }
+            let first = self.members.iter().position(|m| m.strategy.primed());
+            self.turn = Turn::Priming(first.unwrap_or(0));
+            return Flow::Continue;
+        }
+        let members = self.members.len() as u64;
+        if self.turns < members {
+            let index = (iteration.index % members) as usize;
+            if !self.members[index].exhausted && self.begin_turn(index, iteration) {
+                return Flow::Continue;
+            }
+        }
+        while self.members.iter().any(|member| !member.exhausted) {
+            let index = self.deal();
+            if self.begin_turn(index, iteration) {
+                return Flow::Continue;
+            }
+        }
+        Flow::Exhausted
+    }
+
+    #[inline]
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        match self.turn {
+            Turn::Member(index) => {
+                if enabled.actions().is_some() {
+                    self.decisions += 1;
+                    self.fresh += u64::from(self.seen.insert(point.fingerprint.0));
+                }
+                self.members[index].strategy.pick(point, enabled)
+            }
+            Turn::Priming(first) => {
+                let picks = self.members.iter_mut().enumerate();
+                let picks = picks.filter(|(_, member)| member.strategy.primed());
+                let picks = picks.map(|(at, m)| (at, m.strategy.pick(point, enabled)));
+                picks.fold(
+                    enabled.pick(0),
+                    |answer, (at, pick)| {
+                        if at == first { pick } else { answer }
+                    },
+                )
+            }
+        }
+    }
+
+    #[inline]
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        match self.turn {
+            Turn::Member(index) => self.members[index].strategy.observe(event),
+            Turn::Priming(_) => self.riders().for_each(|m| m.strategy.observe(event)),
+        }
+    }
+
+    fn end(&mut self, end: &IterationEnd) {
+        let index = match self.turn {
+            Turn::Member(index) => index,
+            Turn::Priming(_) => return self.riders().for_each(|m| m.strategy.end(end)),
+        };
+        let member = &mut self.members[index];
+        member.strategy.end(end);
+        let latest = self.fresh as f64 / self.decisions.max(1) as f64;
+        member.gain = Some(match member.gain {
+            Some(earlier) => (1.0 - LATEST) * earlier + LATEST * latest,
+            None => latest,
+        });
+    }
+
+    fn adapted(&self) -> String {
+        if self.turns == 0 {
+            return String::new();
+        }
+        let turns: Vec<_> = self.members.iter().map(|m| m.turns.to_string()).collect();
+        format!("turns={}, states={}", turns.join("/"), self.seen.len())
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let of = |member: &Member| {
+            let name = member.strategy.describe();
+            let remarks = member.strategy.remarks();
+            remarks
+                .into_iter()
+                .map(move |line| format!("{name}: {line}"))
+        };
+        self.members.iter().flat_map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::model::{Do, Toy};
+    use crate::words::Seed;
+
+    fn turns(portfolio: &Portfolio) -> Vec<u64> {
+        portfolio
+            .members
+            .iter()
+            .map(|member| member.turns)
+            .collect()
+    }
+
+    /// A program in which a random walk finds new states for long, and one task after the other few.
+    fn wide() -> Toy {
+        Toy::new((0..3).map(|cell| vec![Do::Write(cell); 20]).collect())
+    }
+
+    #[test]
+    fn no_member_starves() {
+        let mut portfolio = Portfolio::of(["random", "pct:d=1", "pos"]).unwrap();
+        let mut toy = wide();
+        let mut last = vec![0; 3];
+        for index in 0..300 {
+            toy.run(&mut portfolio, Seed(61), index);
+            if index % 30 == 29 {
+                let now = turns(&portfolio);
+                // A share of at least 1/10, less the rounding of one turn.
+                assert!((0..3).all(|m| now[m] >= last[m] + 2), "{last:?} {now:?}");
+                last = now;
+            }
+        }
+    }
+
+    #[test]
+    fn the_budget_follows_new_states() {
+        let mut portfolio = Portfolio::of(["pct:d=1", "random"]).unwrap();
+        let mut toy = wide();
+        (0..200).for_each(|index| drop(toy.run(&mut portfolio, Seed(62), index)));
+        let turns = turns(&portfolio);
+        assert!(turns[1] > 3 * turns[0], "{turns:?}");
+        assert_eq!(turns.iter().sum::<u64>(), 200);
+    }
+
+    /// As a run deals out iterations: the first of them see all members, and so does each lane.
+    #[test]
+    fn all_members_come_first() {
+        let mut toy = wide();
+        let Lanes::Fixed(lanes) = Portfolio::new().lanes() else {
+            panic!("a portfolio learns");
+        };
+        let mut instances: Vec<_> = (0..lanes).map(|_| Portfolio::new()).collect();
+        for (lane, instance) in instances.iter_mut().enumerate() {
+            toy.run(instance, Seed(63), 0);
+            assert_eq!(instance.turns, 0, "lane {lane} is being primed");
+        }
+        let count = USUAL.len();
+        for index in 1..=count as u64 {
+            let lane = (index % u64::from(lanes)) as usize;
+            toy.run(&mut instances[lane], Seed(63), index);
+        }
+        let first = (0..count).map(|m| instances.iter().map(|i| i.members[m].turns).sum());
+        assert_eq!(first.collect::<Vec<u64>>(), vec![1; count]);
+        for index in count as u64 + 1..=count as u64 * u64::from(lanes) {
+            let lane = (index % u64::from(lanes)) as usize;
+            toy.run(&mut instances[lane], Seed(63), index);
+        }
+        assert!(instances.iter().all(|i| turns(i).iter().all(|&t| t == 1)));
+    }
+
+    #[test]
+    fn what_is_exhausted_is_left_out() {
+        let mut portfolio = Portfolio::of(["exhaustive", "random"]).unwrap();
+        let mut toy = Toy::new(vec![vec![Do::Step]; 2]);
+        (0..20).for_each(|index| drop(toy.run(&mut portfolio, Seed(64), index)));
+        assert_eq!(turns(&portfolio)[0], 2);
+        let mut portfolio = Portfolio::of(["exhaustive"]).unwrap();
+        let runs = (0..20).map_while(|index| toy.try_run(&mut portfolio, Seed(64), index));
+        assert_eq!(runs.count(), 2);
+    }
+
+    #[test]
+    fn members_are_named_as_strategies() {
+        let error = Portfolio::of(["random", "pct:d=0"]).err().unwrap();
+        assert!(error.to_string().contains("parameter `d`"));
+        assert_eq!(Portfolio::new().describe(), "portfolio");
+    }
+}
