@@ -9,7 +9,8 @@
 //! How: for each choice in a state, the state to which it led last is remembered, and for each state
 //! how often it was visited, over all iterations. A choice that was never taken in this state comes
 //! first; otherwise the one whose state was visited least. Among equals the choice is random. A
-//! state is the fingerprint without what user code observes.
+//! state is, as in the artifact, what queues hold, which locks are held, and the kinds of the pending
+//! operations: a finer one has too many states to come back to.
 //!
 //! Departures: states are seen at decisions only, and at the end of an iteration: steps with one
 //! choice lead from one to the other unseen. What a choice led to is known at once, and not only in
@@ -157,10 +158,11 @@ impl Greedy {
     }
 }
 
-/// The part of the state that counts.
+/// The state, with pending operations told apart by their kind only.
 #[inline]
 fn state(fingerprint: Fingerprint, parts: &StateParts) -> u64 {
-    fingerprint.0.wrapping_sub(parts.observed)
+    let rest = fingerprint.0.wrapping_sub(parts.observed);
+    rest.wrapping_sub(parts.pending).wrapping_add(parts.kinds)
 }
 
 impl Default for Greedy {
