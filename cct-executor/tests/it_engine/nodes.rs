@@ -7,7 +7,7 @@ use cct_executor::shim::{
 };
 use cct_executor::task::yield_now;
 use cct_executor::words::ActionKind;
-use cct_executor::{Granularity, nondet, spawn, time};
+use cct_executor::{nondet, spawn, time};
 use cct_sync::{Mutex, mpsc, oneshot};
 use std::panic::Location;
 use std::sync::Arc;
@@ -16,11 +16,21 @@ use std::time::Duration;
 
 const STRATEGIES: [&str; 3] = ["random", "pct:d=3", "round-robin"];
 
-fn everywhere(run: impl Fn(Granularity, &str)) {
+/// Passes at every granularity, with every strategy.
+#[track_caller]
+fn passes_everywhere<F, Fut>(name: &str, iterations: u64, scenario: F)
+where
+    F: Fn() -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
     for granularity in GRANULARITIES {
-        STRATEGIES
-            .iter()
-            .for_each(|strategy| run(granularity, strategy));
+        for strategy in STRATEGIES {
+            let checker = checker(name)
+                .granularity(granularity)
+                .strategy_text(strategy);
+            let report = checker.iterations(iterations).run(scenario.clone());
+            report.assert_passed();
+        }
     }
 }
 
@@ -36,81 +46,67 @@ impl Drop for Counted {
 /// Tasks in every state: waiting, sleeping, running, suspended at a lock.
 #[test]
 fn a_crash_drops_tasks_wherever_they_stand() {
-    everywhere(|granularity, strategy| {
-        let report = checker("crash")
-            .granularity(granularity)
-            .strategy_text(strategy)
-            .iterations(150)
-            .run(|| async {
-                let dropped = Arc::new(AtomicU32::new(0));
-                let acted = Arc::new(AtomicU32::new(0));
-                let lock = Arc::new(Mutex::new(0));
-                let theirs = (dropped.clone(), acted.clone(), lock.clone());
-                let db = node("db").start(move || {
-                    let (dropped, acted, lock) = theirs.clone();
-                    async move {
-                        for _ in 0..3 {
-                            let (guard, lock) = (Counted(dropped.clone()), lock.clone());
-                            let acted = acted.clone();
-                            spawn(async move {
-                                let _guard = guard;
-                                for _ in 0..4 {
-                                    *lock.lock().await += 1;
-                                    acted.fetch_add(1, SeqCst);
-                                    yield_now().await;
-                                }
-                            });
+    passes_everywhere("crash", 150, || async {
+        let dropped = Arc::new(AtomicU32::new(0));
+        let acted = Arc::new(AtomicU32::new(0));
+        let lock = Arc::new(Mutex::new(0));
+        let theirs = (dropped.clone(), acted.clone(), lock.clone());
+        let db = node("db").start(move || {
+            let (dropped, acted, lock) = theirs.clone();
+            async move {
+                for _ in 0..3 {
+                    let (guard, lock) = (Counted(dropped.clone()), lock.clone());
+                    let acted = acted.clone();
+                    spawn(async move {
+                        let _guard = guard;
+                        for _ in 0..4 {
+                            *lock.lock().await += 1;
+                            acted.fetch_add(1, SeqCst);
+                            yield_now().await;
                         }
-                        let _guard = Counted(dropped.clone());
-                        time::sleep(Duration::from_secs(1)).await;
-                        std::future::pending::<()>().await;
-                    }
-                });
-                for _ in 0..nondet::choose(6) {
-                    yield_now().await;
+                    });
                 }
-                db.crash();
-                assert!(!db.is_up());
-                let (gone, before) = (dropped.load(SeqCst), acted.load(SeqCst));
-                assert!(gone == 0 || gone >= 1);
-                for _ in 0..5 {
-                    // Locks that its tasks held are free again.
-                    *lock.lock().await += 1;
-                    yield_now().await;
-                }
-                time::sleep(Duration::from_secs(5)).await;
-                assert_eq!((dropped.load(SeqCst), acted.load(SeqCst)), (gone, before));
-                assert!(Arc::strong_count(&dropped) <= 2, "its futures are gone");
-            });
-        report.assert_passed();
+                let _guard = Counted(dropped.clone());
+                time::sleep(Duration::from_secs(1)).await;
+                std::future::pending::<()>().await;
+            }
+        });
+        for _ in 0..nondet::choose(6) {
+            yield_now().await;
+        }
+        db.crash();
+        assert!(!db.is_up());
+        let (gone, before) = (dropped.load(SeqCst), acted.load(SeqCst));
+        assert!(gone == 0 || gone >= 1);
+        for _ in 0..5 {
+            // Locks that its tasks held are free again.
+            *lock.lock().await += 1;
+            yield_now().await;
+        }
+        time::sleep(Duration::from_secs(5)).await;
+        assert_eq!((dropped.load(SeqCst), acted.load(SeqCst)), (gone, before));
+        assert!(Arc::strong_count(&dropped) <= 2, "its futures are gone");
     });
 }
 
 #[test]
 fn others_learn_of_a_crash() {
-    everywhere(|granularity, strategy| {
-        let report = checker("learn")
-            .granularity(granularity)
-            .strategy_text(strategy)
-            .iterations(50)
-            .run(|| async {
-                let (sender, mut receiver) = mpsc::channel::<u32>(1);
-                let (never, told) = oneshot::channel::<()>();
-                let db = node("db").start(std::future::pending::<()>);
-                let task = db.spawn(async move {
-                    let _never = never;
-                    sender.send(1).await.unwrap();
-                    std::future::pending::<()>().await;
-                });
-                assert_eq!(receiver.recv().await, Some(1));
-                db.crash();
-                assert_eq!(receiver.recv().await, None);
-                assert!(told.await.is_err());
-                assert!(task.await.unwrap_err().is_cancelled());
-                let late = db.spawn(async {});
-                assert!(late.await.unwrap_err().is_cancelled());
-            });
-        report.assert_passed();
+    passes_everywhere("learn", 50, || async {
+        let (sender, mut receiver) = mpsc::channel::<u32>(1);
+        let (never, told) = oneshot::channel::<()>();
+        let db = node("db").start(std::future::pending::<()>);
+        let task = db.spawn(async move {
+            let _never = never;
+            sender.send(1).await.unwrap();
+            std::future::pending::<()>().await;
+        });
+        assert_eq!(receiver.recv().await, Some(1));
+        db.crash();
+        assert_eq!(receiver.recv().await, None);
+        assert!(told.await.is_err());
+        assert!(task.await.unwrap_err().is_cancelled());
+        let late = db.spawn(async {});
+        assert!(late.await.unwrap_err().is_cancelled());
     });
 }
 
@@ -128,92 +124,71 @@ impl Drop for Stubborn {
 
 #[test]
 fn destructors_of_a_crashing_node_do_no_harm() {
-    everywhere(|granularity, strategy| {
-        let report = checker("stubborn")
-            .granularity(granularity)
-            .strategy_text(strategy)
-            .iterations(60)
-            .run(|| async {
-                let (sender, receiver) = mpsc::unbounded_channel();
-                let lock = Arc::new(Mutex::new(0));
-                let db = node("db").start(std::future::pending::<()>);
-                for _ in 0..3 {
-                    let stubborn = Stubborn(sender.clone(), lock.clone());
-                    let lock = lock.clone();
-                    db.spawn(async move {
-                        let _stubborn = stubborn;
-                        loop {
-                            let _guard = lock.lock().await;
-                            yield_now().await;
-                        }
-                    });
+    passes_everywhere("stubborn", 60, || async {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let lock = Arc::new(Mutex::new(0));
+        let db = node("db").start(std::future::pending::<()>);
+        for _ in 0..3 {
+            let stubborn = Stubborn(sender.clone(), lock.clone());
+            let lock = lock.clone();
+            db.spawn(async move {
+                let _stubborn = stubborn;
+                loop {
+                    let _guard = lock.lock().await;
+                    yield_now().await;
                 }
-                yield_now().await;
-                db.crash();
-                *lock.lock().await += 1;
-                drop(receiver);
             });
-        report.assert_passed();
+        }
+        yield_now().await;
+        db.crash();
+        *lock.lock().await += 1;
+        drop(receiver);
     });
 }
 
 #[test]
 fn a_node_that_crashes_itself_does_not_go_on() {
-    everywhere(|granularity, strategy| {
-        let report = checker("itself")
-            .granularity(granularity)
-            .strategy_text(strategy)
-            .iterations(30)
-            .run(|| async {
-                let after = Arc::new(AtomicU32::new(0));
-                let (sender, receiver) = oneshot::channel::<node::Node>();
-                let theirs = after.clone();
-                let db = node("db").start(std::future::pending::<()>);
-                db.spawn(async move {
-                    let me = receiver.await.unwrap();
-                    me.crash();
-                    yield_now().await;
-                    theirs.fetch_add(1, SeqCst);
-                });
-                sender.send(db.clone()).unwrap();
-                time::sleep(Duration::from_secs(1)).await;
-                assert!(!db.is_up());
-                assert_eq!(after.load(SeqCst), 0);
-            });
-        report.assert_passed();
+    passes_everywhere("itself", 30, || async {
+        let after = Arc::new(AtomicU32::new(0));
+        let (sender, receiver) = oneshot::channel::<node::Node>();
+        let theirs = after.clone();
+        let db = node("db").start(std::future::pending::<()>);
+        db.spawn(async move {
+            let me = receiver.await.unwrap();
+            me.crash();
+            yield_now().await;
+            theirs.fetch_add(1, SeqCst);
+        });
+        sender.send(db.clone()).unwrap();
+        time::sleep(Duration::from_secs(1)).await;
+        assert!(!db.is_up());
+        assert_eq!(after.load(SeqCst), 0);
     });
 }
 
 #[test]
 fn a_paused_node_stands_still_and_loses_nothing() {
-    everywhere(|granularity, strategy| {
-        let report = checker("pause")
-            .granularity(granularity)
-            .strategy_text(strategy)
-            .iterations(40)
-            .run(|| async {
-                let count = Arc::new(AtomicU32::new(0));
-                let theirs = count.clone();
-                let (sender, mut receiver) = mpsc::unbounded_channel::<()>();
-                let db = node("db").start(std::future::pending::<()>);
-                db.spawn(async move {
-                    while receiver.recv().await.is_some() {
-                        theirs.fetch_add(1, SeqCst);
-                        time::sleep(Duration::from_millis(1)).await;
-                    }
-                });
-                sender.send(()).unwrap();
-                time::sleep(Duration::from_secs(1)).await;
-                assert_eq!(count.load(SeqCst), 1);
-                db.pause();
-                sender.send(()).unwrap();
-                time::sleep(Duration::from_secs(1)).await;
-                assert_eq!(count.load(SeqCst), 1);
-                db.resume();
-                time::sleep(Duration::from_secs(1)).await;
-                assert_eq!(count.load(SeqCst), 2);
-            });
-        report.assert_passed();
+    passes_everywhere("pause", 40, || async {
+        let count = Arc::new(AtomicU32::new(0));
+        let theirs = count.clone();
+        let (sender, mut receiver) = mpsc::unbounded_channel::<()>();
+        let db = node("db").start(std::future::pending::<()>);
+        db.spawn(async move {
+            while receiver.recv().await.is_some() {
+                theirs.fetch_add(1, SeqCst);
+                time::sleep(Duration::from_millis(1)).await;
+            }
+        });
+        sender.send(()).unwrap();
+        time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(count.load(SeqCst), 1);
+        db.pause();
+        sender.send(()).unwrap();
+        time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(count.load(SeqCst), 1);
+        db.resume();
+        time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(count.load(SeqCst), 2);
     });
 }
 
