@@ -70,6 +70,8 @@ pub(super) struct Cell {
     pub(super) steps_per_schedule: f64,
     pub(super) cut_share: f64,
     pub(super) nanoseconds_per_step: f64,
+    /// Of processor time, in all trials.
+    pub(super) seconds: f64,
 }
 
 /// Measures and prints a table.
@@ -124,6 +126,9 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         cells,
     };
     print(table, &figures, &subjects, &columns);
+    if matches!(table.metric, Metric::Found | Metric::Schedules) {
+        print_sums(&figures, &columns);
+    }
     if table.name == "pct3" {
         print_bounds(&figures, &subjects);
     }
@@ -169,6 +174,35 @@ fn print_bounds(figures: &Figures, subjects: &[&Subject]) {
     }
 }
 
+/// What each strategy found over all subjects, and at what cost.
+fn print_sums(figures: &Figures, columns: &[(String, String)]) {
+    println!(
+        "\nover all subjects: found at least once, trials that found, schedules and seconds for each"
+    );
+    for (heading, _) in columns {
+        let own = || figures.cells.iter().filter(|cell| cell.column == *heading);
+        let found = |cell: &Cell| cell.sample.iter().flatten().count();
+        let subjects = own().filter(|cell| found(cell) > 0).count();
+        let (bugs, trials) = own().fold((0, 0), |(bugs, trials), cell| {
+            (bugs + found(cell), trials + cell.sample.len())
+        });
+        let budget = figures.iterations as f64;
+        let schedules: f64 = own()
+            .flat_map(|cell| &cell.sample)
+            .map(|found| found.unwrap_or(budget))
+            .sum();
+        let seconds: f64 = own().map(|cell| cell.seconds).sum();
+        let each = bugs.max(1) as f64;
+        println!(
+            "{heading:<16} {subjects:>3} of {}  {:>5.1} %  {:>9.0} schedules  {:>7.3} s",
+            own().count(),
+            100.0 * bugs as f64 / trials.max(1) as f64,
+            schedules / each,
+            seconds / each
+        );
+    }
+}
+
 fn columns(table: &Table, wanted: &[String]) -> Result<Vec<(String, String)>, String> {
     let own = |&(heading, strategy): &Column| (heading.to_owned(), strategy.to_owned());
     if wanted.is_empty() {
@@ -195,6 +229,7 @@ fn cell(
 ) -> Cell {
     let total = |f: fn(&Outcome) -> u64| outcomes.iter().map(f).sum::<u64>() as f64;
     let (iterations, steps) = (total(|o| o.iterations), total(|o| o.steps));
+    let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
     let sample: Vec<Option<f64>> = outcomes
         .iter()
         .map(|outcome| match table.metric {
@@ -230,7 +265,8 @@ fn cell(
         sample,
         steps_per_schedule: steps / iterations,
         cut_share: total(|o| o.cut) / iterations,
-        nanoseconds_per_step: outcomes.iter().map(|o| o.seconds).sum::<f64>() * 1e9 / steps,
+        nanoseconds_per_step: seconds * 1e9 / steps,
+        seconds,
     }
 }
 
