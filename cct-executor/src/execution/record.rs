@@ -28,6 +28,7 @@ pub(crate) struct Recorder {
     holders: BTreeMap<u32, Vec<(u32, Site)>>,
     blocked: BTreeMap<u32, Vec<Blocked>>,
     log: Vec<(u64, String)>,
+    snapshot: Vec<String>,
     last: Option<u32>,
     pending: Option<Decision>,
 }
@@ -40,6 +41,8 @@ struct RawStep {
     resource: u32,
     site: Option<Site>,
     value: Option<(&'static str, u32)>,
+    /// What the action's source says of it.
+    note: Option<String>,
     choices: u32,
     preempts: bool,
 }
@@ -74,6 +77,7 @@ impl Recorder {
             resource: action.op.resource,
             site: Some(action.op.site),
             value: None,
+            note: None,
             choices,
             preempts,
         });
@@ -96,6 +100,7 @@ impl Recorder {
             resource: 0,
             site: None,
             value: Some((label, value)),
+            note: None,
             choices,
             preempts: false,
         });
@@ -133,6 +138,18 @@ impl Recorder {
         if self.last == Some(key) {
             self.last = None;
         }
+    }
+
+    /// Says more about the last step.
+    pub(crate) fn note(&mut self, note: String) {
+        if let Some(step) = self.steps.last_mut() {
+            step.note = Some(note);
+        }
+    }
+
+    /// What sources have to say at the end.
+    pub(crate) fn snapshot(&mut self, lines: Vec<String>) {
+        self.snapshot.extend(lines);
     }
 
     pub(crate) fn log(&mut self, step: u64, line: String) {
@@ -192,12 +209,18 @@ impl Core {
             .map(|task| self.explain_task(task.key, &recorder))
             .collect();
         let cycles = find_cycles(&tasks);
-        let Recorder { hashes, log, .. } = *recorder;
+        let Recorder {
+            hashes,
+            log,
+            snapshot,
+            ..
+        } = *recorder;
         Some(Explanation {
             steps,
             tasks,
             cycles,
             log,
+            snapshot,
             hashes,
         })
     }
@@ -207,14 +230,16 @@ impl Core {
         let task = action
             .filter(|a| a.kind == ActionKind::Run)
             .map(|a| self.task_name(a.key.0));
-        let what = match raw.value {
-            Some((label, value)) => format!("choose {label} = {value}"),
-            None => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
+        let what = match (&raw.note, raw.value) {
+            (Some(note), _) => format!("{} {note}", raw.kind),
+            (None, Some((label, value))) => format!("choose {label} = {value}"),
+            (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
         };
         Step {
             step: raw.step,
             time_ns: raw.time_ns,
             node: action.map_or(0, |a| a.node.0),
+            node_name: self.node_name(self.node_of(raw.key)).to_owned(),
             task,
             what: what.trim_end().to_owned(),
             site: raw.site.map(place),

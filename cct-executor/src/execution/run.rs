@@ -138,6 +138,16 @@ impl World {
             entered = self.wait_for_foreigners(home, entered);
         }
         self.report_foreign_wakes(home, serial);
+        if explain {
+            self.tell_sources(|source| {
+                let lines = source.snapshot();
+                self.with(|core, _| {
+                    if let Some(recorder) = &mut core.recorder {
+                        recorder.snapshot(lines);
+                    }
+                });
+            });
+        }
         let finished = self.conclude(explain);
         self.close();
         self.serial.set(0);

@@ -21,6 +21,12 @@ pub trait ActionSource: Send + Sync + 'static {
         let _ = node;
     }
 
+    /// What picking an action does, in a few words, for the report of a failure.
+    fn describe(&self, what: u64) -> Option<String> {
+        let _ = what;
+        None
+    }
+
     /// What it has to say at the end of a failing iteration, a line each.
     fn snapshot(&self) -> Vec<String> {
         Vec::new()
@@ -73,6 +79,12 @@ impl Core {
         }
     }
 
+    fn note(&mut self, note: String) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(note);
+        }
+    }
+
     /// The action was picked, and has left the enabled set: it is applied outside.
     pub(crate) fn picked_source(&mut self, key: u32) {
         let action = &self.actions[key as usize];
@@ -88,6 +100,11 @@ impl World {
         let running = self.running.replace(Running::NOBODY);
         while let Some(entry) = self.with(|core, _| core.applying.pop()) {
             let source = self.sources.borrow()[entry.source as usize].0.clone();
+            if self.recording.get() {
+                if let Some(note) = source.describe(entry.what) {
+                    self.with(|core, _| core.note(note));
+                }
+            }
             source.apply(entry.what);
         }
         self.running.set(running);

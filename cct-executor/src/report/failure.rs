@@ -33,6 +33,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     }
     tasks(&mut out, explanation);
     steps(&mut out, explanation);
+    snapshot(&mut out, explanation);
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
@@ -158,11 +159,19 @@ fn row(step: &Step) -> [String; 6] {
     [
         step.step.to_string(),
         time_text(step.time_ns),
-        format!("n{}", step.node),
+        node(step),
         step.task.clone().unwrap_or_else(|| "-".to_owned()),
         format!("{}{mark}", step.what),
         step.choices.to_string(),
     ]
+}
+
+/// The node's name, or its number where it has none.
+fn node(step: &Step) -> String {
+    match step.node_name.as_str() {
+        "" => format!("n{}", step.node),
+        name => name.to_owned(),
+    }
 }
 
 /// Virtual time, in the largest unit that keeps it whole.
@@ -171,6 +180,20 @@ fn time_text(ns: u64) -> String {
         _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
         _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),
         _ => format!("{ns}ns"),
+    }
+}
+
+fn snapshot(out: &mut String, explanation: &Explanation) {
+    if explanation.snapshot.is_empty() {
+        return;
+    }
+    out.push_str("\n  network and disks at the end:\n");
+    for line in explanation.snapshot.iter().take(TASKS_MAX) {
+        let _ = writeln!(out, "    {line}");
+    }
+    if explanation.snapshot.len() > TASKS_MAX {
+        let more = explanation.snapshot.len() - TASKS_MAX;
+        let _ = writeln!(out, "    ... and {more} more");
     }
 }
 
@@ -189,8 +212,8 @@ fn log(out: &mut String, explanation: &Explanation) {
     for (step, line) in shown {
         let at = explanation.steps.iter().rev().find(|s| s.step <= *step);
         let time = at.map_or_else(|| "0ms".to_owned(), |s| time_text(s.time_ns));
-        let node = at.map_or(0, |s| s.node);
-        let _ = writeln!(out, "    step {step} {time} n{node} {line}");
+        let node = at.map_or_else(|| "n0".to_owned(), node);
+        let _ = writeln!(out, "    step {step} {time} {node} {line}");
     }
     out.push('\n');
 }

@@ -11,6 +11,8 @@ pub struct Explanation {
     pub cycles: Vec<Vec<u32>>,
     /// What `tracing` and the program had to say: step and line.
     pub log: Vec<(u64, String)>,
+    /// What networks, disks and other sources of actions looked like at the end, a line each.
+    pub snapshot: Vec<String>,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
 }
@@ -24,6 +26,8 @@ pub struct Step {
     pub time_ns: u64,
     /// The node.
     pub node: u16,
+    /// Its name; empty for the test itself.
+    pub node_name: String,
     /// Number and name of the task, unless it was a timer or a cancellation.
     pub task: Option<String>,
     /// The operation and what it acts on.

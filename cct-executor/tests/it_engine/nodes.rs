@@ -270,6 +270,34 @@ fn names_are_unique() {
     assert!(text.contains("there is a node `db` already"), "{text}");
 }
 
+/// The report names nodes, says what was delivered, and what sources looked like at the end.
+#[test]
+fn reports_tell_of_nodes_and_sources() {
+    let report = checker("told").iterations(1).run(|| async {
+        let (wake, mut woken) = mpsc::unbounded_channel();
+        let post = source(|| Post {
+            arrived: AtomicU32::new(0),
+            faults: AtomicU32::new(0),
+            wake,
+        })
+        .unwrap();
+        action(&post, ActionKind::Deliver, 0).offer(true);
+        let db = node("db-7").start(std::future::pending::<()>);
+        let task = db.spawn(async move { woken.recv().await });
+        task.await.unwrap();
+        panic!("now");
+    });
+    let text = report.text();
+    for expected in [
+        "db-7",
+        "deliver letter 0",
+        "network and disks at the end:",
+        "1 arrived",
+    ] {
+        assert!(text.contains(expected), "no `{expected}` in {text}");
+    }
+}
+
 /// A source with one message that may arrive, again and again, and one fault.
 struct Post {
     arrived: AtomicU32,
@@ -278,6 +306,14 @@ struct Post {
 }
 
 impl ActionSource for Post {
+    fn describe(&self, what: u64) -> Option<String> {
+        Some(format!("letter {what}"))
+    }
+
+    fn snapshot(&self) -> Vec<String> {
+        vec![format!("{} arrived", self.arrived.load(SeqCst))]
+    }
+
     fn apply(&self, what: u64) {
         match what {
             0 => self.arrived.fetch_add(1, SeqCst),
