@@ -39,8 +39,8 @@ const MODERN: [Column; 7] = [
     ("Portfolio", "portfolio"),
 ];
 
-const QL_B: &str = "ql:state=default,visits=off,penalties=off";
-const QL_D: &str = "ql:state=default";
+const QL_B: &str = "ql:visits=off,penalties=off";
+const QL_D: &str = "ql";
 
 /// The OOPSLA 2024 paper's; what it counts presumes that a target, once reached, stays active.
 const REWARDS: &[Column] = &[
@@ -97,7 +97,8 @@ pub(super) const TABLES: &[Table] = &[
             ("QLi", "ql:state=inbox"),
             ("QLd", QL_D),
             ("QLc", "ql:state=custom"),
-            ("full", "ql"),
+            ("kinds", "ql:state=kinds"),
+            ("full", "ql:state=full"),
         ],
         trials: 100,
         iterations: 10_000,
@@ -106,7 +107,7 @@ pub(super) const TABLES: &[Table] = &[
         name: "ndn",
         title: "QL paper, section 6: data choices at random instead of learnt (NDN)",
         metric: Metric::Found,
-        columns: &[("NDN", "ql:state=default,data=random"), ("QLd", QL_D)],
+        columns: &[("NDN", "ql:data=random"), ("QLd", QL_D)],
         trials: 100,
         iterations: 10_000,
     },

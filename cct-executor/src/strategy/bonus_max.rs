@@ -93,7 +93,7 @@ impl BonusMax {
                 arguments.real("alpha").unwrap_or(ALPHA),
                 arguments.real("gamma").unwrap_or(GAMMA),
                 arguments.real("eps").unwrap_or(EPSILON),
-                Settings::of(arguments),
+                Settings::of(arguments, StateView::Full),
             ))
         },
     };

@@ -15,7 +15,7 @@
 //! Measured by `negrl_visits_is_ql_without_penalties`.
 
 use super::Ql;
-use super::qtable::settings::{self, Settings};
+use super::qtable::settings::{self, Settings, StateView};
 use super::spec::{Entry, Kind, Parameter};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -40,7 +40,7 @@ pub(super) const ENTRY: Entry = Entry {
         Box::new(Ql::negrl_visits(
             arguments.real("alpha").unwrap_or(0.3),
             arguments.real("gamma").unwrap_or(0.7),
-            Settings::of(arguments),
+            Settings::of(arguments, StateView::Full),
         ))
     },
 };

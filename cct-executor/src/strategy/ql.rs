@@ -13,8 +13,8 @@
 //! iterations (OPT-1; -1 with `visits=off`), minus the penalties that user code attached to the
 //! decision (OPT-2, see [`observe::penalty`](crate::observe::penalty)).
 //!
-//! The paper's variants: QL^d is `state=default`, QL^i `state=inbox`, QL^c `state=custom`, QL^b
-//! `visits=off,penalties=off`, and QL-NDN `data=random`.
+//! The paper's variants: QL^d is `state=default`, which is the default, QL^i `state=inbox`, QL^c
+//! `state=custom`, QL^b `visits=off,penalties=off`, and QL-NDN `data=random`.
 //!
 //! Departures, none of which changes what is learnt but for details:
 //! - The maximum ranges over actions that were enabled at `s'`, and counts as 0 if one of them was
@@ -111,14 +111,19 @@ impl Ql {
                 .visits(arguments.number("visits") != Some(0))
                 .penalties(arguments.number("penalties") != Some(0));
             ql.random_data = arguments.word("data") == Some(1);
-            ql.set(arguments.word("compat") == Some(1), Settings::of(arguments));
+            let settings = Settings::of(arguments, StateView::Default);
+            ql.set(arguments.word("compat") == Some(1), settings);
             Box::new(ql)
         },
     };
 
-    /// QL with both optimisations, over the full state.
+    /// QL with both optimisations: QL^d.
     pub fn new() -> Ql {
-        let settings = Settings::default();
+        let settings = Settings {
+            state: StateView::Default,
+            usual: StateView::Default,
+            ..Settings::default()
+        };
         Ql {
             name: Self::ENTRY.name,
             alpha: ALPHA,
@@ -181,7 +186,7 @@ impl Ql {
         self
     }
 
-    /// What tells states apart (all that is known).
+    /// What tells states apart (all that is known but what user code observes).
     #[must_use]
     pub fn state(mut self, view: StateView) -> Ql {
         self.settings.state = view;

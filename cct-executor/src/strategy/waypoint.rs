@@ -27,7 +27,7 @@
 use super::bonus_max::{ALPHA, EPSILON, GAMMA, PARAMETERS};
 use super::qtable::marks::Marks;
 use super::qtable::policy::Policy;
-use super::qtable::settings::{self, Settings, switch, unless};
+use super::qtable::settings::{self, Settings, StateView, switch, unless};
 use super::qtable::walk::Walk;
 use super::qtable::{Counts, Table, saved};
 use super::spec::{Entry, Kind, Parameter};
@@ -90,7 +90,7 @@ impl Waypoint {
                 arguments.real("alpha").unwrap_or(ALPHA),
                 arguments.real("gamma").unwrap_or(GAMMA),
                 arguments.real("eps").unwrap_or(EPSILON),
-                Settings::of(arguments),
+                Settings::of(arguments, StateView::Full),
             );
             waypoint.one_time = arguments.is_on("one-time");
             waypoint.given_target = arguments.number("target").map(|target| target as u32);

@@ -30,7 +30,7 @@ const VIEWS: [(StateView, &str); 5] = [
 
 pub(in crate::strategy) const STATE: Parameter = Parameter {
     name: "state",
-    help: "what tells states apart (full)",
+    help: "what tells states apart (default for ql, full for the others)",
     kind: Kind::Word(&["full", "default", "kinds", "inbox", "custom"]),
 };
 
@@ -52,6 +52,8 @@ const MEMORY_MIB: u64 = 256;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::strategy) struct Settings {
     pub(in crate::strategy) state: StateView,
+    /// What the strategy takes unless told otherwise.
+    pub(in crate::strategy) usual: StateView,
     pub(in crate::strategy) lanes: u32,
     pub(in crate::strategy) memory_mib: u64,
 }
@@ -60,6 +62,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             state: StateView::Full,
+            usual: StateView::Full,
             lanes: 1,
             memory_mib: MEMORY_MIB,
         }
@@ -67,11 +70,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    pub(in crate::strategy) fn of(arguments: &Arguments<'_>) -> Settings {
+    /// Those of a strategy that takes this for the state, unless the arguments say otherwise.
+    pub(in crate::strategy) fn of(arguments: &Arguments<'_>, usual: StateView) -> Settings {
         Settings {
-            state: arguments
-                .word("state")
-                .map_or(StateView::Full, |i| VIEWS[i].0),
+            state: arguments.word("state").map_or(usual, |i| VIEWS[i].0),
+            usual,
             lanes: arguments.number("lanes").unwrap_or(1) as u32,
             memory_mib: arguments.number("memory").unwrap_or(MEMORY_MIB),
         }
@@ -110,7 +113,7 @@ impl Settings {
         let view = VIEWS.iter().find(|(view, _)| *view == self.state);
         let view = view.map(|(_, word)| (*word).to_owned());
         let shared = [
-            ("state", view.filter(|_| self.state != StateView::Full)),
+            ("state", view.filter(|_| self.state != self.usual)),
             ("lanes", (self.lanes != 1).then(|| self.lanes.to_string())),
             (
                 "memory",
