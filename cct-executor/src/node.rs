@@ -215,13 +215,17 @@ impl Node {
     pub fn restart(&self) {
         self.crash();
         let up = self.in_world(|world| {
-            world.with(|core, _| {
+            let down = world.with(|core, _| {
                 let down = core.node_state(self.0.id) == NodeState::Down;
                 if down {
                     core.node_up(self.0.id);
                 }
                 down
-            })
+            });
+            if down {
+                world.tell_sources(|source| source.node_up(self.0.id));
+            }
+            down
         });
         if up == Some(true) {
             self.spawn_main();
