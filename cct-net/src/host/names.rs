@@ -44,8 +44,11 @@ impl Hosts {
     pub(crate) fn enter(&self, node: NodeId, name: &str, ips: &[IpAddr]) -> Result<(), String> {
         self.state.with(|state| {
             state.set_addresses(node, ips)?;
-            let all: Vec<IpAddr> = state.host(node).addresses().collect();
-            state.names.entry(name.to_owned()).or_insert(all);
+            let found = match ips {
+                [] => vec![state.host(node).v4[0]],
+                explicit => explicit.to_vec(),
+            };
+            state.names.entry(name.to_owned()).or_insert(found);
             Ok(())
         })
     }

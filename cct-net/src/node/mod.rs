@@ -1,8 +1,9 @@
 //! Nodes with addresses and names.
 //!
-//! [`node`] makes a node as [`cct_executor::node::node`] does, and enters it in the network. Nodes
-//! made by the executor alone have an address too, but no name in the table. The test itself, node
-//! 0, is at 10.255.255.253.
+//! [`node`] makes a node as [`cct_executor::node::node`] does, and enters it in the network: its name
+//! stands for the addresses it was given, or for its automatic IPv4 address. Nodes made by the
+//! executor alone have addresses too, but no name in the table. The test itself, node 0, is at
+//! 10.255.255.253.
 //!
 //! ```
 //! use cct_executor::Checker;

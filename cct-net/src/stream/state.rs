@@ -201,7 +201,7 @@ impl State {
         limit: usize,
     ) -> Option<io::Result<usize>> {
         let readable = self.readable(id);
-        if readable > 0 || bufs.iter().all(|buf| buf.is_empty()) {
+        if readable > 0 {
             let mut left = readable.min(limit);
             let mut count = 0;
             for buf in bufs {
@@ -247,9 +247,6 @@ impl State {
         }
         if side.fin_queued || side.closed || nobody_reads {
             return Some(Err(ErrorKind::BrokenPipe.into()));
-        }
-        if bufs.iter().all(|buf| buf.is_empty()) {
-            return Some(Ok(0));
         }
         let mut left = side.room().min(limit);
         if left == 0 {
