@@ -91,6 +91,25 @@ pub fn current() -> NodeId {
         .unwrap_or_default()
 }
 
+/// The node of this name.
+pub fn find(name: &str) -> Option<NodeId> {
+    WORLD
+        .try_with(|world| {
+            world.with(|core, _| {
+                let at = core.nodes.iter().position(|entry| &*entry.name == name)?;
+                u16::try_from(at + 1).ok().map(NodeId)
+            })
+        })
+        .ok()?
+}
+
+/// The name of a node; empty for the test itself.
+pub fn name_of(node: NodeId) -> String {
+    WORLD
+        .try_with(|world| world.with(|core, _| core.node_name(node).to_owned()))
+        .unwrap_or_default()
+}
+
 impl Builder {
     /// By how much the node's clock is ahead of the world's. Clocks that are behind are had by
     /// putting the others ahead.
@@ -224,6 +243,7 @@ impl Node {
             })
         });
         if up == Some(true) {
+            self.in_world(|world| world.tell_sources(|source| source.node_up(self.0.id)));
             self.spawn_main();
         }
     }

@@ -21,6 +21,11 @@ pub trait ActionSource: Send + Sync + 'static {
         let _ = node;
     }
 
+    /// A node is up again after a crash: its main task is spawned right after.
+    fn node_up(&self, node: NodeId) {
+        let _ = node;
+    }
+
     /// What picking an action does, in a few words, for the report of a failure.
     fn describe(&self, what: u64) -> Option<String> {
         let _ = what;
