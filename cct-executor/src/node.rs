@@ -103,11 +103,16 @@ pub fn find(name: &str) -> Option<NodeId> {
         .ok()?
 }
 
-/// The name of a node; empty for the test itself.
-pub fn name_of(node: NodeId) -> String {
+/// The name of a node, empty for the test itself; `None` if there is no such node.
+pub fn name_of(node: NodeId) -> Option<String> {
     WORLD
-        .try_with(|world| world.with(|core, _| core.node_name(node).to_owned()))
-        .unwrap_or_default()
+        .try_with(|world| {
+            world.with(|core, _| {
+                let known = usize::from(node.0) <= core.nodes.len();
+                known.then(|| core.node_name(node).to_owned())
+            })
+        })
+        .ok()?
 }
 
 impl Builder {
@@ -234,16 +239,19 @@ impl Node {
     pub fn restart(&self) {
         self.crash();
         let up = self.in_world(|world| {
-            world.with(|core, _| {
+            let down = world.with(|core, _| {
                 let down = core.node_state(self.0.id) == NodeState::Down;
                 if down {
                     core.node_up(self.0.id);
                 }
                 down
-            })
+            });
+            if down {
+                world.tell_sources(|source| source.node_up(self.0.id));
+            }
+            down
         });
         if up == Some(true) {
-            self.in_world(|world| world.tell_sources(|source| source.node_up(self.0.id)));
             self.spawn_main();
         }
     }

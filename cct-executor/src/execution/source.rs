@@ -21,7 +21,7 @@ pub trait ActionSource: Send + Sync + 'static {
         let _ = node;
     }
 
-    /// A node is up again after a crash: its main task is spawned right after.
+    /// A node is up again after a crash; its main task is spawned right after.
     fn node_up(&self, node: NodeId) {
         let _ = node;
     }

@@ -17,13 +17,16 @@ pub(crate) mod flow;
 pub(crate) mod link;
 pub(crate) mod stats;
 
-pub use control::{heal, heal_all, hold, isolate, partition, partition_groups, release, set_rule};
+pub use control::{
+    cut_one_way, heal, heal_all, hold, isolate, partition, partition_groups, release,
+    set_default_delivery, set_delivery, set_rule, statistics,
+};
 pub use link::{Delivery, Envelope, Latency, Timed, Verdict};
 pub use stats::Statistics;
 
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, ActionSource, Alarm, Shared, Source};
-use flow::{Flow, FlowKind, Packet};
+use flow::{Announce, Flow, FlowKind, Packet};
 use link::{Link, Rule};
 use slab::Slab;
 use stats::Counts;
@@ -79,7 +82,12 @@ struct State {
     rule: Option<Rule>,
     down: BTreeSet<u16>,
     counts: Counts,
+    /// Called after each arrival.
+    watcher: Option<Watcher>,
 }
+
+/// Who wants to know of each arrival.
+pub(crate) type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// What is to be done once the cell is free.
 #[derive(Default)]
@@ -121,6 +129,26 @@ impl Network {
             state.link(from, to).flows.push(id);
             state.flows.insert(flow)
         })
+    }
+
+    /// Has the flow announce itself whenever its link was cut and is whole again.
+    pub(crate) fn announces(net: &Net, id: FlowId, announce: Announce) {
+        net.state.with(|state| state.flows[id].announces(announce));
+    }
+
+    /// Sends the flow's announcement now, as when its link became whole.
+    pub(crate) fn announce(net: &Net, id: FlowId) {
+        net.state.with(|state| {
+            state.announce_on(id);
+            state.refresh(id);
+            state.set_alarm();
+        });
+    }
+
+    /// Has `watcher` called after each arrival, outside of the cell and as no task.
+    pub(crate) fn watch(&self, watcher: Watcher) {
+        let old = self.state.with(|state| state.watcher.replace(watcher));
+        drop(old);
     }
 
     /// Closes a flow; what is on its way is lost.
@@ -198,6 +226,24 @@ impl State {
         self.links
             .entry((from.0, to.0))
             .or_insert_with(|| Link::new(delivery.clone()))
+    }
+
+    /// Sends a flow's announcement, if it has one and the link lets it through.
+    fn announce_on(&mut self, id: FlowId) {
+        let flow = &self.flows[id];
+        let (from, to, last_due) = (flow.from, flow.to, flow.last_due);
+        let Some(arrival) = flow.announcement() else {
+            return;
+        };
+        let down = self.down.contains(&to.0);
+        let link = self.link(from, to);
+        if link.cut || down {
+            return;
+        }
+        link.counts.sent(arrival.size());
+        let due_ns = link.due_ns(arrival.size()).max(last_due);
+        self.counts.sent(arrival.size());
+        self.flows[id].push(Packet { arrival, due_ns });
     }
 
     /// Puts a packet on its way, or loses it.
@@ -314,18 +360,23 @@ impl ActionSource for Network {
             // Datagrams overtake each other.
             n => shim::choose(n, "which datagram arrives"),
         };
-        let arrival = self.state.with(|state| {
-            let flow = state.flows.get_mut(id)?;
+        let (arrival, watcher) = self.state.with(|state| {
+            let Some(flow) = state.flows.get_mut(id) else {
+                return (None, None);
+            };
             let arrival = flow.take(at as usize);
             let (from, to) = (flow.from, flow.to);
             state.link(from, to).counts.arrived += 1;
             state.counts.arrived += 1;
             state.refresh(id);
             state.set_alarm();
-            arrival
+            (arrival, state.watcher.clone())
         });
         if let Some(arrival) = arrival {
             arrival.arrive();
+        }
+        if let Some(watcher) = watcher {
+            watcher();
         }
     }
 
@@ -346,6 +397,10 @@ impl ActionSource for Network {
             todo
         });
         todo.run();
+    }
+
+    fn node_up(&self, node: NodeId) {
+        self.state.with(|state| state.down.remove(&node.0));
     }
 
     fn snapshot(&self) -> Vec<String> {
