@@ -2,4 +2,7 @@
 
 pub mod check;
 pub mod fabric;
+pub mod fault;
 pub mod mailbox;
+
+pub use fault::buggify;

@@ -4,6 +4,8 @@ use cct_executor::{Checker, FailureReport, Granularity, Report};
 use std::time::Duration;
 
 mod it_fabric {
+    mod faults;
+    mod hunting;
     mod links;
     mod mailbox;
 }

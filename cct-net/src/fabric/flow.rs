@@ -7,6 +7,7 @@ use cct_executor::words::ActionKind;
 use cct_executor::words::fingerprint::{mix, mix2};
 use std::collections::VecDeque;
 use std::panic::Location;
+use std::time::Duration;
 
 /// How many datagrams may overtake each other at a time: of those that wait, the oldest.
 const OVERTAKING: usize = 8;
@@ -145,6 +146,44 @@ impl Flow {
         self.kinds = self.kinds.wrapping_sub(mix(packet.arrival.kind()));
         self.publish();
         Some(packet.arrival)
+    }
+
+    /// Makes the first packet late, and those that must not overtake it.
+    pub(super) fn delay_first(&mut self, delay: Duration) {
+        let Some(mut first) = self.queue.pop_front() else {
+            return;
+        };
+        let now = cct_executor::shim::world_time_ns();
+        let delay_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        first.due_ns = first.due_ns.max(now).saturating_add(delay_ns);
+        if self.kind == FlowKind::Loose {
+            let at = self
+                .queue
+                .partition_point(|other| other.due_ns <= first.due_ns);
+            return self.queue.insert(at, first);
+        }
+        for later in &mut self.queue {
+            later.due_ns = later.due_ns.max(first.due_ns);
+        }
+        self.last_due = self.last_due.max(first.due_ns);
+        self.queue.push_front(first);
+    }
+
+    pub(super) fn first(&self) -> Option<&dyn Arrival> {
+        self.queue.front().map(|packet| &*packet.arrival)
+    }
+
+    /// Takes the first packet, to be given back with [`put_first`](Self::put_first).
+    pub(super) fn take_first(&mut self) -> Option<Packet> {
+        let packet = self.queue.pop_front()?;
+        self.kinds = self.kinds.wrapping_sub(mix(packet.arrival.kind()));
+        Some(packet)
+    }
+
+    pub(super) fn put_first(&mut self, packet: Packet) {
+        self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
+        self.queue.push_front(packet);
+        self.publish();
     }
 
     /// Takes everything.

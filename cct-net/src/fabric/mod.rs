@@ -15,6 +15,7 @@
 pub(crate) mod control;
 pub(crate) mod flow;
 pub(crate) mod link;
+mod meddle;
 pub(crate) mod stats;
 
 pub use control::{
@@ -184,12 +185,17 @@ impl Network {
         };
         // The rule is user code: it runs while the cell is free.
         let verdict = rule.as_mut().map_or(Verdict::Pass, |rule| rule(&envelope));
+        let copy = if verdict == Verdict::Duplicate {
+            arrival.copy()
+        } else {
+            None
+        };
         let todo = net.state.with(|state| {
             if state.rule.is_none() {
                 state.rule = rule;
             }
             let mut todo = Todo::default();
-            state.accept(id, arrival, verdict, &mut todo);
+            state.accept(id, arrival, (verdict, copy), &mut todo);
             state.refresh(id);
             state.set_alarm();
             todo
@@ -247,7 +253,13 @@ impl State {
     }
 
     /// Puts a packet on its way, or loses it.
-    fn accept(&mut self, id: FlowId, arrival: Box<dyn Arrival>, verdict: Verdict, todo: &mut Todo) {
+    fn accept(
+        &mut self,
+        id: FlowId,
+        arrival: Box<dyn Arrival>,
+        (verdict, copy): (Verdict, Option<Box<dyn Arrival>>),
+        todo: &mut Todo,
+    ) {
         let (from, to, kind, last_due) = {
             let flow = &self.flows[id];
             (flow.from, flow.to, flow.kind, flow.last_due)
@@ -260,7 +272,8 @@ impl State {
         if lost && !(kind == FlowKind::Reliable && !down) {
             link.counts.lost += 1;
             self.counts.lost += 1;
-            return todo.lost.push(arrival);
+            todo.lost.push(arrival);
+            return todo.lost.extend(copy);
         }
         let mut due_ns = link.due_ns(arrival.size());
         match verdict {
@@ -274,11 +287,6 @@ impl State {
         if kind != FlowKind::Loose {
             due_ns = due_ns.max(last_due);
         }
-        let copy = if verdict == Verdict::Duplicate {
-            arrival.copy()
-        } else {
-            None
-        };
         let flow = &mut self.flows[id];
         flow.push(Packet { arrival, due_ns });
         if let Some(arrival) = copy {
