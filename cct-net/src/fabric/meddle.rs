@@ -18,8 +18,8 @@ impl Network {
     }
 
     /// What reports call the first packet of a flow.
-    pub(crate) fn describe(net: &Net, id: FlowId) -> String {
-        let found = net.state.with(|state| {
+    pub(crate) fn describe_first(&self, id: FlowId) -> String {
+        let found = self.state.with(|state| {
             let flow = state.flows.get(id)?;
             Some((flow.first()?.label(), flow.from, flow.to))
         });

@@ -407,6 +407,10 @@ impl ActionSource for Network {
         todo.run();
     }
 
+    fn describe(&self, what: u64) -> Option<String> {
+        Some(self.describe_first(what as FlowId)).filter(|text| !text.is_empty())
+    }
+
     fn node_up(&self, node: NodeId) {
         self.state.with(|state| state.down.remove(&node.0));
     }

@@ -125,66 +125,73 @@ impl Kind {
             }
     }
 
+    /// What reports call the instance, as far as it is not drawn when it happens.
+    pub(super) fn text(&self, plan: &FaultPlan, instance: u32) -> String {
+        let name = self.what.name();
+        match self.hit(plan, instance) {
+            Hit::One(at) => format!("{name} {}", quoted(&plan.nodes[at])),
+            Hit::Pair(from, to) => {
+                let (from, to) = (&plan.nodes[from], &plan.nodes[to]);
+                format!("{name} {} -> {}", quoted(from), quoted(to))
+            }
+            Hit::Groups(groups) => format!("{name} {}", split(plan, &groups).0),
+            Hit::Drawn | Hit::Any => name.to_owned(),
+        }
+    }
+
     /// Does it. `None` if there was nothing to do it to.
     pub(super) fn perform(&self, plan: &FaultPlan, instance: u32) -> Option<Done> {
         let hit = self.hit(plan, instance);
-        let name = self.what.name();
-        let lasting = |text: String, undo: Undo| {
-            Some(Done {
-                text: format!("{name} {text}"),
-                undo: Some(undo),
-                at_once: false,
-            })
+        let mut done = Done {
+            text: self.text(plan, instance),
+            undo: None,
+            at_once: false,
         };
-        let links = |text: String, pairs: Vec<(NodeId, NodeId)>, held: bool| {
-            for &(from, to) in &pairs {
-                set_link(from, to, held, true);
-            }
-            lasting(text, Undo::Links { pairs, held })
-        };
-        match (&self.what, hit) {
+        done.undo = match (&self.what, hit) {
             (What::Hook { begin, end, .. }, _) => {
                 begin();
-                Some(Done {
-                    text: name.to_owned(),
-                    undo: end.clone().map(Undo::Hook),
-                    at_once: false,
-                })
+                end.clone().map(Undo::Hook)
             }
             (What::Known(Fault::Pause), Hit::One(at)) => {
-                let node = &plan.nodes[at];
-                node.pause();
-                lasting(quoted(node), Undo::Resume(node.clone()))
+                plan.nodes[at].pause();
+                Some(Undo::Resume(plan.nodes[at].clone()))
             }
             (What::Known(Fault::Isolate), Hit::One(at)) => {
-                let node = &plan.nodes[at];
-                let others = ids(plan).into_iter().filter(|&other| other != node.id());
-                let pairs = others.flat_map(|other| [(node.id(), other), (other, node.id())]);
-                links(quoted(node), pairs.collect(), false)
+                let node = plan.nodes[at].id();
+                let others = ids(plan).into_iter().filter(|&other| other != node);
+                let pairs = others.flat_map(|other| [(node, other), (other, node)]);
+                Some(links(pairs.collect(), false))
             }
             (What::Known(fault), Hit::One(at)) => {
-                let node = &plan.nodes[at];
-                node.crash();
-                let mut done = lasting(quoted(node), Undo::Restart(node.clone()))?;
+                plan.nodes[at].crash();
                 done.at_once = *fault == Fault::Restart;
-                Some(done)
+                Some(Undo::Restart(plan.nodes[at].clone()))
             }
             (What::Known(fault), Hit::Pair(from, to)) => {
-                let (from, to) = (&plan.nodes[from], &plan.nodes[to]);
-                let text = format!("{} -> {}", quoted(from), quoted(to));
-                links(text, vec![(from.id(), to.id())], *fault == Fault::Hold)
+                let pair = (plan.nodes[from].id(), plan.nodes[to].id());
+                Some(links(vec![pair], *fault == Fault::Hold))
             }
-            (_, Hit::Drawn) => {
+            (_, Hit::Groups(groups)) => Some(links(split(plan, &groups).1, false)),
+            (What::Known(fault), Hit::Drawn) => {
                 let (text, pairs) = split(plan, &draw_sides(plan.nodes.len()));
-                links(text, pairs, false)
+                done.text = format!("{fault} {text}");
+                Some(links(pairs, false))
             }
-            (_, Hit::Groups(groups)) => {
-                let (text, pairs) = split(plan, &groups);
-                links(text, pairs, false)
+            (What::Known(fault), Hit::Any) => {
+                done.text = meddle(plan, *fault)?;
+                None
             }
-            (What::Known(fault), Hit::Any) => meddle(plan, *fault),
-        }
+        };
+        Some(done)
     }
+}
+
+/// Cuts or holds links.
+fn links(pairs: Vec<(NodeId, NodeId)>, held: bool) -> Undo {
+    for &(from, to) in &pairs {
+        set_link(from, to, held, true);
+    }
+    Undo::Links { pairs, held }
 }
 
 impl Undo {
@@ -273,8 +280,8 @@ fn partitions(nodes: usize) -> Vec<Vec<u8>> {
     all
 }
 
-/// Does something to a message that is on its way.
-fn meddle(plan: &FaultPlan, fault: Fault) -> Option<Done> {
+/// Does something to a message that is on its way, and says what.
+fn meddle(plan: &FaultPlan, fault: Fault) -> Option<String> {
     let net = network().ok()?;
     let busy = Network::busy(&net, &ids(plan));
     let count = u32::try_from(busy.len()).ok().filter(|&count| count > 0)?;
@@ -287,13 +294,8 @@ fn meddle(plan: &FaultPlan, fault: Fault) -> Option<Done> {
             Verdict::DeliverAfter(Duration::from_millis(DELAYS_MS[nth as usize]))
         }
     };
-    let text = format!("{fault} {}", Network::describe(&net, flow));
-    let done = Network::meddle(&net, flow, verdict);
-    done.then_some(Done {
-        text,
-        undo: None,
-        at_once: false,
-    })
+    let text = format!("{fault} {}", net.describe_first(flow));
+    Network::meddle(&net, flow, verdict).then_some(text)
 }
 
 #[cfg(test)]

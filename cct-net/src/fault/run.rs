@@ -65,6 +65,7 @@ enum Phase {
 
 /// A fault that lasts.
 struct InForce {
+    text: String,
     kind: usize,
     instance: u32,
     undo: Undo,
@@ -253,11 +254,12 @@ impl Run {
         };
         self.state.with(|state| {
             state.count(kind);
-            state.note(done.text);
+            state.note(done.text.clone());
             let due = self.plan.pace.due(moments, state.arrivals);
             if let Some(undo) = done.undo {
                 let landed = !matches!(undo, Undo::Restart(_));
                 state.in_force.push(InForce {
+                    text: done.text,
                     kind,
                     instance,
                     undo,
@@ -289,14 +291,23 @@ impl Run {
         let (fault, others) = self.state.with(|state| {
             let fault = state.in_force.remove(at);
             let others: Vec<Undo> = state.in_force.iter().map(|o| o.undo.clone()).collect();
-            let name = self.plan.kinds[fault.kind].what.name();
-            state.note(format!("{name} is over"));
+            state.note(format!("{} is over", fault.text));
             (fault, others)
         });
         self.actions
             .offer_mend(self, (fault.kind, fault.instance), false);
         fault.undo.run(&others);
         self.wake_if_over();
+    }
+
+    /// What reports call an action.
+    pub(super) fn describe(&self, mends: bool, kind: usize, instance: Option<u32>) -> String {
+        let this = &self.plan.kinds[kind];
+        match instance {
+            None => this.what.name().to_owned(),
+            Some(instance) if mends => format!("{} is over", this.text(&self.plan, instance)),
+            Some(instance) => this.text(&self.plan, instance),
+        }
     }
 
     /// The window is over: mends everything.

@@ -183,20 +183,50 @@ pub(super) fn running() -> Vec<Arc<Run>> {
     plans().map_or_else(Vec::new, |plans| plans.runs())
 }
 
+/// What is in the number that `apply` is called with.
+struct Picked {
+    run: Arc<Run>,
+    mends: bool,
+    kind: usize,
+    /// `None` if it is to be drawn.
+    instance: Option<u32>,
+}
+
+impl Plans {
+    fn picked(&self, what: u64) -> Option<Picked> {
+        let (plan, instance) = ((what >> 48) as usize, what & DRAWN);
+        Some(Picked {
+            run: self.runs.with(|runs| runs.get(plan).cloned())?,
+            mends: what >> 47 & 1 == 1,
+            kind: (what >> 32 & 0x7fff) as usize,
+            instance: (instance != DRAWN).then_some(instance as u32),
+        })
+    }
+}
+
 impl ActionSource for Plans {
     /// A fault happens, or is mended.
     fn apply(&self, what: u64) {
-        let (plan, mends) = (what >> 48, what >> 47 & 1 == 1);
-        let (kind, instance) = ((what >> 32 & 0x7fff) as usize, what & DRAWN);
-        let Some(run) = self.runs.with(|runs| runs.get(plan as usize).cloned()) else {
+        let Some(Picked {
+            run,
+            mends,
+            kind,
+            instance,
+        }) = self.picked(what)
+        else {
             return;
         };
-        let drawn = u32::try_from(instance).ok().filter(|_| instance != DRAWN);
-        match (mends, drawn) {
+        match (mends, instance) {
             (true, Some(instance)) => run.mend(kind, instance),
             (_, instance) => run.begin(kind, instance),
         }
         self.set_alarm();
+    }
+
+    fn describe(&self, what: u64) -> Option<String> {
+        let picked = self.picked(what)?;
+        let Picked { mends, kind, .. } = picked;
+        Some(picked.run.describe(mends, kind, picked.instance))
     }
 
     fn node_down(&self, node: NodeId) {

@@ -37,7 +37,7 @@ fn gossip() -> Vec<Node> {
             for name in NAMES {
                 let _ = mailbox.send(name, round);
             }
-            sleep(Duration::from_millis(10)).await;
+            sleep(Duration::from_millis(20)).await;
             while mailbox.try_recv().is_some() {}
         }
     };
@@ -47,11 +47,11 @@ fn gossip() -> Vec<Node> {
 /// Whether all links are whole and all nodes up: whatever is sent arrives.
 async fn all_is_well(nodes: &[Node]) {
     assert!(nodes.iter().all(Node::is_up));
-    sleep(Duration::from_secs(3)).await;
+    sleep(Duration::from_millis(1100)).await;
     let before = fabric::statistics();
     sleep(Duration::from_millis(200)).await;
     let after = fabric::statistics();
-    assert!(after.sent >= before.sent + 9 * 10);
+    assert!(after.sent >= before.sent + 9 * 9);
     assert_eq!(after.lost, before.lost);
     assert!(after.in_flight <= 9);
 }
@@ -65,7 +65,7 @@ fn every_fault_happens_and_is_mended() {
             let theirs = seen.clone();
             let report = checker("every fault")
                 .strategy_text(strategy)
-                .iterations(40)
+                .iterations(25)
                 .run(move || {
                     let seen = theirs.clone();
                     async move {
