@@ -91,6 +91,30 @@ pub fn current() -> NodeId {
         .unwrap_or_default()
 }
 
+/// The node of this name.
+pub fn find(name: &str) -> Option<NodeId> {
+    WORLD
+        .try_with(|world| {
+            world.with(|core, _| {
+                let at = core.nodes.iter().position(|entry| &*entry.name == name)?;
+                u16::try_from(at + 1).ok().map(NodeId)
+            })
+        })
+        .ok()?
+}
+
+/// The name of a node, empty for the test itself; `None` if there is no such node.
+pub fn name_of(node: NodeId) -> Option<String> {
+    WORLD
+        .try_with(|world| {
+            world.with(|core, _| {
+                let known = usize::from(node.0) <= core.nodes.len();
+                known.then(|| core.node_name(node).to_owned())
+            })
+        })
+        .ok()?
+}
+
 impl Builder {
     /// By how much the node's clock is ahead of the world's. Clocks that are behind are had by
     /// putting the others ahead.

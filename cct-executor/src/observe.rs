@@ -96,8 +96,9 @@ fn with_world(f: impl FnOnce(&mut Core, &mut dyn Decider)) {
     });
 }
 
-/// A `sometimes!` was evaluated.
-pub(crate) fn sometimes(reached: bool, name: &'static str, file: &'static str, line: u32) {
+/// What [`sometimes!`](crate::sometimes) does, for a name and a place that are not known at compile
+/// time.
+pub fn sometimes(reached: bool, name: &'static str, file: &'static str, line: u32) {
     with_world(|core, decider| {
         let seen = core
             .harvest

@@ -19,7 +19,7 @@ use crate::execution::world::{WORLD, World};
 
 mod source;
 
-use crate::words::Op;
+use crate::words::{Observations, Op};
 pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, source, world_time_ns};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -207,6 +207,21 @@ pub fn choose(count: u32, label: &'static str) -> u32 {
     WORLD
         .try_with(|world| world.choose(count, &[], label))
         .unwrap_or(0)
+}
+
+/// As [`choose`], in proportion to these weights where the strategy draws at random.
+#[inline]
+pub fn choose_weighted(weights: &[u32], label: &'static str) -> u32 {
+    WORLD
+        .try_with(|world| world.choose(weights.len() as u32, weights, label))
+        .unwrap_or(0)
+}
+
+/// Runs `look`, as no task, on what user code observed so far; `None` outside a world.
+pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
+    WORLD
+        .try_with(|world| world.is_running().then(|| world.look_at_observations(look)))
+        .ok()?
 }
 
 pub use crate::task::blocking::block_on;

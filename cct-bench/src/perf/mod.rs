@@ -12,6 +12,7 @@ mod cct;
 mod floor;
 mod hunt;
 mod measure;
+mod network;
 mod on_tokio;
 
 use clap::Args;
@@ -88,7 +89,7 @@ const WORKLOADS: &[Workload] = &[
 /// Options of `perf`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only this workload (W1 to W10)
+    /// Only this workload (W1 to W11)
     #[arg(long)]
     filter: Option<String>,
     /// Print JSON instead of tables
@@ -117,8 +118,8 @@ struct Output {
 /// Measures and prints.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|w| options.wants(w.name)).collect();
-    if wanted.is_empty() && !options.wants("W9") {
-        let known = "W1 W2 W3 W4 W5 W6 W8 W9 W10";
+    if wanted.is_empty() && !options.wants("W9") && !options.wants("W11") {
+        let known = "W1 W2 W3 W4 W5 W6 W8 W9 W10 W11";
         let filter = options.filter.as_deref().unwrap_or_default();
         return Err(format!(
             "no workload is called `{filter}`: expected one of {known}"
@@ -142,8 +143,11 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     } else {
         Vec::new()
     };
+    let network = options
+        .wants("W11")
+        .then(|| network::all(options.reps as usize, !options.json));
     if options.json {
-        let all = serde_json::json!({ "cost": outputs, "hunts": hunts });
+        let all = serde_json::json!({ "cost": outputs, "hunts": hunts, "network": network });
         println!(
             "{}",
             serde_json::to_string_pretty(&all).map_err(|e| e.to_string())?

@@ -43,6 +43,16 @@ impl Core {
 }
 
 impl World {
+    /// Runs `look` on the observations, as no task.
+    pub(crate) fn look_at_observations<R>(&self, look: impl FnOnce(&Observations) -> R) -> R {
+        let observations = self.with(|core, _| std::mem::take(&mut core.observations));
+        let running = self.running.replace(Running::NOBODY);
+        let result = look(&observations);
+        self.running.set(running);
+        self.with(|core, _| core.observations = observations);
+        result
+    }
+
     /// Finds out which waypoints hold now.
     pub(crate) fn look_at_waypoints(&self) {
         let (observations, mut waypoints) = self.with(|core, _| {

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::mem::{Discriminant, discriminant};
 
 /// Hash of the abstract state of a world. Equal states have equal fingerprints; the reverse holds
 /// up to collisions of 64 bits and up to what the abstraction leaves out.
@@ -73,4 +74,33 @@ pub fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = StableHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+/// The variant of an enum's value, counted from 1; the same for all values of other types.
+#[inline]
+pub fn variant_of<T>(value: &T) -> u64 {
+    struct Plain(u64);
+
+    impl Hasher for Plain {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+
+        fn write(&mut self, bytes: &[u8]) {
+            bytes.iter().for_each(|&byte| self.write_u8(byte));
+        }
+
+        fn write_u8(&mut self, x: u8) {
+            self.0 = self.0.rotate_left(8) ^ u64::from(x);
+        }
+
+        fn write_isize(&mut self, x: isize) {
+            self.0 = x as u64;
+        }
+    }
+
+    let variant: Discriminant<T> = discriminant(value);
+    let mut hasher = Plain(0);
+    variant.hash(&mut hasher);
+    hasher.finish().wrapping_add(1)
 }

@@ -27,6 +27,8 @@ impl State {
             link.cut = cut;
             if cut {
                 lost = self.lose(from, to);
+            } else {
+                self.announce(from, to);
             }
             self.refresh_link(from, to);
         }
@@ -48,15 +50,33 @@ impl State {
         lost
     }
 
+    /// Tells those flows that want to know that they can go on.
+    fn announce(&mut self, from: NodeId, to: NodeId) {
+        for at in 0..self.link(from, to).flows.len() {
+            let id = self.link(from, to).flows[at];
+            self.announce_on(id);
+        }
+    }
+
     fn set_held(&mut self, from: NodeId, to: NodeId, held: bool) {
         self.link(from, to).held = held;
         self.refresh_link(from, to);
     }
 }
 
-/// Cuts the link from one node to another, in this direction only.
+/// Cuts the link from one node to another, or makes it whole.
 pub(crate) fn cut(from: NodeId, to: NodeId, is_cut: bool) {
     change(|state, todo| todo.lost.extend(state.set_cut(from, to, is_cut)));
+}
+
+/// Holds what goes from one node to another, or lets it go.
+pub(crate) fn holding(from: NodeId, to: NodeId, held: bool) {
+    change(|state, _| state.set_held(from, to, held));
+}
+
+/// Cuts the link from one node to another, in this direction only. [`heal`] makes it whole.
+pub fn cut_one_way(from: &Node, to: &Node) {
+    cut(from.id(), to.id(), true);
 }
 
 /// Cuts two nodes off from each other.
@@ -107,12 +127,12 @@ pub fn heal_all() {
 
 /// Keeps everything from one node to another on its way until it is released.
 pub fn hold(from: &Node, to: &Node) {
-    change(|state, _| state.set_held(from.id(), to.id(), true));
+    holding(from.id(), to.id(), true);
 }
 
 /// Lets go what was held.
 pub fn release(from: &Node, to: &Node) {
-    change(|state, _| state.set_held(from.id(), to.id(), false));
+    holding(from.id(), to.id(), false);
 }
 
 /// How packets from one node to another are delivered from now on.

@@ -7,6 +7,7 @@ use cct_executor::words::ActionKind;
 use cct_executor::words::fingerprint::{mix, mix2};
 use std::collections::VecDeque;
 use std::panic::Location;
+use std::time::Duration;
 
 /// How many datagrams may overtake each other at a time: of those that wait, the oldest.
 const OVERTAKING: usize = 8;
@@ -22,6 +23,9 @@ pub(crate) enum FlowKind {
     Loose,
 }
 
+/// Makes what arrives first on a link that was cut and is whole again.
+pub(crate) type Announce = Box<dyn Fn() -> Box<dyn Arrival> + Send>;
+
 /// A packet on its way.
 pub(super) struct Packet {
     pub(super) arrival: Box<dyn Arrival>,
@@ -36,7 +40,10 @@ pub(super) struct Flow {
     pub(super) kind: FlowKind,
     resource: Resource,
     action: Option<SourceAction>,
+    /// Invariant: in the order of due times, and of sending where they are equal.
     queue: VecDeque<Packet>,
+    /// Makes the announcement that the link is whole again.
+    announce: Option<Announce>,
     /// When the last packet that was sent is due.
     pub(super) last_due: u64,
     /// Its place in the schedule.
@@ -63,6 +70,7 @@ impl Flow {
             resource: Resource::at(ResourceKind::Link, site),
             action: None,
             queue: VecDeque::new(),
+            announce: None,
             last_due: 0,
             scheduled: None,
             patience_ns: u64::MAX,
@@ -105,45 +113,83 @@ impl Flow {
     pub(super) fn push(&mut self, packet: Packet) {
         self.last_due = self.last_due.max(packet.due_ns);
         self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
-        self.queue.push_back(packet);
+        // From the back: few are overtaken by what is sent later.
+        let later = self.queue.iter().rev();
+        let overtaken = later
+            .take_while(|other| other.due_ns > packet.due_ns)
+            .count();
+        self.queue.insert(self.queue.len() - overtaken, packet);
         self.publish();
+    }
+
+    pub(super) fn announces(&mut self, announce: Announce) {
+        self.announce = Some(announce);
+    }
+
+    pub(super) fn announcement(&self) -> Option<Box<dyn Arrival>> {
+        self.announce.as_ref().map(|announce| announce())
     }
 
     /// When the next packet may arrive.
     pub(super) fn next_due(&self) -> Option<u64> {
-        match self.kind {
-            FlowKind::Loose => self.queue.iter().map(|packet| packet.due_ns).min(),
-            _ => self.queue.front().map(|packet| packet.due_ns),
-        }
+        self.queue.front().map(|packet| packet.due_ns)
     }
 
     /// Of how many packets one may arrive now.
     pub(super) fn arrivable(&self) -> u32 {
         let now = cct_executor::shim::world_time_ns();
-        let due = self
-            .queue
-            .iter()
-            .filter(|packet| packet.due_ns <= now)
-            .count();
-        match self.kind {
-            FlowKind::Loose => due.min(OVERTAKING) as u32,
-            _ => due.min(1) as u32,
-        }
+        let overtaking = match self.kind {
+            FlowKind::Loose => OVERTAKING,
+            _ => 1,
+        };
+        let first = self.queue.iter().take(overtaking);
+        first.take_while(|packet| packet.due_ns <= now).count() as u32
     }
 
     /// Takes one of the packets that may arrive now.
     pub(super) fn take(&mut self, nth: usize) -> Option<Box<dyn Arrival>> {
-        let now = cct_executor::shim::world_time_ns();
-        let mut due = self
-            .queue
-            .iter()
-            .enumerate()
-            .filter(|(_, packet)| packet.due_ns <= now);
-        let at = due.nth(nth)?.0;
-        let packet = self.queue.remove(at)?;
+        let packet = self.queue.remove(nth)?;
         self.kinds = self.kinds.wrapping_sub(mix(packet.arrival.kind()));
         self.publish();
         Some(packet.arrival)
+    }
+
+    /// Makes the first packet late, and those that must not overtake it.
+    pub(super) fn delay_first(&mut self, delay: Duration) {
+        let Some(mut first) = self.queue.pop_front() else {
+            return;
+        };
+        let now = cct_executor::shim::world_time_ns();
+        let delay_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        first.due_ns = first.due_ns.max(now).saturating_add(delay_ns);
+        if self.kind == FlowKind::Loose {
+            let at = self
+                .queue
+                .partition_point(|other| other.due_ns <= first.due_ns);
+            return self.queue.insert(at, first);
+        }
+        for later in &mut self.queue {
+            later.due_ns = later.due_ns.max(first.due_ns);
+        }
+        self.last_due = self.last_due.max(first.due_ns);
+        self.queue.push_front(first);
+    }
+
+    pub(super) fn first(&self) -> Option<&dyn Arrival> {
+        self.queue.front().map(|packet| &*packet.arrival)
+    }
+
+    /// Takes the first packet, to be given back with [`put_first`](Self::put_first).
+    pub(super) fn take_first(&mut self) -> Option<Packet> {
+        let packet = self.queue.pop_front()?;
+        self.kinds = self.kinds.wrapping_sub(mix(packet.arrival.kind()));
+        Some(packet)
+    }
+
+    pub(super) fn put_first(&mut self, packet: Packet) {
+        self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
+        self.queue.push_front(packet);
+        self.publish();
     }
 
     /// Takes everything.

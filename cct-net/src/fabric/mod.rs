@@ -15,10 +15,11 @@
 pub(crate) mod control;
 pub(crate) mod flow;
 pub(crate) mod link;
+mod meddle;
 pub(crate) mod stats;
 
 pub use control::{
-    CrashStyle, heal, heal_all, hold, isolate, partition, partition_groups, release,
+    CrashStyle, cut_one_way, heal, heal_all, hold, isolate, partition, partition_groups, release,
     set_default_delivery, set_delivery, set_rule, statistics,
 };
 pub use link::{Delivery, Envelope, Latency, Timed, Verdict};
@@ -26,7 +27,7 @@ pub use stats::Statistics;
 
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, ActionSource, Alarm, Shared, Source};
-use flow::{Flow, FlowKind, Packet};
+use flow::{Announce, Flow, FlowKind, Packet};
 use link::{Link, Rule};
 use slab::Slab;
 use stats::Counts;
@@ -87,7 +88,12 @@ struct State {
     styles: BTreeMap<u16, CrashStyle>,
     next_crash: BTreeMap<u16, CrashStyle>,
     counts: Counts,
+    /// Called after each arrival.
+    watcher: Option<Watcher>,
 }
+
+/// Who wants to know of each arrival.
+pub(crate) type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// What is to be done once the cell is free.
 #[derive(Default)]
@@ -129,6 +135,26 @@ impl Network {
             state.link(from, to).flows.push(id);
             state.flows.insert(flow)
         })
+    }
+
+    /// Has the flow announce itself whenever its link was cut and is whole again.
+    pub(crate) fn announces(net: &Net, id: FlowId, announce: Announce) {
+        net.state.with(|state| state.flows[id].announces(announce));
+    }
+
+    /// Sends the flow's announcement now, as when its link became whole.
+    pub(crate) fn announce(net: &Net, id: FlowId) {
+        net.state.with(|state| {
+            state.announce_on(id);
+            state.refresh(id);
+            state.set_alarm();
+        });
+    }
+
+    /// Has `watcher` called after each arrival, outside of the cell and as no task.
+    pub(crate) fn watch(&self, watcher: Watcher) {
+        let old = self.state.with(|state| state.watcher.replace(watcher));
+        drop(old);
     }
 
     /// Closes a flow; what is on its way is lost.
@@ -176,12 +202,17 @@ impl Network {
         };
         // The rule is user code: it runs while the cell is free.
         let verdict = rule.as_mut().map_or(Verdict::Pass, |rule| rule(&envelope));
+        let copy = if verdict == Verdict::Duplicate {
+            arrival.copy()
+        } else {
+            None
+        };
         let todo = net.state.with(|state| {
             if state.rule.is_none() {
                 state.rule = rule;
             }
             let mut todo = Todo::default();
-            state.accept(id, arrival, verdict, &mut todo);
+            state.accept(id, arrival, (verdict, copy), &mut todo);
             state.refresh(id);
             state.set_alarm();
             todo
@@ -233,8 +264,32 @@ impl State {
             .or_insert_with(|| Link::new(delivery.clone()))
     }
 
+    /// Sends a flow's announcement, if it has one and the link lets it through.
+    fn announce_on(&mut self, id: FlowId) {
+        let flow = &self.flows[id];
+        let (from, to, last_due) = (flow.from, flow.to, flow.last_due);
+        let Some(arrival) = flow.announcement() else {
+            return;
+        };
+        let down = self.down.contains(&to.0);
+        let link = self.link(from, to);
+        if link.cut || down {
+            return;
+        }
+        link.counts.sent(arrival.size());
+        let due_ns = link.due_ns(arrival.size()).max(last_due);
+        self.counts.sent(arrival.size());
+        self.flows[id].push(Packet { arrival, due_ns });
+    }
+
     /// Puts a packet on its way, or loses it.
-    fn accept(&mut self, id: FlowId, arrival: Box<dyn Arrival>, verdict: Verdict, todo: &mut Todo) {
+    fn accept(
+        &mut self,
+        id: FlowId,
+        arrival: Box<dyn Arrival>,
+        (verdict, copy): (Verdict, Option<Box<dyn Arrival>>),
+        todo: &mut Todo,
+    ) {
         let (from, to, kind, last_due) = {
             let flow = &self.flows[id];
             (flow.from, flow.to, flow.kind, flow.last_due)
@@ -247,7 +302,8 @@ impl State {
         if lost && kind != FlowKind::Reliable {
             link.counts.lost += 1;
             self.counts.lost += 1;
-            return todo.lost.push(arrival);
+            todo.lost.push(arrival);
+            return todo.lost.extend(copy);
         }
         let mut due_ns = link.due_ns(arrival.size());
         match verdict {
@@ -261,11 +317,6 @@ impl State {
         if kind != FlowKind::Loose {
             due_ns = due_ns.max(last_due);
         }
-        let copy = if verdict == Verdict::Duplicate {
-            arrival.copy()
-        } else {
-            None
-        };
         let flow = &mut self.flows[id];
         flow.push(Packet { arrival, due_ns });
         if let Some(arrival) = copy {
@@ -380,30 +431,36 @@ impl ActionSource for Network {
             // Datagrams overtake each other.
             n => shim::choose(n, "which datagram arrives"),
         };
-        let arrival = self.state.with(|state| {
-            let flow = state.flows.get_mut(id)?;
+        let (arrival, watcher) = self.state.with(|state| {
+            let Some(flow) = state.flows.get_mut(id) else {
+                return (None, None);
+            };
             let arrival = flow.take(at as usize);
             let (from, to) = (flow.from, flow.to);
             state.link(from, to).counts.arrived += 1;
             state.counts.arrived += 1;
             state.refresh(id);
             state.set_alarm();
-            arrival
+            (arrival, state.watcher.clone())
         });
         if let Some(arrival) = arrival {
             arrival.arrive();
+        }
+        if let Some(watcher) = watcher {
+            watcher();
         }
     }
 
     fn node_down(&self, node: NodeId) {
         let todo = self.state.with(|state| {
             let mut todo = Todo::default();
-            if state.crash_style(node) == CrashStyle::Kill {
-                return todo;
+            let silent = state.crash_style(node) == CrashStyle::Silent;
+            if silent {
+                state.down.insert(node.0);
             }
-            state.down.insert(node.0);
             for (_, flow) in state.flows.iter_mut().filter(|(_, flow)| flow.to == node) {
-                if flow.kind != FlowKind::Reliable {
+                // The host of a process that died answers connections and datagrams.
+                if flow.kind == FlowKind::Fifo || silent && flow.kind == FlowKind::Loose {
                     todo.lost.extend(flow.drain());
                 }
             }
@@ -411,6 +468,10 @@ impl ActionSource for Network {
             todo
         });
         todo.run();
+    }
+
+    fn describe(&self, what: u64) -> Option<String> {
+        Some(self.describe_first(what as FlowId)).filter(|text| !text.is_empty())
     }
 
     fn node_up(&self, node: NodeId) {

@@ -4,9 +4,8 @@
 //! of learners is built from kinds (P. Mukherjee et al., "Learning-based controlled concurrency
 //! testing", OOPSLA 2020, section 4: the inbox without payloads).
 
+use cct_executor::words::fingerprint::variant_of;
 use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
-use std::mem::{Discriminant, discriminant};
 
 /// An odd number, so that it has an inverse: taking the first message out undoes putting it in.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -49,7 +48,7 @@ impl<T> Inbox<T> {
     pub(super) fn push_back(&mut self, message: T) {
         self.hash = self
             .hash
-            .wrapping_add(kind(&message).wrapping_mul(self.power));
+            .wrapping_add(variant_of(&message).wrapping_mul(self.power));
         self.power = self.power.wrapping_mul(BASE);
         self.messages.push_back(message);
     }
@@ -57,7 +56,10 @@ impl<T> Inbox<T> {
     #[inline]
     pub(super) fn pop_front(&mut self) -> Option<T> {
         let message = self.messages.pop_front()?;
-        self.hash = self.hash.wrapping_sub(kind(&message)).wrapping_mul(INVERSE);
+        self.hash = self
+            .hash
+            .wrapping_sub(variant_of(&message))
+            .wrapping_mul(INVERSE);
         self.power = self.power.wrapping_mul(INVERSE);
         Some(message)
     }
@@ -67,35 +69,6 @@ impl<T> Inbox<T> {
         let empty = Inbox::new();
         std::mem::replace(self, empty).messages
     }
-}
-
-/// The message's variant, counted from 1.
-#[inline]
-fn kind<T>(message: &T) -> u64 {
-    struct Plain(u64);
-
-    impl Hasher for Plain {
-        fn finish(&self) -> u64 {
-            self.0
-        }
-
-        fn write(&mut self, bytes: &[u8]) {
-            bytes.iter().for_each(|&byte| self.write_u8(byte));
-        }
-
-        fn write_u8(&mut self, x: u8) {
-            self.0 = self.0.rotate_left(8) ^ u64::from(x);
-        }
-
-        fn write_isize(&mut self, x: isize) {
-            self.0 = x as u64;
-        }
-    }
-
-    let variant: Discriminant<T> = discriminant(message);
-    let mut hasher = Plain(0);
-    variant.hash(&mut hasher);
-    hasher.finish().wrapping_add(1)
 }
 
 /// The inverse of an odd number modulo 2^64: each round doubles the number of correct bits.

@@ -1,0 +1,186 @@
+//! W11: what a message costs among 3 to 500 nodes, and what one that is on its way takes up.
+
+use super::{cct, measure};
+use cct_executor::node::{Node, node};
+use cct_executor::{Granularity, time};
+use cct_net::fabric;
+use cct_net::mailbox::Mailbox;
+use cpu_time::ProcessTime;
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+const MESSAGES: u64 = 100_000;
+const NODES: [u64; 5] = [3, 10, 50, 150, 500];
+const LIVE: [u64; 3] = [25_000, 50_000, 100_000];
+const STRATEGIES: [&str; 2] = ["random", "pct:d=3"];
+
+/// What one message costs.
+#[derive(Serialize)]
+pub(crate) struct Cost {
+    nodes: u64,
+    strategy: &'static str,
+    messages: u64,
+    links: u64,
+    ns_per_message: f64,
+}
+
+/// What messages take up while they wait.
+#[derive(Serialize)]
+pub(crate) struct Memory {
+    live_messages: u64,
+    bytes_per_message: f64,
+}
+
+/// All of W11.
+#[derive(Serialize)]
+pub(crate) struct Network {
+    cost: Vec<Cost>,
+    /// The dearest of these figures by the cheapest, over the numbers of nodes.
+    dearest_by_cheapest: Vec<(&'static str, f64)>,
+    memory: Vec<Memory>,
+}
+
+/// Measures, and prints if wanted.
+pub(crate) fn all(reps: usize, print: bool) -> Network {
+    let memory: Vec<Memory> = LIVE.into_iter().map(memory).collect();
+    let mut cost = Vec::new();
+    for strategy in STRATEGIES {
+        let mut seconds = vec![Vec::new(); NODES.len()];
+        for _ in 0..reps {
+            for (nodes, seconds) in NODES.into_iter().zip(&mut seconds) {
+                seconds.push(exchange(nodes, strategy));
+            }
+        }
+        for (nodes, mut seconds) in NODES.into_iter().zip(seconds) {
+            let (each, links) = plan(nodes);
+            let messages = each * nodes;
+            cost.push(Cost {
+                nodes,
+                strategy,
+                messages,
+                links,
+                ns_per_message: measure::median(&mut seconds) * 1e9 / messages as f64,
+            });
+        }
+    }
+    let spread = STRATEGIES.into_iter().map(|strategy| {
+        let rows = cost.iter().filter(|row| row.strategy == strategy);
+        let figures: Vec<f64> = rows.map(|row| row.ns_per_message).collect();
+        let dearest = figures.iter().copied().fold(0.0, f64::max);
+        let cheapest = figures.iter().copied().fold(f64::INFINITY, f64::min);
+        (strategy, dearest / cheapest)
+    });
+    let network = Network {
+        dearest_by_cheapest: spread.collect(),
+        cost,
+        memory,
+    };
+    if print {
+        network.print();
+    }
+    network
+}
+
+impl Network {
+    fn print(&self) {
+        println!("\nW11: {MESSAGES} messages among nodes that all send to all");
+        println!(
+            "  {:<10} {:>6} {:>9} {:>12}",
+            "strategy", "nodes", "links", "ns/message"
+        );
+        for row in &self.cost {
+            println!(
+                "  {:<10} {:>6} {:>9} {:>12.0}",
+                row.strategy, row.nodes, row.links, row.ns_per_message
+            );
+        }
+        for (strategy, factor) in &self.dearest_by_cheapest {
+            println!("  {strategy}: dearest by cheapest {factor:.2}");
+        }
+        println!("  {:<10} {:>14}", "live", "bytes/message");
+        for row in &self.memory {
+            println!(
+                "  {:<10} {:>14.0}",
+                row.live_messages, row.bytes_per_message
+            );
+        }
+    }
+}
+
+/// How many messages each node sends, and how many links that takes.
+fn plan(nodes: u64) -> (u64, u64) {
+    let each = MESSAGES / nodes;
+    (each, nodes * each.min(nodes - 1))
+}
+
+/// Each node in turn sends a message to the next of its peers, and receives one. Returns seconds of
+/// processor time.
+fn exchange(nodes: u64, strategy: &'static str) -> f64 {
+    let (each, _) = plan(nodes);
+    let begin = ProcessTime::now();
+    let checker = cct::checker(strategy, Granularity::Op).iterations(1);
+    let report = checker.run(move || async move {
+        let all: Vec<Node> = (0..nodes)
+            .map(|i| node(format!("n{i}")).start(std::future::pending::<()>))
+            .collect();
+        let ids: Arc<Vec<_>> = Arc::new(all.iter().map(Node::id).collect());
+        let work = all.iter().enumerate().map(|(i, node)| {
+            let ids = ids.clone();
+            node.spawn(async move {
+                let mut mailbox = Mailbox::<u64>::bind("w11").unwrap();
+                for n in 0..each {
+                    let peer = (i as u64 + 1 + n % (nodes - 1)) % nodes;
+                    mailbox.send(ids[peer as usize], n).unwrap();
+                    mailbox.recv().await;
+                }
+            })
+        });
+        for done in work.collect::<Vec<_>>() {
+            done.await.unwrap();
+        }
+    });
+    report.assert_passed();
+    begin.elapsed().as_secs_f64()
+}
+
+/// Holds so many messages on their way among a few nodes.
+fn memory(live_messages: u64) -> Memory {
+    let bytes = Arc::new(AtomicU64::new(0));
+    let theirs = bytes.clone();
+    let checker = cct::checker("random", Granularity::Op).iterations(1);
+    let report = checker.run(move || {
+        let bytes = theirs.clone();
+        async move {
+            let a = node("a").start(std::future::pending::<()>);
+            let b = node("b").start(std::future::pending::<()>);
+            fabric::hold(&a, &b);
+            let to = b.id();
+            let sent = a.spawn(async move {
+                let mailbox = Mailbox::<u64>::bind("w11").unwrap();
+                let before = resident_bytes();
+                (0..live_messages).for_each(|n| mailbox.send(to, n).unwrap());
+                resident_bytes().saturating_sub(before)
+            });
+            bytes.store(sent.await.unwrap(), SeqCst);
+            time::sleep(Duration::from_millis(1)).await;
+            assert_eq!(fabric::statistics().in_flight, live_messages);
+        }
+    });
+    report.assert_passed();
+    Memory {
+        live_messages,
+        bytes_per_message: bytes.load(SeqCst) as f64 / live_messages as f64,
+    }
+}
+
+/// Memory of this process that is in use, as Linux tells; 0 elsewhere.
+fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text
+        .split_whitespace()
+        .nth(1)
+        .and_then(|n| n.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096
+}

@@ -1,0 +1,62 @@
+//! The kinds of faults.
+
+use std::fmt;
+
+/// A kind of fault.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A node crashes; it restarts later.
+    Crash,
+    /// A node crashes and restarts at the next moment.
+    Restart,
+    /// A node stands still for a while.
+    Pause,
+    /// The nodes fall into groups that cannot reach each other. Up to five nodes, each way to do so
+    /// is an action; beyond, nodes fall into two groups, and who is in which is drawn.
+    Partition,
+    /// What one node sends to another is lost for a while; the other direction works.
+    Cut,
+    /// A node can reach none of the others for a while, and they cannot reach it.
+    Isolate,
+    /// What one node sends to another is held back for a while.
+    Hold,
+    /// A message that is on its way is lost; the segment of a connection is sent again.
+    Drop,
+    /// A message that is on its way arrives twice, where its transport may do that.
+    Duplicate,
+    /// A message that is on its way is late.
+    Delay,
+}
+
+impl Fault {
+    /// The name that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::Crash => "crash",
+            Fault::Restart => "restart",
+            Fault::Pause => "pause",
+            Fault::Partition => "partition",
+            Fault::Cut => "cut",
+            Fault::Isolate => "isolate",
+            Fault::Hold => "hold",
+            Fault::Drop => "drop",
+            Fault::Duplicate => "duplicate",
+            Fault::Delay => "delay",
+        }
+    }
+
+    /// How many nodes it needs at least.
+    pub(super) fn nodes_min(self) -> usize {
+        match self {
+            Fault::Crash | Fault::Restart | Fault::Pause => 1,
+            _ => 2,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,95 @@
+//! How a mailbox is made.
+
+use super::handle::{Mailbox, Outbox};
+use super::registry::registry;
+use crate::fabric::flow::FlowKind;
+use crate::fabric::network;
+use cct_executor::node;
+use cct_executor::shim::Shared;
+use std::collections::BTreeMap;
+use std::io;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A mailbox about to be bound.
+#[must_use = "call bind"]
+pub struct Builder<M> {
+    name: String,
+    kind: FlowKind,
+    sessions: bool,
+    copy: Option<fn(&M) -> M>,
+    message: PhantomData<fn(M)>,
+}
+
+impl<M: Send + 'static> Builder<M> {
+    pub(super) fn new(name: String) -> Builder<M> {
+        Builder {
+            name,
+            kind: FlowKind::Fifo,
+            sessions: false,
+            copy: None,
+            message: PhantomData,
+        }
+    }
+
+    /// What this mailbox sends may be overtaken by what it sends later.
+    pub fn unordered(mut self) -> Builder<M> {
+        self.kind = FlowKind::Loose;
+        self
+    }
+
+    /// What this mailbox sends may arrive twice, where a fault or a rule says so.
+    pub fn duplicable(mut self) -> Builder<M>
+    where
+        M: Clone,
+    {
+        self.copy = Some(M::clone);
+        self
+    }
+
+    /// Receivers of what this mailbox sends learn when a link was cut and is whole again, and when
+    /// one of the two nodes restarted: see [`Event::Reconnected`](super::Event::Reconnected).
+    pub fn sessions(mut self) -> Builder<M> {
+        self.sessions = true;
+        self
+    }
+
+    /// Binds it on the node of the task that calls.
+    ///
+    /// # Errors
+    /// `AddrInUse` if the node has bound a mailbox of this name, `InvalidInput` if mailboxes of this
+    /// name carry other messages, `Unsupported` outside a world.
+    #[track_caller]
+    pub fn bind(self) -> io::Result<Mailbox<M>> {
+        let site = Location::caller();
+        let net = network()?;
+        let registry = registry().expect("cct bug: a network without a world");
+        let name = registry.name::<M>(&self.name)?;
+        let here = node::current();
+        let inbox = registry.slot::<M>(name, here, site);
+        let Some(binding) = inbox.bind() else {
+            let message = format!(
+                "mailbox `{}` is bound on node `{}` already",
+                self.name,
+                node::name_of(here).unwrap_or_default()
+            );
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, message));
+        };
+        if binding > 1 {
+            registry.greet(&net, name, here);
+        }
+        let outbox = Outbox {
+            net,
+            registry,
+            name,
+            node: here,
+            kind: self.kind,
+            sessions: self.sessions,
+            copy: self.copy,
+            site,
+            lines: Shared::new(BTreeMap::new()),
+        };
+        Ok(Mailbox::new(self.name, Arc::new(outbox), inbox, binding))
+    }
+}

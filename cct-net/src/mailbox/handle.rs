@@ -1,0 +1,287 @@
+//! The two ends that user code holds.
+
+use super::Peer;
+use super::builder::Builder;
+use super::letter::Letter;
+use super::registry::{Registry, Route};
+use super::slot::{Event, Slot};
+use crate::fabric::flow::FlowKind;
+use crate::fabric::{FlowId, Net, Network};
+use cct_executor::node::NodeId;
+use cct_executor::shim::{OpKind, Shared, Source};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// A mailbox that is bound on a node. When it is dropped, what arrives for it is lost.
+pub struct Mailbox<M: Send + 'static> {
+    name: String,
+    outbox: Arc<Outbox<M>>,
+    inbox: Arc<Slot<M>>,
+    binding: u64,
+    /// A direct poll returned `Pending`: its scheduling point was passed.
+    waiting: bool,
+}
+
+/// Sends what its mailbox could send, from any task. Clones are alike.
+pub struct Sender<M: Send + 'static>(Arc<Outbox<M>>);
+
+/// The sending end.
+pub(super) struct Outbox<M> {
+    pub(super) net: Net,
+    pub(super) registry: Source<Registry>,
+    pub(super) name: u64,
+    pub(super) node: NodeId,
+    pub(super) kind: FlowKind,
+    pub(super) sessions: bool,
+    pub(super) copy: Option<fn(&M) -> M>,
+    pub(super) site: &'static Location<'static>,
+    pub(super) lines: Shared<BTreeMap<u16, Line<M>>>,
+}
+
+/// The way to one receiver.
+pub(super) struct Line<M> {
+    flow: FlowId,
+    to: Arc<Slot<M>>,
+}
+
+impl<M> Clone for Line<M> {
+    fn clone(&self) -> Self {
+        Line {
+            flow: self.flow,
+            to: self.to.clone(),
+        }
+    }
+}
+
+impl<M: Send + 'static> Outbox<M> {
+    #[track_caller]
+    fn send(&self, to: impl Peer, message: M) -> io::Result<()> {
+        let node = to.node()?;
+        let line = self.line(node);
+        line.to.sync_point(OpKind::Send, Location::caller());
+        let letter = Letter {
+            to: line.to,
+            from: self.node,
+            message,
+            copy: self.copy,
+        };
+        Network::send(&self.net, line.flow, Box::new(letter));
+        Ok(())
+    }
+
+    fn line(&self, to: NodeId) -> Line<M> {
+        let known = self.lines.with(|lines| lines.get(&to.0).cloned());
+        known.unwrap_or_else(|| {
+            let slot = self.registry.slot::<M>(self.name, to, self.site);
+            let route = Route {
+                net: &self.net,
+                name: self.name,
+                kind: self.kind,
+                sessions: self.sessions,
+                from: self.node,
+                to,
+                site: self.site,
+            };
+            let flow = self.registry.line(&route, &slot);
+            let line = Line { flow, to: slot };
+            self.lines.with(|lines| lines.insert(to.0, line.clone()));
+            line
+        })
+    }
+}
+
+impl<M: Send + 'static> Mailbox<M> {
+    pub(super) fn new(
+        name: String,
+        outbox: Arc<Outbox<M>>,
+        inbox: Arc<Slot<M>>,
+        binding: u64,
+    ) -> Mailbox<M> {
+        Mailbox {
+            name,
+            outbox,
+            inbox,
+            binding,
+            waiting: false,
+        }
+    }
+
+    /// Binds a mailbox on the node of the task that calls, as it is without options.
+    ///
+    /// # Errors
+    /// As for [`Builder::bind`].
+    #[track_caller]
+    pub fn bind(name: impl Into<String>) -> io::Result<Mailbox<M>> {
+        Builder::new(name.into()).bind()
+    }
+
+    /// A mailbox with options.
+    pub fn builder(name: impl Into<String>) -> Builder<M> {
+        Builder::new(name.into())
+    }
+
+    /// The name it was bound under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The node it was bound on.
+    pub fn node(&self) -> NodeId {
+        self.outbox.node
+    }
+
+    /// Something to send with from other tasks.
+    pub fn sender(&self) -> Sender<M> {
+        Sender(self.outbox.clone())
+    }
+
+    /// Sends a message to the mailbox of this name on another node, or the same.
+    ///
+    /// Nobody is told when it is lost.
+    ///
+    /// # Scheduling points
+    /// One, before it sends, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such node.
+    #[track_caller]
+    pub fn send(&self, to: impl Peer, message: M) -> io::Result<()> {
+        self.outbox.send(to, message)
+    }
+
+    /// Waits for the next message. News of sessions are skipped.
+    ///
+    /// # Scheduling points
+    /// One, before it looks.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = (NodeId, M)> + Send + use<'_, M> {
+        self.take(Location::caller(), message)
+    }
+
+    /// Waits for the next message, or news of a session.
+    ///
+    /// # Scheduling points
+    /// One, before it looks.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    #[track_caller]
+    pub fn recv_event(&mut self) -> impl Future<Output = Event<M>> + Send + use<'_, M> {
+        self.take(Location::caller(), Some)
+    }
+
+    /// The next message, if one has arrived. News of sessions are skipped.
+    ///
+    /// # Scheduling points
+    /// One, before it looks, at granularity `sync`.
+    #[track_caller]
+    pub fn try_recv(&mut self) -> Option<(NodeId, M)> {
+        self.inbox.sync_point(OpKind::TryRecv, Location::caller());
+        self.inbox.try_take(message)
+    }
+
+    /// The next message or news of a session, if there is any.
+    ///
+    /// # Scheduling points
+    /// One, before it looks, at granularity `sync`.
+    #[track_caller]
+    pub fn try_recv_event(&mut self) -> Option<Event<M>> {
+        self.inbox.sync_point(OpKind::TryRecv, Location::caller());
+        self.inbox.try_take(Some)
+    }
+
+    /// Polls for the next message. News of sessions are skipped.
+    ///
+    /// # Scheduling points
+    /// One, before it looks.
+    #[track_caller]
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<(NodeId, M)> {
+        let site = Location::caller();
+        if !self.waiting {
+            ready!(self.inbox.point(site));
+        }
+        self.waiting = true;
+        let received = ready!(self.inbox.poll_take(cx, site, message));
+        self.waiting = false;
+        Poll::Ready(received)
+    }
+
+    fn take<R>(
+        &mut self,
+        site: &'static Location<'static>,
+        wanted: fn(Event<M>) -> Option<R>,
+    ) -> impl Future<Output = R> + Send + use<'_, M, R> {
+        self.waiting = false;
+        let mut started = false;
+        poll_fn(move |cx| {
+            if !started {
+                ready!(self.inbox.point(site));
+                started = true;
+            }
+            self.inbox.poll_take(cx, site, wanted)
+        })
+    }
+}
+
+fn message<M>(event: Event<M>) -> Option<(NodeId, M)> {
+    match event {
+        Event::Message { from, message } => Some((from, message)),
+        Event::Reconnected { .. } => None,
+    }
+}
+
+impl<M: Send + 'static> Drop for Mailbox<M> {
+    fn drop(&mut self) {
+        self.inbox.close(self.binding);
+    }
+}
+
+impl<M: Send + 'static> fmt::Debug for Mailbox<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mailbox")
+            .field("name", &self.name)
+            .field("node", &self.outbox.node.0)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Send + 'static> Sender<M> {
+    /// As [`Mailbox::send`].
+    ///
+    /// # Scheduling points
+    /// One, before it sends, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such node.
+    #[track_caller]
+    pub fn send(&self, to: impl Peer, message: M) -> io::Result<()> {
+        self.0.send(to, message)
+    }
+
+    /// The node that it sends from.
+    pub fn node(&self) -> NodeId {
+        self.0.node
+    }
+}
+
+impl<M: Send + 'static> Clone for Sender<M> {
+    fn clone(&self) -> Self {
+        Sender(self.0.clone())
+    }
+}
+
+impl<M: Send + 'static> fmt::Debug for Sender<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("node", &self.0.node.0)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,52 @@
+//! Typed messages between nodes, for protocol code that is not made of bytes.
+//!
+//! A node binds a mailbox under a name; mailboxes of the same name on different nodes send to each
+//! other. Messages take the same links as connections do and suffer the same faults: what is on its
+//! way when a link is cut, or its receiver crashes, is lost, and nobody is told. Messages of one
+//! sender to one receiver arrive in order, unless the mailbox is
+//! [`unordered`](Builder::unordered).
+//!
+//! A node that never bound the mailbox since it was started keeps what arrives for it until it does;
+//! a mailbox that was dropped loses it.
+//!
+//! ```
+//! use cct_executor::Checker;
+//! use cct_executor::node::node;
+//! use cct_net::mailbox::Mailbox;
+//!
+//! enum Message {
+//!     Ping(u32),
+//!     Pong(u32),
+//! }
+//!
+//! let report = Checker::new().iterations(50).run(|| async {
+//!     node("server").start(|| async {
+//!         let mut mailbox = Mailbox::<Message>::bind("game").unwrap();
+//!         loop {
+//!             if let (from, Message::Ping(n)) = mailbox.recv().await {
+//!                 mailbox.send(from, Message::Pong(n + 1)).unwrap();
+//!             }
+//!         }
+//!     });
+//!     let mut mailbox = Mailbox::bind("game").unwrap();
+//!     mailbox.send("server", Message::Ping(1)).unwrap();
+//!     assert!(matches!(mailbox.recv().await, (_, Message::Pong(2))));
+//! });
+//! report.assert_passed();
+//! ```
+//!
+//! # Differences from real transports
+//! There is no back-pressure: any number of messages may be on their way. Nothing is ever refused;
+//! protocols that want to learn of broken sessions ask for [`sessions`](Builder::sessions).
+
+mod builder;
+mod handle;
+mod letter;
+mod peer;
+mod registry;
+mod slot;
+
+pub use builder::Builder;
+pub use handle::{Mailbox, Sender};
+pub use peer::Peer;
+pub use slot::Event;

@@ -1,0 +1,48 @@
+//! Ways to say which node.
+
+use cct_executor::node::{self, Node, NodeId};
+use std::{fmt, io};
+
+/// Something that names a node: the node, its number, or its name.
+pub trait Peer {
+    /// The node's number.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such node.
+    fn node(&self) -> io::Result<NodeId>;
+}
+
+fn no_node(node: impl fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no node {node}"))
+}
+
+impl Peer for NodeId {
+    fn node(&self) -> io::Result<NodeId> {
+        let known = node::name_of(*self).is_some();
+        if known { Ok(*self) } else { Err(no_node(self)) }
+    }
+}
+
+impl Peer for Node {
+    fn node(&self) -> io::Result<NodeId> {
+        Ok(self.id())
+    }
+}
+
+impl Peer for str {
+    fn node(&self) -> io::Result<NodeId> {
+        node::find(self).ok_or_else(|| no_node(format_args!("`{self}`")))
+    }
+}
+
+impl Peer for String {
+    fn node(&self) -> io::Result<NodeId> {
+        self.as_str().node()
+    }
+}
+
+impl<P: Peer + ?Sized> Peer for &P {
+    fn node(&self) -> io::Result<NodeId> {
+        (**self).node()
+    }
+}

@@ -1,0 +1,188 @@
+//! The mailboxes of a world, by name and node.
+
+use super::letter::Greeting;
+use super::slot::Slot;
+use crate::fabric::flow::FlowKind;
+use crate::fabric::{FlowId, Net, Network};
+use cct_executor::node::NodeId;
+use cct_executor::shim::{self, ActionSource, Shared, Source};
+use cct_executor::words::fingerprint::{hash_of, mix2};
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// All mailboxes of a world.
+#[derive(Default)]
+pub(super) struct Registry {
+    state: Shared<State>,
+}
+
+#[derive(Default)]
+struct State {
+    names: BTreeMap<String, Name>,
+    /// By name and node.
+    slots: BTreeMap<(u64, u16), Known>,
+    /// From where to where, in order or not. Lines outlive the crashes of nodes.
+    lines: BTreeMap<(u64, u16, u16, bool), FlowId>,
+    down: BTreeSet<u16>,
+}
+
+/// What is known of a name.
+struct Name {
+    message: TypeId,
+    message_name: &'static str,
+}
+
+/// A slot, and the same once more to find its type.
+#[derive(Clone)]
+struct Known {
+    slot: Arc<dyn Forget>,
+    any: Arc<dyn Any + Send + Sync>,
+}
+
+/// What happens to any slot when its node goes down, and when it is up again.
+trait Forget: Send + Sync {
+    fn forget(&self);
+    fn wait(&self);
+}
+
+impl<M: Send + 'static> Forget for Slot<M> {
+    fn forget(&self) {
+        Slot::forget(self);
+    }
+
+    fn wait(&self) {
+        Slot::wait(self);
+    }
+}
+
+/// How messages of a mailbox travel.
+pub(super) struct Route<'a> {
+    pub(super) net: &'a Net,
+    pub(super) name: u64,
+    pub(super) kind: FlowKind,
+    pub(super) sessions: bool,
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+    pub(super) site: &'static Location<'static>,
+}
+
+/// The mailboxes of the running world.
+pub(super) fn registry() -> Option<Source<Registry>> {
+    shim::source(Registry::default)
+}
+
+impl Registry {
+    /// What stands for a name, in every iteration alike.
+    ///
+    /// # Errors
+    /// If mailboxes of this name carry something else.
+    pub(super) fn name<M: 'static>(&self, name: &str) -> io::Result<u64> {
+        let (message, message_name) = (TypeId::of::<M>(), std::any::type_name::<M>());
+        let known = self.state.with(|state| {
+            let known = state.names.entry(name.to_owned()).or_insert(Name {
+                message,
+                message_name,
+            });
+            (known.message, known.message_name)
+        });
+        if known.0 != message {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("mailboxes `{name}` carry {}, not {message_name}", known.1),
+            ));
+        }
+        Ok(hash_of(name))
+    }
+
+    /// The receiving end on a node, made when it is first asked for.
+    pub(super) fn slot<M: Send + 'static>(
+        &self,
+        name: u64,
+        node: NodeId,
+        site: &'static Location<'static>,
+    ) -> Arc<Slot<M>> {
+        let key = (name, node.0);
+        let known = self.state.with(|state| state.slots.get(&key).cloned());
+        let known = known.unwrap_or_else(|| {
+            let slot = Arc::new(Slot::<M>::new(name, site));
+            if self.state.with(|state| state.down.contains(&node.0)) {
+                slot.forget();
+            }
+            let known = Known {
+                slot: slot.clone(),
+                any: slot,
+            };
+            self.state
+                .with(|state| state.slots.insert(key, known.clone()));
+            known
+        });
+        let slot = known.any.downcast();
+        slot.unwrap_or_else(|_| unreachable!("cct bug: a mailbox of two types"))
+    }
+
+    /// The line of a route, made when it is first asked for.
+    pub(super) fn line<M: Send + 'static>(&self, route: &Route<'_>, to: &Arc<Slot<M>>) -> FlowId {
+        let ordered = route.kind != FlowKind::Loose;
+        let key = (route.name, route.from.0, route.to.0, ordered);
+        if let Some(line) = self.state.with(|state| state.lines.get(&key).copied()) {
+            return line;
+        }
+        let identity = mix2(route.name, u64::from(ordered));
+        let Route { net, from, .. } = *route;
+        let line = Network::open(net, from, route.to, route.kind, identity, route.site);
+        if route.sessions {
+            let to = to.clone();
+            let greeting = move || {
+                Box::new(Greeting {
+                    to: to.clone(),
+                    from,
+                }) as Box<_>
+            };
+            Network::announces(net, line, Box::new(greeting));
+        }
+        self.state.with(|state| state.lines.insert(key, line));
+        line
+    }
+
+    /// The slots of a node.
+    fn on(&self, node: NodeId) -> impl Iterator<Item = Arc<dyn Forget>> + use<> {
+        let slots: Vec<Arc<dyn Forget>> = self.state.with(|state| {
+            let slots = state.slots.iter();
+            let here = slots.filter(|((_, at), _)| *at == node.0);
+            here.map(|(_, known)| known.slot.clone()).collect()
+        });
+        slots.into_iter()
+    }
+
+    /// The mailbox was bound anew on a node: sessions with others are new ones.
+    pub(super) fn greet(&self, net: &Net, name: u64, node: NodeId) {
+        let lines: Vec<FlowId> = self.state.with(|state| {
+            let ours = state
+                .lines
+                .range((name, 0, 0, false)..=(name, u16::MAX, u16::MAX, true));
+            let touched = ours.filter(|((_, from, to, _), _)| *from == node.0 || *to == node.0);
+            touched.map(|(_, &line)| line).collect()
+        });
+        lines
+            .into_iter()
+            .for_each(|line| Network::announce(net, line));
+    }
+}
+
+impl ActionSource for Registry {
+    /// It has no actions: messages arrive over the fabric.
+    fn apply(&self, _: u64) {}
+
+    fn node_down(&self, node: NodeId) {
+        self.state.with(|state| state.down.insert(node.0));
+        self.on(node).for_each(|slot| slot.forget());
+    }
+
+    fn node_up(&self, node: NodeId) {
+        self.state.with(|state| state.down.remove(&node.0));
+        self.on(node).for_each(|slot| slot.wait());
+    }
+}
