@@ -5,11 +5,11 @@
 //! strategy while the link lets it through. A *link* is a pair of nodes in one direction; it is made
 //! when it is first used.
 //!
-//! 1. What a packet is, and what its arrival does, is the business of whoever sent it ([`Arrival`]).
+//! 1. What a packet is, and what its arrival does, is the business of whoever sent it (`Arrival`).
 //! 2. Arrivals happen outside the fabric's cell, as no task.
 //! 3. The order of flows, links and nodes is that of first use; nothing depends on addresses.
 //!
-//! Read next: [`link`] (what a link does to packets), [`flow`], [`control`] (partitions and the like,
+//! Read next: `link` (what a link does to packets), `flow`, `control` (partitions and the like,
 //! as users call them).
 
 pub(crate) mod control;

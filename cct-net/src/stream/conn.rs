@@ -112,10 +112,12 @@ impl Conn {
         let mut fx = Effects::default();
         let (result, digests) = self.state.with(|state| {
             let result = f(state, &mut fx);
-            (result, [state.digest(0), state.digest(1)])
+            (result, [state.new_digest(0), state.new_digest(1)])
         });
         for (resource, digest) in self.resources.iter().zip(digests) {
-            resource.set_state(digest);
+            if let Some(digest) = digest {
+                resource.set_state(digest);
+            }
         }
         for (from, packet) in fx.take_packets() {
             self.transmit(from, packet);

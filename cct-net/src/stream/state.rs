@@ -76,6 +76,8 @@ pub(crate) struct Side {
     pub(crate) zero_linger: bool,
     pub(crate) readers: Waiters,
     pub(crate) writers: Waiters,
+    /// Its share of the fingerprint when it was last asked for.
+    digest: u64,
 }
 
 /// What a socket is ready for, as epoll has it.
@@ -384,8 +386,14 @@ impl State {
         }
     }
 
-    /// A side's share of the fingerprint.
-    pub(crate) fn digest(&self, id: SideId) -> u64 {
+    /// A side's share of the fingerprint, if it has changed.
+    pub(crate) fn new_digest(&mut self, id: SideId) -> Option<u64> {
+        let digest = self.digest(id);
+        let before = std::mem::replace(&mut self.sides[id].digest, digest);
+        (before != digest).then_some(digest)
+    }
+
+    fn digest(&self, id: SideId) -> u64 {
         let side = &self.sides[id];
         let flags = [
             side.open,

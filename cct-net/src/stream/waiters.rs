@@ -47,10 +47,13 @@ impl Waiters {
     }
 
     /// Wakes all, in the order in which they came.
+    #[inline]
     pub(crate) fn wake(self) {
-        self.polled
-            .into_iter()
-            .chain(self.futures)
-            .for_each(Waiter::wake);
+        if let Some(waiter) = self.polled {
+            waiter.wake();
+        }
+        if !self.futures.is_empty() {
+            self.futures.into_iter().for_each(Waiter::wake);
+        }
     }
 }

@@ -484,6 +484,7 @@ impl Inner {
 
 impl Drop for UnixDatagram {
     fn drop(&mut self) {
+        self.inner.state.with(|state| state.closed = true);
         self.inner.wake_all();
     }
 }

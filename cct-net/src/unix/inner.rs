@@ -34,6 +34,8 @@ pub(super) struct State {
     writers: Waiters,
     pub(super) shut_read: bool,
     pub(super) shut_write: bool,
+    /// The handle was dropped.
+    pub(super) closed: bool,
 }
 
 impl Inner {
@@ -55,6 +57,9 @@ impl Inner {
     /// Takes a datagram in; `None` if there is no room.
     pub(super) fn push(&self, from: &SocketAddr, data: &[u8]) -> Option<io::Result<usize>> {
         let pushed = self.state.with(|state| {
+            if state.closed {
+                return Some(Err(ErrorKind::ConnectionRefused));
+            }
             if state.shut_read {
                 return Some(Err(ErrorKind::BrokenPipe));
             }
