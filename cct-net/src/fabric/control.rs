@@ -117,10 +117,10 @@ pub fn isolate(node: &Node, others: &[&Node]) {
 /// Makes all links whole, and releases all that are held.
 pub fn heal_all() {
     change(|state, _| {
-        let links: Vec<(u16, u16)> = state.links.keys().copied().collect();
+        let links: Vec<(NodeId, NodeId)> = state.links.iter().map(|(pair, _)| pair).collect();
         for (from, to) in links {
-            drop(state.set_cut(NodeId(from), NodeId(to), false));
-            state.set_held(NodeId(from), NodeId(to), false);
+            drop(state.set_cut(from, to, false));
+            state.set_held(from, to, false);
         }
     });
 }

@@ -33,6 +33,9 @@ pub(super) struct Packet {
     pub(super) due_ns: u64,
 }
 
+/// Packets that wait.
+pub(super) type Queue = VecDeque<Packet>;
+
 /// Packets of one sender to one receiver.
 pub(super) struct Flow {
     pub(super) from: NodeId,
@@ -41,7 +44,7 @@ pub(super) struct Flow {
     resource: Resource,
     action: Option<SourceAction>,
     /// Invariant: in the order of due times, and of sending where they are equal.
-    queue: VecDeque<Packet>,
+    queue: Queue,
     /// Makes the announcement that the link is whole again.
     announce: Option<Announce>,
     /// When the last packet that was sent is due.
@@ -120,6 +123,20 @@ impl Flow {
             .count();
         self.queue.insert(self.queue.len() - overtaken, packet);
         self.publish();
+    }
+
+    /// Gives it room for packets, if it has none.
+    pub(super) fn lend(&mut self, spare: &mut Vec<Queue>) {
+        if self.queue.capacity() == 0 {
+            self.queue = spare.pop().unwrap_or_default();
+        }
+    }
+
+    /// Gives back its room, if nothing is in it.
+    pub(super) fn give_back(&mut self, spare: &mut Vec<Queue>) {
+        if self.queue.is_empty() && self.queue.capacity() > 0 {
+            spare.push(std::mem::take(&mut self.queue));
+        }
     }
 
     pub(super) fn announces(&mut self, announce: Announce) {

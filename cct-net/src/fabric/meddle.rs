@@ -9,9 +9,10 @@ impl Network {
     /// The flows between these nodes with something on its way, in the order of their links.
     pub(crate) fn busy(net: &Net, among: &[NodeId]) -> Vec<FlowId> {
         net.state.with(|state| {
-            let between = state.links.iter().filter(|((from, to), _)| {
-                from != to && among.contains(&NodeId(*from)) && among.contains(&NodeId(*to))
-            });
+            let between = state
+                .links
+                .iter()
+                .filter(|((from, to), _)| from != to && among.contains(from) && among.contains(to));
             let flows = between.flat_map(|(_, link)| link.flows.iter().copied());
             flows.filter(|&id| !state.flows[id].is_empty()).collect()
         })

@@ -15,6 +15,7 @@
 pub(crate) mod control;
 pub(crate) mod flow;
 pub(crate) mod link;
+mod links;
 mod meddle;
 pub(crate) mod stats;
 
@@ -27,8 +28,9 @@ pub use stats::Statistics;
 
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, ActionSource, Alarm, Shared, Source};
-use flow::{Announce, Flow, FlowKind, Packet};
+use flow::{Announce, Flow, FlowKind, Packet, Queue};
 use link::{Link, Rule};
+use links::Links;
 use slab::Slab;
 use stats::Counts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +76,7 @@ pub(crate) type Net = Source<Network>;
 
 #[derive(Default)]
 struct State {
-    links: BTreeMap<(u16, u16), Link>,
+    links: Links,
     /// What links do that nobody configured.
     default_delivery: Delivery,
     flows: Slab<Flow>,
@@ -88,6 +90,8 @@ struct State {
     styles: BTreeMap<u16, CrashStyle>,
     next_crash: BTreeMap<u16, CrashStyle>,
     counts: Counts,
+    /// Empty queues, for flows that have none.
+    spare: Vec<Queue>,
     /// Called after each arrival.
     watcher: Option<Watcher>,
 }
@@ -258,10 +262,7 @@ impl Network {
 
 impl State {
     fn link(&mut self, from: NodeId, to: NodeId) -> &mut Link {
-        let delivery = &self.default_delivery;
-        self.links
-            .entry((from.0, to.0))
-            .or_insert_with(|| Link::new(delivery.clone()))
+        self.links.entry(from, to, &self.default_delivery)
     }
 
     /// Sends a flow's announcement, if it has one and the link lets it through.
@@ -318,6 +319,7 @@ impl State {
             due_ns = due_ns.max(last_due);
         }
         let flow = &mut self.flows[id];
+        flow.lend(&mut self.spare);
         flow.push(Packet { arrival, due_ns });
         if let Some(arrival) = copy {
             flow.push(Packet { arrival, due_ns });
@@ -329,8 +331,9 @@ impl State {
         let Some(flow) = self.flows.get(id) else {
             return;
         };
-        let link = &self.links[&(flow.from.0, flow.to.0)];
-        let passes = !link.held && !link.cut && !self.down.contains(&flow.to.0);
+        let link = self.links.get(flow.from, flow.to);
+        let passes = link.is_some_and(|link| !link.held && !link.cut);
+        let passes = passes && !self.down.contains(&flow.to.0);
         let blocked = !passes && !flow.is_empty() && flow.kind == FlowKind::Reliable;
         let due = flow.next_due();
         let (action, scheduled) = (flow.action(), flow.scheduled);
@@ -436,6 +439,7 @@ impl ActionSource for Network {
                 return (None, None);
             };
             let arrival = flow.take(at as usize);
+            flow.give_back(&mut state.spare);
             let (from, to) = (flow.from, flow.to);
             state.link(from, to).counts.arrived += 1;
             state.counts.arrived += 1;

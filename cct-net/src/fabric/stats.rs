@@ -1,6 +1,8 @@
 //! What went over the network.
 
 use super::State;
+use super::link::Link;
+use cct_executor::node::NodeId;
 use std::fmt::Write as _;
 
 /// Packets and bytes, of the whole network in one iteration.
@@ -53,10 +55,10 @@ impl State {
 
     /// One line for each link with traffic, or in a state worth knowing.
     pub(super) fn snapshot(&self) -> Vec<String> {
-        let line = |(&(from, to), link): (&(u16, u16), &super::link::Link)| {
+        let line = |((from, to), link): ((NodeId, NodeId), &Link)| {
             let waiting: usize = link.flows.iter().map(|&id| self.flows[id].len()).sum();
             let mut text = format!(
-                "n{from} -> n{to}: {} sent, {} arrived, {} lost, {waiting} on their way",
+                "{from} -> {to}: {} sent, {} arrived, {} lost, {waiting} on their way",
                 link.counts.sent, link.counts.arrived, link.counts.lost
             );
             if link.cut {

@@ -1,12 +1,11 @@
 //! How a mailbox is made.
 
 use super::handle::{Mailbox, Outbox};
+use super::line::Route;
 use super::registry::registry;
 use crate::fabric::flow::FlowKind;
 use crate::fabric::network;
 use cct_executor::node;
-use cct_executor::shim::Shared;
-use std::collections::BTreeMap;
 use std::io;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -79,16 +78,22 @@ impl<M: Send + 'static> Builder<M> {
         if binding > 1 {
             registry.greet(&net, name, here);
         }
+        let route = Route {
+            name,
+            kind: self.kind,
+            sessions: self.sessions,
+            from: here,
+            site,
+        };
+        let lines = registry.lines::<M>(&route);
         let outbox = Outbox {
             net,
             registry,
             name,
-            node: here,
-            kind: self.kind,
-            sessions: self.sessions,
+            route,
             copy: self.copy,
             site,
-            lines: Shared::new(BTreeMap::new()),
+            lines,
         };
         Ok(Mailbox::new(self.name, Arc::new(outbox), inbox, binding))
     }

@@ -3,13 +3,13 @@
 use super::Peer;
 use super::builder::Builder;
 use super::letter::Letter;
-use super::registry::{Registry, Route};
+use super::line::{Line, Lines, Route};
+use super::peer::no_node;
+use super::registry::Registry;
 use super::slot::{Event, Slot};
-use crate::fabric::flow::FlowKind;
-use crate::fabric::{FlowId, Net, Network};
-use cct_executor::node::NodeId;
-use cct_executor::shim::{OpKind, Shared, Source};
-use std::collections::BTreeMap;
+use crate::fabric::{Net, Network};
+use cct_executor::node::{self, NodeId};
+use cct_executor::shim::{OpKind, Source};
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -35,38 +35,20 @@ pub(super) struct Outbox<M> {
     pub(super) net: Net,
     pub(super) registry: Source<Registry>,
     pub(super) name: u64,
-    pub(super) node: NodeId,
-    pub(super) kind: FlowKind,
-    pub(super) sessions: bool,
+    pub(super) route: Route,
     pub(super) copy: Option<fn(&M) -> M>,
     pub(super) site: &'static Location<'static>,
-    pub(super) lines: Shared<BTreeMap<u16, Line<M>>>,
-}
-
-/// The way to one receiver.
-pub(super) struct Line<M> {
-    flow: FlowId,
-    to: Arc<Slot<M>>,
-}
-
-impl<M> Clone for Line<M> {
-    fn clone(&self) -> Self {
-        Line {
-            flow: self.flow,
-            to: self.to.clone(),
-        }
-    }
+    pub(super) lines: Arc<Lines<M>>,
 }
 
 impl<M: Send + 'static> Outbox<M> {
     #[track_caller]
     fn send(&self, to: impl Peer, message: M) -> io::Result<()> {
-        let node = to.node()?;
-        let line = self.line(node);
+        let line = self.line(to.node()?)?;
         line.to.sync_point(OpKind::Send, Location::caller());
         let letter = Letter {
             to: line.to,
-            from: self.node,
+            from: self.route.from,
             message,
             copy: self.copy,
         };
@@ -74,24 +56,17 @@ impl<M: Send + 'static> Outbox<M> {
         Ok(())
     }
 
-    fn line(&self, to: NodeId) -> Line<M> {
-        let known = self.lines.with(|lines| lines.get(&to.0).cloned());
-        known.unwrap_or_else(|| {
-            let slot = self.registry.slot::<M>(self.name, to, self.site);
-            let route = Route {
-                net: &self.net,
-                name: self.name,
-                kind: self.kind,
-                sessions: self.sessions,
-                from: self.node,
-                to,
-                site: self.site,
-            };
-            let flow = self.registry.line(&route, &slot);
-            let line = Line { flow, to: slot };
-            self.lines.with(|lines| lines.insert(to.0, line.clone()));
-            line
-        })
+    fn line(&self, to: NodeId) -> io::Result<Line<M>> {
+        if let Some(line) = self.lines.get(to) {
+            return Ok(line);
+        }
+        if node::name_of(to).is_none() {
+            return Err(no_node(to));
+        }
+        let slot = self.registry.slot::<M>(self.name, to, self.site);
+        let line = Line::open(&self.net, self.route, to, slot);
+        self.lines.set(to, line.clone());
+        Ok(line)
     }
 }
 
@@ -132,7 +107,7 @@ impl<M: Send + 'static> Mailbox<M> {
 
     /// The node it was bound on.
     pub fn node(&self) -> NodeId {
-        self.outbox.node
+        self.outbox.route.from
     }
 
     /// Something to send with from other tasks.
@@ -248,7 +223,7 @@ impl<M: Send + 'static> fmt::Debug for Mailbox<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mailbox")
             .field("name", &self.name)
-            .field("node", &self.outbox.node.0)
+            .field("node", &self.outbox.route.from.0)
             .finish_non_exhaustive()
     }
 }
@@ -268,7 +243,7 @@ impl<M: Send + 'static> Sender<M> {
 
     /// The node that it sends from.
     pub fn node(&self) -> NodeId {
-        self.0.node
+        self.0.route.from
     }
 }
 
@@ -281,7 +256,7 @@ impl<M: Send + 'static> Clone for Sender<M> {
 impl<M: Send + 'static> fmt::Debug for Sender<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender")
-            .field("node", &self.0.node.0)
+            .field("node", &self.0.route.from.0)
             .finish_non_exhaustive()
     }
 }

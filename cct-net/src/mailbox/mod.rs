@@ -42,6 +42,7 @@
 mod builder;
 mod handle;
 mod letter;
+mod line;
 mod peer;
 mod registry;
 mod slot;

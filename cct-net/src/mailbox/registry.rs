@@ -1,12 +1,12 @@
 //! The mailboxes of a world, by name and node.
 
-use super::letter::Greeting;
+use super::line::{Lines, Route};
 use super::slot::Slot;
 use crate::fabric::flow::FlowKind;
 use crate::fabric::{FlowId, Net, Network};
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, ActionSource, Shared, Source};
-use cct_executor::words::fingerprint::{hash_of, mix2};
+use cct_executor::words::fingerprint::hash_of;
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -24,8 +24,8 @@ struct State {
     names: BTreeMap<String, Name>,
     /// By name and node.
     slots: BTreeMap<(u64, u16), Known>,
-    /// From where to where, in order or not. Lines outlive the crashes of nodes.
-    lines: BTreeMap<(u64, u16, u16, bool), FlowId>,
+    /// By name and node, in order or not.
+    lines: BTreeMap<(u64, u16, bool), SentFrom>,
     down: BTreeSet<u16>,
 }
 
@@ -58,15 +58,29 @@ impl<M: Send + 'static> Forget for Slot<M> {
     }
 }
 
-/// How messages of a mailbox travel.
-pub(super) struct Route<'a> {
-    pub(super) net: &'a Net,
-    pub(super) name: u64,
-    pub(super) kind: FlowKind,
-    pub(super) sessions: bool,
-    pub(super) from: NodeId,
-    pub(super) to: NodeId,
-    pub(super) site: &'static Location<'static>,
+/// What a sender's lines are asked, whatever they carry.
+trait Flows: Send + Sync {
+    /// All of them.
+    fn all(&self) -> Vec<FlowId>;
+    /// The one to this node.
+    fn to(&self, node: NodeId) -> Option<FlowId>;
+}
+
+impl<M: Send + 'static> Flows for Lines<M> {
+    fn all(&self) -> Vec<FlowId> {
+        self.flows()
+    }
+
+    fn to(&self, node: NodeId) -> Option<FlowId> {
+        self.get(node).map(|line| line.flow)
+    }
+}
+
+/// The lines from a node, and the same once more to find their type.
+#[derive(Clone)]
+struct SentFrom {
+    lines: Arc<dyn Flows>,
+    any: Arc<dyn Any + Send + Sync>,
 }
 
 /// The mailboxes of the running world.
@@ -123,28 +137,22 @@ impl Registry {
         slot.unwrap_or_else(|_| unreachable!("cct bug: a mailbox of two types"))
     }
 
-    /// The line of a route, made when it is first asked for.
-    pub(super) fn line<M: Send + 'static>(&self, route: &Route<'_>, to: &Arc<Slot<M>>) -> FlowId {
-        let ordered = route.kind != FlowKind::Loose;
-        let key = (route.name, route.from.0, route.to.0, ordered);
-        if let Some(line) = self.state.with(|state| state.lines.get(&key).copied()) {
-            return line;
-        }
-        let identity = mix2(route.name, u64::from(ordered));
-        let Route { net, from, .. } = *route;
-        let line = Network::open(net, from, route.to, route.kind, identity, route.site);
-        if route.sessions {
-            let to = to.clone();
-            let greeting = move || {
-                Box::new(Greeting {
-                    to: to.clone(),
-                    from,
-                }) as Box<_>
+    /// The lines from a node, made when they are first asked for.
+    pub(super) fn lines<M: Send + 'static>(&self, route: &Route) -> Arc<Lines<M>> {
+        let key = (route.name, route.from.0, route.kind != FlowKind::Loose);
+        let known = self.state.with(|state| state.lines.get(&key).cloned());
+        let known = known.unwrap_or_else(|| {
+            let lines = Arc::new(Lines::<M>::new());
+            let known = SentFrom {
+                lines: lines.clone(),
+                any: lines,
             };
-            Network::announces(net, line, Box::new(greeting));
-        }
-        self.state.with(|state| state.lines.insert(key, line));
-        line
+            self.state
+                .with(|state| state.lines.insert(key, known.clone()));
+            known
+        });
+        let lines = known.any.downcast();
+        lines.unwrap_or_else(|_| unreachable!("cct bug: a mailbox of two types"))
     }
 
     /// The slots of a node.
@@ -159,16 +167,20 @@ impl Registry {
 
     /// The mailbox was bound anew on a node: sessions with others are new ones.
     pub(super) fn greet(&self, net: &Net, name: u64, node: NodeId) {
-        let lines: Vec<FlowId> = self.state.with(|state| {
-            let ours = state
-                .lines
-                .range((name, 0, 0, false)..=(name, u16::MAX, u16::MAX, true));
-            let touched = ours.filter(|((_, from, to, _), _)| *from == node.0 || *to == node.0);
-            touched.map(|(_, &line)| line).collect()
+        let known: Vec<(u16, SentFrom)> = self.state.with(|state| {
+            let named = state.lines.range((name, 0, false)..=(name, u16::MAX, true));
+            named.map(|(key, from)| (key.1, from.clone())).collect()
         });
-        lines
-            .into_iter()
-            .for_each(|line| Network::announce(net, line));
+        for (from, known) in known {
+            let touched = if from == node.0 {
+                known.lines.all()
+            } else {
+                known.lines.to(node).into_iter().collect()
+            };
+            for line in touched {
+                Network::announce(net, line);
+            }
+        }
     }
 }
 
