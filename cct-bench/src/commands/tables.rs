@@ -116,7 +116,7 @@ pub(super) const TABLES: &[Table] = &[
         title: "PCT paper, table 3: percentage of schedules that show the bug",
         metric: Metric::Share,
         columns: &[
-            ("PCT", "pct:d={d},final-wait=on"),
+            ("PCT", "pct:d={d}"),
             ("Random", "random"),
             MODERN[1],
             MODERN[2],
