@@ -97,7 +97,7 @@ pub(super) const TABLES: &[Table] = &[
             ("QLi", "ql:state=inbox"),
             ("QLd", QL_D),
             ("QLc", "ql:state=custom"),
-            ("kinds", "ql:state=kinds"),
+            ("sites", "ql:state=sites"),
             ("full", "ql:state=full"),
         ],
         trials: 100,
