@@ -59,7 +59,7 @@ pub(super) const TABLES: &[Table] = &[
             ("QLb", QL_B),
             ("QLd", QL_D),
             ("Rand", "random"),
-            ("Greedy", "greedy"),
+            ("Greedy", "greedy:compat=psharp"),
             ("PCT3", "pct-psharp:d=3"),
             ("PCT10", "pct-psharp:d=10"),
             ("PCT30", "pct-psharp:d=30"),
