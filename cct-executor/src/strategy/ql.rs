@@ -13,7 +13,7 @@
 //! iterations (OPT-1; -1 with `visits=off`), minus the penalties that user code attached to the
 //! decision (OPT-2, see [`observe::penalty`](crate::observe::penalty)).
 //!
-//! The paper's variants: QL^d is `state=default`, which is the default, QL^i `state=inbox`, QL^c
+//! The paper's variants: QL^d is `state=kinds`, which is the default, QL^i `state=inbox`, QL^c
 //! `state=custom`, QL^b `visits=off,penalties=off`, and QL-NDN `data=random`.
 //!
 //! Departures, none of which changes what is learnt but for details:
@@ -111,7 +111,7 @@ impl Ql {
                 .visits(arguments.number("visits") != Some(0))
                 .penalties(arguments.number("penalties") != Some(0));
             ql.random_data = arguments.word("data") == Some(1);
-            let settings = Settings::of(arguments, StateView::Default);
+            let settings = Settings::of(arguments, StateView::Kinds);
             ql.set(arguments.word("compat") == Some(1), settings);
             Box::new(ql)
         },
@@ -120,8 +120,8 @@ impl Ql {
     /// QL with both optimisations: QL^d.
     pub fn new() -> Ql {
         let settings = Settings {
-            state: StateView::Default,
-            usual: StateView::Default,
+            state: StateView::Kinds,
+            usual: StateView::Kinds,
             ..Settings::default()
         };
         Ql {
