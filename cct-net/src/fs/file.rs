@@ -409,9 +409,8 @@ impl File {
     /// # Cancel safety
     /// Whether the position moved is not known.
     #[track_caller]
-    pub fn rewind(&mut self) -> impl Future<Output = io::Result<()>> + Send {
-        let seek = self.seek(SeekFrom::Start(0));
-        async move { seek.await.map(drop) }
+    pub fn rewind(&mut self) -> impl Future<Output = io::Result<u64>> + Send {
+        self.seek(SeekFrom::Start(0))
     }
 
     /// The position.
