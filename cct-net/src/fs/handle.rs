@@ -187,7 +187,7 @@ impl Handle {
         if size > SIZE_MAX {
             return Err(Errno::EFBIG.into());
         }
-        if size > len && self.room(size)? == 0 && self.room(size - 1)? == 0 {
+        if size > len && self.room(0)? < size {
             return Err(Errno::ENOSPC.into());
         }
         self.tree(|tree| {

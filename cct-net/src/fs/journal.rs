@@ -60,12 +60,10 @@ impl Journal {
         self.changes.len()
     }
 
-    /// Whether a change names this file.
-    pub(super) fn mentions(&self, ino: Ino) -> bool {
-        self.changes.iter().any(|change| {
-            let names = |entry: &Entry| entry.now == Some(ino) || entry.directory == ino;
-            change.entries.iter().any(names)
-        })
+    /// All files and directories that changes name.
+    pub(super) fn mentioned(&self) -> impl Iterator<Item = Ino> + '_ {
+        let entries = self.changes.iter().flat_map(|change| &change.entries);
+        entries.flat_map(|entry| entry.now.into_iter().chain([entry.directory]))
     }
 
     /// Takes what becomes durable when a directory is flushed that was changed up to a moment.

@@ -48,7 +48,7 @@ pub trait LogStore: Send + Sync {
 ///
 /// The end of each flush is an action of its own: of several that are under way any one may end
 /// first. A crash leaves what the module's rules allow; opening the log again finds the records up
-/// to the first one that is torn, and cuts off the rest.
+/// to the first one that is torn, cuts off the rest, and flushes the file.
 ///
 /// ```
 /// use cct_executor::Checker;
@@ -73,7 +73,6 @@ pub struct Log {
 
 struct Inner {
     file: Handle,
-    /// The directories to flush along with the file, once: its names are to be durable too.
     state: Shared<State>,
     site: &'static Location<'static>,
 }
@@ -114,9 +113,9 @@ impl Log {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
             let state = recover(&bytes);
-            if state.end < bytes.len() as u64 {
-                file.set_len(state.end)?;
-            }
+            // Before anything is appended: what is cut off must not come back behind it.
+            file.set_len(state.end)?;
+            drive.with(|disk| disk.tree.sync(file.ino, disk.tree.seq, false))?;
             let state = Shared::new(state);
             Ok(Log {
                 inner: Arc::new(Inner { file, state, site }),

@@ -40,11 +40,6 @@ where
     F: FnOnce(&mut Tree) -> Result<(), Errno> + Send + 'static,
 {
     let what = (OpKind::Set, Access::Write);
-    let act = |tree: &mut Tree| {
-        let done = act(tree);
-        tree.forget_unused();
-        done
-    };
     on_path(what, site, move |drive| drive.tree(act)).await
 }
 

@@ -226,15 +226,13 @@ impl Tree {
         if candidates.is_empty() {
             return;
         }
-        let durable: BTreeSet<Ino> = (self.inodes.values())
-            .filter_map(|inode| match &inode.kind {
-                Kind::Directory(directory) => Some(directory.durable.values().copied()),
-                Kind::File(_) => None,
-            })
-            .flatten()
-            .collect();
+        let durable = self.inodes.values().filter_map(|inode| match &inode.kind {
+            Kind::Directory(directory) => Some(directory.durable.values().copied()),
+            Kind::File(_) => None,
+        });
+        let needed: BTreeSet<Ino> = durable.flatten().chain(self.journal.mentioned()).collect();
         for ino in candidates {
-            if !durable.contains(&ino) && !self.journal.mentions(ino) {
+            if !needed.contains(&ino) {
                 self.inodes.remove(&ino);
             }
         }
@@ -291,9 +289,10 @@ impl Tree {
 
     /// What reports say.
     pub(super) fn summary(&self) -> String {
+        let in_use = |inode: &&Inode| inode.links > 0 || inode.handles > 0;
         let files = self.inodes.values().filter(|inode| !inode.is_directory());
         let (mut count, mut dirty) = (0, 0);
-        for inode in files {
+        for inode in files.filter(in_use) {
             count += 1;
             if let Kind::File(content) = &inode.kind {
                 dirty += usize::from(content.pending() > 0);
@@ -307,10 +306,11 @@ impl Tree {
         )
     }
 
-    /// Bytes in all files.
+    /// Bytes in all files that are in use.
     pub(super) fn used(&self) -> u64 {
+        let in_use = |inode: &&Inode| inode.links > 0 || inode.handles > 0;
         let files = self.inodes.values().filter(|inode| !inode.is_directory());
-        files.map(Inode::len).sum()
+        files.filter(in_use).map(Inode::len).sum()
     }
 }
 

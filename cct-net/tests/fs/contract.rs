@@ -319,6 +319,7 @@ pub(crate) async fn reading_and_writing(root: PathBuf, log: &mut Vec<String>) {
         .read(true)
         .write(true)
         .create(true)
+        .truncate(true)
         .open(&path)
         .await
         .unwrap();

@@ -22,7 +22,7 @@ enum Data {
     Write { at: usize, count: usize, with: u8 },
     SetLen(usize),
     Sync,
-    SyncData,
+    Fdatasync,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ fn expected_data(script: &[Data]) -> BTreeSet<Vec<u8>> {
                 image.resize(size, 0);
                 images.push(image);
             }
-            Data::Sync | Data::SyncData => images = vec![image],
+            Data::Sync | Data::Fdatasync => images = vec![image],
         }
     }
     let sizes: BTreeSet<usize> = images.iter().map(Vec::len).collect();
@@ -133,7 +133,7 @@ async fn run_data(script: Arc<[Data]>) -> std::io::Result<()> {
             }
             Data::SetLen(size) => file.set_len(size as u64).await?,
             Data::Sync => file.sync_all().await?,
-            Data::SyncData => file.sync_data().await?,
+            Data::Fdatasync => file.sync_data().await?,
         }
     }
     Ok(())
@@ -160,7 +160,7 @@ fn what_is_left_of_data() {
     // Nothing, or zeros, or the bytes.
     check_data("one write", &[write(0, 10, 1)], 3);
     check_data("synced", &[write(0, 10, 1), Data::Sync], 1);
-    check_data("synced data", &[write(0, 700, 1), Data::SyncData], 1);
+    check_data("synced data", &[write(0, 700, 1), Data::Fdatasync], 1);
     // Each of two sectors old or new.
     const IN_PLACE: &[Data] = &[write(0, 1024, 1), Data::Sync, write(100, 900, 2)];
     check_data("in place", IN_PLACE, 4);
@@ -179,7 +179,7 @@ fn what_is_left_of_data() {
     check_data("cut", CUT, 1 + 4);
     const REWRITE: &[Data] = &[
         write(0, 600, 1),
-        Data::SyncData,
+        Data::Fdatasync,
         Data::SetLen(0),
         write(0, 600, 2),
     ];
