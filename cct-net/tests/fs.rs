@@ -13,7 +13,7 @@ mod schedules;
 #[path = "fs/twosided.rs"]
 mod twosided;
 
-use cct_executor::{Checker, Granularity};
+use cct_executor::{Checker, Granularity, Report};
 
 const STRATEGIES: [&str; 3] = ["random", "pct:d=3", "round-robin"];
 const GRANULARITIES: [Granularity; 3] = [Granularity::Await, Granularity::Op, Granularity::Sync];
@@ -33,5 +33,13 @@ fn everywhere(name: &str, run: impl Fn(Checker)) {
             let checker = checker(&name);
             run(checker.strategy_text(strategy).granularity(granularity));
         }
+    }
+}
+
+/// Everything that is sometimes so was so.
+fn all_seen(report: &Report) {
+    assert!(!report.coverage.sometimes.is_empty());
+    for (what, _, _, seen) in &report.coverage.sometimes {
+        assert!(seen.reached > 0, "never: {what}");
     }
 }

@@ -1,6 +1,6 @@
 //! Programs that must survive crashes at any moment, and ones that do not.
 
-use super::{checker, everywhere};
+use super::{all_seen, checker, everywhere};
 use cct_executor::node::node;
 use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
@@ -262,4 +262,41 @@ fn readonly_files_cannot_be_opened_for_writing() {
         assert_eq!(fs::read("/f").await.unwrap(), b"x");
     });
     report.assert_passed();
+}
+
+/// Rule 3: `sync_data` leaves the permissions behind, `sync_all` does not.
+#[test]
+fn permissions_are_durable_after_sync_all() {
+    let run = |all: bool| {
+        checker("permissions")
+            .iterations(200)
+            .run(move || async move {
+                let db = node("db").start(move || async move {
+                    if fs::try_exists("/f").await? {
+                        return Ok(());
+                    }
+                    let file = File::create("/f").await?;
+                    File::open("/").await?.sync_all().await?;
+                    let mut permissions = file.metadata().await?.permissions();
+                    permissions.set_readonly(true);
+                    file.set_permissions(permissions).await?;
+                    match all {
+                        true => file.sync_all().await,
+                        false => file.sync_data().await,
+                    }
+                });
+                sleep(Duration::from_secs(1)).await;
+                db.restart();
+                let metadata = db.spawn(fs::metadata("/f")).await.unwrap().unwrap();
+                let readonly = metadata.permissions().readonly();
+                assert!(readonly || !all);
+                cct_executor::sometimes!(readonly, "the permissions survive");
+                cct_executor::sometimes!(!readonly || all, "they are lost");
+            })
+    };
+    for all in [true, false] {
+        let report = run(all);
+        report.assert_passed();
+        all_seen(&report);
+    }
 }

@@ -1,6 +1,6 @@
 //! Logs: the order in which flushes end, and what a crash leaves.
 
-use super::{checker, everywhere};
+use super::{all_seen, checker, everywhere};
 use cct_executor::node::node;
 use cct_executor::task::yield_now;
 use cct_executor::time::sleep;
@@ -152,7 +152,7 @@ fn what_comes_after_a_flush_began_may_be_lost() {
         cct_executor::sometimes!(left.len() > 1, "the second survives");
     });
     report.assert_passed();
-    assert!(report.coverage.sometimes.iter().all(|seen| seen.2 > 0));
+    all_seen(&report);
 }
 
 /// Acknowledging before the flush has ended is found.
