@@ -9,6 +9,7 @@ pub mod check;
 pub mod dns;
 pub mod fabric;
 pub mod fault;
+pub mod fs;
 mod host;
 pub mod io;
 pub mod mailbox;
