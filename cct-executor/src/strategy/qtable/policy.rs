@@ -1,6 +1,6 @@
 //! How a value becomes a choice.
 
-use super::exp::exp;
+use super::exp::{exp, exp_above_least};
 use crate::words::seed::Generator;
 use rand::Rng;
 
@@ -108,20 +108,37 @@ impl Policy {
 #[inline]
 fn softmax(values: &[f32], odds: &mut Vec<f64>, generator: &mut Generator) -> Option<usize> {
     let max = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut total = 0.0;
-    odds.extend(values.iter().map(|&value| {
-        let below = f64::from(value) - f64::from(max);
-        let odds = if below == 0.0 {
-            1.0
-        } else if below > NEGLIGIBLE {
-            exp(below)
-        } else {
-            0.0
-        };
-        total += odds;
-        odds
-    }));
-    draw_below(unit(generator) * total, odds)
+    odds.extend(values.iter().map(|&value| odds_of(value, max)));
+    draw_by_odds(odds, generator)
+}
+
+/// The odds of an action, where those of the best one are 1. No branch depends on the value: which
+/// way it went could not be foreseen.
+#[inline(always)]
+fn odds_of(value: f32, best: f32) -> f64 {
+    let below = f64::from(value) - f64::from(best);
+    let odds = exp_above_least(if below > NEGLIGIBLE { below } else { NEGLIGIBLE });
+    if below > NEGLIGIBLE { odds } else { 0.0 }
+}
+
+/// The softmax over so few values that they fit in registers. Places without a value hold negative
+/// infinity.
+#[inline(always)]
+pub(super) fn softmax_few<const N: usize>(values: &[f32; N], generator: &mut Generator) -> usize {
+    let max = values.iter().fold(f32::NEG_INFINITY, |best, &value| {
+        if value > best { value } else { best }
+    });
+    let mut sums = values.map(|value| odds_of(value, max));
+    for i in 1..N {
+        sums[i] += sums[i - 1];
+    }
+    let drawn = unit(generator) * sums[N - 1];
+    let index = sums.iter().filter(|&&sum| sum <= drawn).count();
+    if index == N {
+        // The product was rounded up to the sum of all.
+        return values.iter().position(|&value| value == max).unwrap_or(0);
+    }
+    index
 }
 
 /// An index with probability proportional to its odds.
