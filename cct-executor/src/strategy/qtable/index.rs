@@ -116,11 +116,7 @@ impl Index {
     /// Bytes, if there were one key more.
     pub(super) fn bytes(&self) -> usize {
         let slots = self.slots.len();
-        let slots = if self.is_full() {
-            more(slots)
-        } else {
-            slots
-        };
+        let slots = if self.is_full() { more(slots) } else { slots };
         slots * size_of::<u32>()
     }
 }

@@ -201,7 +201,7 @@ impl Table {
     }
 
     /// The arms of a state, in the table's order: the first, if there is one, and the others.
-    #[inline]
+    #[inline(always)]
     pub(super) fn slices(&self, state: State) -> (&[Arm], &[Arm]) {
         let record = self.record(state);
         let first = std::slice::from_ref(&record.first);

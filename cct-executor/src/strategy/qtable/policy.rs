@@ -117,17 +117,21 @@ fn softmax(values: &[f32], odds: &mut Vec<f64>, generator: &mut Generator) -> Op
 #[inline(always)]
 fn odds_of(value: f32, best: f32) -> f64 {
     let below = f64::from(value) - f64::from(best);
-    let odds = exp_above_least(if below > NEGLIGIBLE { below } else { NEGLIGIBLE });
-    if below > NEGLIGIBLE { odds } else { 0.0 }
+    let counts = below > NEGLIGIBLE;
+    let odds = exp_above_least(if counts { below } else { NEGLIGIBLE });
+    f64::from_bits(odds.to_bits() & u64::from(counts).wrapping_neg())
 }
 
 /// The softmax over so few values that they fit in registers. Places without a value hold negative
 /// infinity.
 #[inline(always)]
 pub(super) fn softmax_few<const N: usize>(values: &[f32; N], generator: &mut Generator) -> usize {
-    let max = values.iter().fold(f32::NEG_INFINITY, |best, &value| {
-        if value > best { value } else { best }
-    });
+    let max = values.iter().fold(
+        f32::NEG_INFINITY,
+        |best, &value| {
+            if value > best { value } else { best }
+        },
+    );
     let mut sums = values.map(|value| odds_of(value, max));
     for i in 1..N {
         sums[i] += sums[i - 1];

@@ -134,7 +134,8 @@ impl Walk {
             }
             None => match known {
                 Some(known) if self.is_few(table, known, n) => match n {
-                    ..=4 => self.look_few::<4>(table, policy, known, actions, generator),
+                    ..=2 => self.look_few::<2>(table, policy, known, actions, generator),
+                    3..=4 => self.look_few::<4>(table, policy, known, actions, generator),
                     5..=8 => self.look_few::<8>(table, policy, known, actions, generator),
                     _ => self.look_few::<FEW>(table, policy, known, actions, generator),
                 },
@@ -405,22 +406,28 @@ impl Walk {
             return self.initial;
         };
         // The arms are sorted.
-        if step.untried && table.best(known).is_none_or(|best| best.value <= self.initial) {
+        if step.untried
+            && table
+                .best(known)
+                .is_none_or(|best| best.value <= self.initial)
+        {
             return self.initial;
         }
-        let mut enabled = table.arms(known).filter(|arm| {
+        let is_enabled = |arm: &&Arm| {
             if step.data {
                 arm.tag < step.enabled
             } else {
                 self.tags_of(step).contains(&arm.tag)
             }
-        });
+        };
+        let (first, others) = table.slices(known);
+        let best = first.iter().find(is_enabled);
         let initial = if step.untried {
             self.initial
         } else {
             f32::NEG_INFINITY
         };
-        match enabled.next() {
+        match best.or_else(|| others.iter().find(is_enabled)) {
             Some(arm) => arm.value.max(initial),
             // Its arms were not stored, or forgotten.
             None => self.initial,
