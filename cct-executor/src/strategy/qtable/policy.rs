@@ -166,3 +166,28 @@ fn draw_below(mut left: f64, odds: &[f64]) -> Option<usize> {
     }
     last
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Seed;
+
+    /// The same draw leads to the same choice, however many places are empty.
+    #[test]
+    fn few_values_are_chosen_from_as_many_are() {
+        let (mut one, mut other) = (Seed(5).stream("test"), Seed(5).stream("test"));
+        let mut random = Seed(6).stream("test");
+        let mut odds = Vec::new();
+        for _ in 0..20_000 {
+            let n = 1 + random.next_u64() as usize % 8;
+            let scale = [0.1, 3.0, 50.0][random.next_u64() as usize % 3];
+            let mut values = [f32::NEG_INFINITY; 8];
+            for value in &mut values[..n] {
+                *value = (-scale * unit(&mut random)) as f32;
+            }
+            odds.clear();
+            let expected = softmax(&values[..n], &mut odds, &mut one);
+            assert_eq!(Some(softmax_few(&values, &mut other)), expected);
+        }
+    }
+}
