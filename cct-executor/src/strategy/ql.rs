@@ -247,13 +247,14 @@ impl Ql {
             return;
         };
         let (tag, penalty) = (self.walk.steps[step].tag, self.walk.steps[step].extra);
-        let old = f64::from(self.table.value(state, tag).unwrap_or(0.0));
         let target = self.reward(visits, penalty) + self.gamma * f64::from(next);
         // In 32 bits a value could become infinite only after 10^38 visits.
-        let value = ((1.0 - self.alpha) * old + self.alpha * target) as f32;
-        match self.psharp {
-            true => self.table.set_in_place(state, tag, value),
-            false => self.table.set(state, tag, value),
+        let value = |old: f32| ((1.0 - self.alpha) * f64::from(old) + self.alpha * target) as f32;
+        if self.psharp {
+            let old = self.table.value(state, tag).unwrap_or(0.0);
+            self.table.set_in_place(state, tag, value(old));
+        } else {
+            self.table.change(state, tag, 0.0, value);
         }
     }
 
