@@ -3,8 +3,9 @@
 //! The bug, in omnipaxos 0.2.2: a new leader that takes the log of a more recent follower first
 //! raises its decided index to the highest one it was told of, and then writes the entries it was
 //! sent at that index, although they start at its old one. What it had accepted but never decided
-//! stays in place, now counts as decided, and goes to the followers. Reworked in 0.2.3, where the
-//! entries travel with the index they belong to.
+//! stays in place, now counts as decided, and goes to the followers. Gone in 0.2.3, where
+//! entries travel with the index they belong to, since
+//! <https://github.com/haraldng/omnipaxos/pull/121>.
 //!
 //! A leader that is cut off accepts writes that nobody else sees, the other two elect a leader and
 //! go on, and then that one is cut off: it takes no more than this for the first to lead again with

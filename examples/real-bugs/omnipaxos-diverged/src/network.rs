@@ -5,8 +5,8 @@ use cct_executor::spawn;
 use cct_sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use omnipaxos::messages::Message;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// What reaches a server.
 pub(crate) enum Event {
@@ -18,17 +18,23 @@ pub(crate) enum Event {
     Connected(u64),
 }
 
+/// A message under way, and the session in which it was sent.
+struct Sent {
+    session: u32,
+    message: Message<Write>,
+}
+
 /// A connection, which both directions share.
 struct Link {
     up: AtomicBool,
-    /// How many times it came back; a message belongs to the session in which it was sent.
+    /// How many times it came back. What was sent in an earlier session is lost.
     session: AtomicU32,
 }
 
 /// All connections, and all ways into a server.
 pub(crate) struct Network {
     links: BTreeMap<(u64, u64), Arc<Link>>,
-    wires: BTreeMap<(u64, u64), UnboundedSender<(u32, Message<Write>)>>,
+    wires: BTreeMap<(u64, u64), UnboundedSender<Sent>>,
     inboxes: BTreeMap<u64, UnboundedSender<Event>>,
 }
 
@@ -66,7 +72,8 @@ impl Network {
         let (from, to) = (message.get_sender(), message.get_receiver());
         let link = &self.links[&(from.min(to), from.max(to))];
         if link.up.load(Relaxed) {
-            let _ = self.wires[&(from, to)].send((link.session.load(Relaxed), message));
+            let session = link.session.load(Relaxed);
+            let _ = self.wires[&(from, to)].send(Sent { session, message });
         }
     }
 
@@ -90,12 +97,8 @@ impl Network {
 }
 
 /// One direction of a link.
-async fn carry(
-    link: Arc<Link>,
-    mut sent: UnboundedReceiver<(u32, Message<Write>)>,
-    inbox: UnboundedSender<Event>,
-) {
-    while let Some((session, message)) = sent.recv().await {
+async fn carry(link: Arc<Link>, mut sent: UnboundedReceiver<Sent>, inbox: UnboundedSender<Event>) {
+    while let Some(Sent { session, message }) = sent.recv().await {
         if link.up.load(Relaxed) && link.session.load(Relaxed) == session {
             let _ = inbox.send(Event::Message(message));
         }

@@ -17,7 +17,11 @@ impl Durable {
 
     /// Checks an entry that a voter takes for committed.
     pub(crate) fn check_committed(&self, by: u64, index: u64) {
-        let flushed = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let flushed = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let have = flushed.values().filter(|last| **last >= index).count();
         assert!(
             have > VOTERS.len() / 2,

@@ -1,7 +1,7 @@
 //! A log kept in memory, with a disk that flushes it in the background.
 
-use crate::durable::Durable;
 use crate::Types;
+use crate::durable::Durable;
 use cct_executor::time::sleep;
 use cct_executor::{nondet, spawn};
 use cct_sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -92,7 +92,11 @@ impl RaftLogReader<Types> for LogStore {
         R: RangeBounds<u64> + Clone + Debug + OptionalSend,
     {
         let contents = self.contents();
-        Ok(contents.entries.range(range).map(|(_, e)| e.clone()).collect())
+        Ok(contents
+            .entries
+            .range(range)
+            .map(|(_, e)| e.clone())
+            .collect())
     }
 
     async fn read_vote(&mut self) -> Result<Option<VoteOf<Types>>, io::Error> {

@@ -48,7 +48,7 @@ impl RaftNetworkFactory<Types> for Network {
 /// The connection to one voter.
 pub(crate) struct Connection(Voter);
 
-fn unreachable(error: &(impl Error + 'static)) -> Unreachable<Types> {
+fn failed(error: &(impl Error + 'static)) -> Unreachable<Types> {
     Unreachable::new(error)
 }
 
@@ -60,7 +60,7 @@ impl RaftNetworkV2<Types> for Connection {
     ) -> Result<AppendEntriesResponse<Types>, RPCError<Types>> {
         let reply = self.0.append_entries(request).await;
         sleep(*nondet::pick(&REPLY_TAKES)).await;
-        reply.map_err(|error| RPCError::Unreachable(unreachable(&error)))
+        reply.map_err(|error| RPCError::Unreachable(failed(&error)))
     }
 
     async fn vote(
@@ -69,7 +69,7 @@ impl RaftNetworkV2<Types> for Connection {
         _: RPCOption,
     ) -> Result<VoteResponse<Types>, RPCError<Types>> {
         let reply = self.0.vote(request).await;
-        reply.map_err(|error| RPCError::Unreachable(unreachable(&error)))
+        reply.map_err(|error| RPCError::Unreachable(failed(&error)))
     }
 
     async fn full_snapshot(
@@ -80,6 +80,6 @@ impl RaftNetworkV2<Types> for Connection {
         _: RPCOption,
     ) -> Result<SnapshotResponse<Types>, StreamingError<Types>> {
         let reply = self.0.install_full_snapshot(vote, snapshot).await;
-        reply.map_err(|error| StreamingError::Unreachable(unreachable(&error)))
+        reply.map_err(|error| StreamingError::Unreachable(failed(&error)))
     }
 }

@@ -41,7 +41,10 @@ impl rt::Mpsc for Mpsc {
 
 impl<T: OptionalSend> rt::MpscSender<Mpsc, T> for MpscSender<T> {
     async fn send(&self, message: T) -> Result<(), SendError<T>> {
-        self.0.send(message).await.map_err(|error| SendError(error.0))
+        self.0
+            .send(message)
+            .await
+            .map_err(|error| SendError(error.0))
     }
 
     fn downgrade(&self) -> MpscWeakSender<T> {
