@@ -14,6 +14,12 @@ type Timed<M> = (
     Option<(usize, <M as Model>::Output)>,
 );
 
+/// A history, and what is in it.
+type Recorded<M> = (
+    History<<M as Model>::Op, <M as Model>::Output>,
+    Vec<Timed<M>>,
+);
+
 /// Whether some order of all operations that returned, and of some that did not, is allowed.
 fn brute_force<M: Model>(model: &M, ops: &[Timed<M>]) -> bool {
     fn extend<M: Model>(
@@ -52,10 +58,10 @@ fn brute_force<M: Model>(model: &M, ops: &[Timed<M>]) -> bool {
 fn random_history<M: Model>(
     rng: &mut impl rand::Rng,
     draw: impl Fn(&mut dyn rand::Rng) -> (M::Op, M::Output),
-) -> (History<M::Op, M::Output>, Vec<Timed<M>>) {
+) -> Recorded<M> {
     let history = History::new();
-    let (mut ops, mut open): (Vec<Timed<M>>, Vec<(usize, Call<_, _>, M::Output)>) =
-        Default::default();
+    let mut ops: Vec<Timed<M>> = Vec::new();
+    let mut open: Vec<(usize, Call<_, _>, _)> = Vec::new();
     for event in 0..10 {
         if ops.len() < 6 && (open.is_empty() || rng.random_bool(0.5)) {
             let (op, output) = draw(rng);
