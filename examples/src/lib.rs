@@ -8,6 +8,8 @@
 //! 3. [`cancelled_update`]: a future that is dropped halfway; cancellation as a choice.
 //! 4. [`timeout_race`]: a time limit that expires although the work is done; clock policies.
 //! 5. [`broken_chain`]: neighbours that fail together; an exploration order of one's own.
+//! 6. [`stale_read`]: a replicated store over TCP under crashes and partitions; histories that no
+//!    order explains.
 //!
 //! `real-bugs/`, next to this package, applies the same to bugs of published crates.
 
@@ -15,6 +17,7 @@ pub mod abba_deadlock;
 pub mod broken_chain;
 pub mod cancelled_update;
 pub mod lost_update;
+pub mod stale_read;
 pub mod timeout_race;
 
 #[cfg(test)]
