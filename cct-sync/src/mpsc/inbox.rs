@@ -56,7 +56,10 @@ impl<T> Inbox<T> {
     #[inline]
     pub(super) fn pop_front(&mut self) -> Option<T> {
         let message = self.messages.pop_front()?;
-        self.hash = self.hash.wrapping_sub(variant_of(&message)).wrapping_mul(INVERSE);
+        self.hash = self
+            .hash
+            .wrapping_sub(variant_of(&message))
+            .wrapping_mul(INVERSE);
         self.power = self.power.wrapping_mul(INVERSE);
         Some(message)
     }
