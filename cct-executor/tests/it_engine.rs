@@ -28,10 +28,11 @@ type Boxed = std::pin::Pin<Box<dyn Future<Output = ()>>>;
 
 const GRANULARITIES: [Granularity; 3] = [Granularity::Await, Granularity::Op, Granularity::Sync];
 
-/// Without environment, time budget and second runs, so that counts are exact.
+/// Without environment, time budget, second runs and runs for priming, so that counts are exact.
 fn checker(name: &str) -> Checker {
     Checker::new()
         .name(name)
+        .strategy_text("random")
         .use_environment(false)
         .time_budget(None)
         .determinism_check(false)

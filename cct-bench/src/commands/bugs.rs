@@ -141,7 +141,12 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
 /// The strategy with the depth of the subject's bug filled in.
 fn for_subject(strategy: &str, subject: &Subject) -> String {
     let depth = subject.published("pct3", "d").unwrap_or(3.0);
-    strategy.replace("{d}", &format!("{depth:.0}"))
+    let mut filled = format!("{depth:.0}");
+    // One of the two changes of this bug holds the main task back before it exits.
+    if subject.published("pct3", "final wait").is_some() {
+        filled.push_str(",final-wait=on");
+    }
+    strategy.replace("{d}", &filled)
 }
 
 /// Holds the measured share against PCT's bound `1 / (n k^(d-1))`, with the odds of seeing so little

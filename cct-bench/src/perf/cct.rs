@@ -80,4 +80,37 @@ pub(super) mod rt {
     pub(crate) async fn urecv(rx: &mut UnboundedRx) -> Option<u64> {
         rx.recv().await
     }
+
+    pub(crate) type Wire = cct_net::TcpStream;
+
+    /// Starts a node with a server; returns a connection to it.
+    pub(crate) async fn server<F>(
+        number: u64,
+        serve: impl FnOnce(Wire) -> F + Send + 'static,
+    ) -> Wire
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let node = cct_net::node(format!("server-{number}")).start(|| async {});
+        let bound = node.spawn(cct_net::TcpListener::bind("0.0.0.0:80"));
+        let listener = bound.await.unwrap().unwrap();
+        let addr = cct_net::node::addresses(&node)[0];
+        drop(node.spawn(async move {
+            let (wire, _) = listener.accept().await.unwrap();
+            serve(wire).await;
+        }));
+        cct_net::TcpStream::connect((addr, 80)).await.unwrap()
+    }
+
+    pub(crate) async fn read_exact(wire: &mut Wire, buf: &mut [u8]) -> bool {
+        futures::io::AsyncReadExt::read_exact(wire, buf)
+            .await
+            .is_ok()
+    }
+
+    pub(crate) async fn write_all(wire: &mut Wire, buf: &[u8]) -> bool {
+        futures::io::AsyncWriteExt::write_all(wire, buf)
+            .await
+            .is_ok()
+    }
 }

@@ -56,6 +56,9 @@ pub(crate) fn workload(workload: &Workload, reps: usize) -> Vec<Row> {
     let subjects = [
         ("random", Granularity::Op, false, Some(workload.random)),
         ("pct:d=3", Granularity::Op, false, Some(workload.pct)),
+        ("pos", Granularity::Op, false, None),
+        ("urw", Granularity::Op, false, None),
+        ("ql", Granularity::Op, false, None),
         ("random", Granularity::Await, false, await_target),
         ("random", Granularity::Op, true, None),
     ];

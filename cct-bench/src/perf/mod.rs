@@ -72,6 +72,14 @@ const WORKLOADS: &[Workload] = &[
     workload("W4", "20 producers x 50 unbounded sends", 20, 50, 8.0, 8.0),
     workload("W5", "100 tasks x 50 sleeps", 100, 50, 3.0, 3.0),
     workload("W6", "spawn and join 2000 tasks", 2000, 1, 3.0, 3.0),
+    workload(
+        "W7",
+        "3 servers, 1 client, 200 calls over TCP",
+        3,
+        200,
+        6.0,
+        6.0,
+    ),
     workload("W8", "empty body", 0, 0, 10.0, 10.0),
     workload("W10", "mutex increments, 10 tasks", 10, 160, 25.0, 8.0),
     workload("W10", "mutex increments, 100 tasks", 100, 16, 25.0, 8.0),
@@ -119,7 +127,7 @@ struct Output {
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|w| options.wants(w.name)).collect();
     if wanted.is_empty() && !options.wants("W9") && !options.wants("W11") {
-        let known = "W1 W2 W3 W4 W5 W6 W8 W9 W10 W11";
+        let known = "W1 W2 W3 W4 W5 W6 W7 W8 W9 W10 W11";
         let filter = options.filter.as_deref().unwrap_or_default();
         return Err(format!(
             "no workload is called `{filter}`: expected one of {known}"

@@ -62,4 +62,24 @@ mod rt {
     pub(crate) async fn urecv(rx: &mut UnboundedRx) -> Option<u64> {
         rx.recv().await
     }
+
+    pub(crate) type Wire = tokio::io::DuplexStream;
+
+    /// Starts a server; returns the client's end of a pipe to it.
+    pub(crate) async fn server<F>(_: u64, serve: impl FnOnce(Wire) -> F) -> Wire
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (here, there) = tokio::io::duplex(1024);
+        drop(spawn(serve(there)));
+        here
+    }
+
+    pub(crate) async fn read_exact(wire: &mut Wire, buf: &mut [u8]) -> bool {
+        tokio::io::AsyncReadExt::read_exact(wire, buf).await.is_ok()
+    }
+
+    pub(crate) async fn write_all(wire: &mut Wire, buf: &[u8]) -> bool {
+        tokio::io::AsyncWriteExt::write_all(wire, buf).await.is_ok()
+    }
 }

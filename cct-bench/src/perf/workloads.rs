@@ -1,6 +1,6 @@
 // The workloads, once. Included by each executor as a module; `super::rt` supplies
 //   Shared<T>; spawn, join; yield_now, sleep_ms; Mutex, lock; channel, send, recv;
-//   unbounded, usend, urecv.
+//   unbounded, usend, urecv; Wire, server, read_exact, write_all.
 
 use super::rt;
 use crate::perf::Params;
@@ -14,6 +14,7 @@ pub(crate) async fn run(workload: &str, p: Params) -> bool {
         "w4" => fan_in(p.n, p.m).await,
         "w5" => sleeps(p.n, p.m).await,
         "w6" => spawn_and_join(p.n).await,
+        "w7" => calls(p.n, p.m).await,
         "w8" => {}
         "lost update" => return lost_update(p).await,
         "ABBA deadlock" => abba(p).await,
@@ -135,6 +136,49 @@ async fn spawn_and_join(n: u64) {
         sum += rt::join(task).await;
     }
     assert_eq!(sum, n * (n - 1) / 2);
+}
+
+const BODY: usize = 32;
+
+/// A frame: the body's length in four bytes, then the body, which starts with the call's number.
+async fn write_frame(wire: &mut rt::Wire, id: u64) -> bool {
+    let mut frame = [0_u8; 4 + BODY];
+    frame[..4].copy_from_slice(&(BODY as u32).to_be_bytes());
+    frame[4..12].copy_from_slice(&id.to_be_bytes());
+    rt::write_all(wire, &frame).await
+}
+
+async fn read_frame(wire: &mut rt::Wire) -> Option<u64> {
+    let mut len = [0_u8; 4];
+    let mut body = [0_u8; BODY];
+    if !rt::read_exact(wire, &mut len).await {
+        return None;
+    }
+    let len = u32::from_be_bytes(len) as usize;
+    let complete = rt::read_exact(wire, &mut body[..len]).await;
+    complete.then(|| u64::from_be_bytes(body[..8].try_into().unwrap()))
+}
+
+/// Answers each call with its number plus one, until the other end is gone.
+async fn serve(mut wire: rt::Wire) {
+    while let Some(id) = read_frame(&mut wire).await {
+        if !write_frame(&mut wire, id + 1).await {
+            break;
+        }
+    }
+}
+
+/// A client makes m calls, one at a time, to n servers in turn.
+async fn calls(n: u64, m: u64) {
+    let mut servers = Vec::new();
+    for number in 0..n {
+        servers.push(rt::server(number, serve).await);
+    }
+    for id in 0..m {
+        let wire = &mut servers[(id % n) as usize];
+        assert!(write_frame(wire, id).await);
+        assert_eq!(read_frame(wire).await, Some(id + 1));
+    }
 }
 
 /// Something between two steps that lets a search switch tasks: a yield, or a lock that nobody

@@ -283,7 +283,7 @@ pub(crate) const PBZIP2: Subject = Subject {
     workers: 4,
     scenario: |_| compress(false),
     fixed: Some(|_| compress(true)),
-    published: &Published::pct3([2.0, 4.0, 1981.0, 1207.0, 0.0, 0.0, 70.1, 0.01]),
+    published: &Published::pct3_held_back([2.0, 4.0, 1981.0, 1207.0, 0.0, 0.0, 70.1, 0.01]),
     ..FFT
 };
 

@@ -62,4 +62,10 @@ impl Published {
             figure("pct3", "bound", row[7]),
         ]
     }
+
+    /// The same for a bug that takes PCT's final wait, the main task held back before its last step.
+    pub(crate) const fn pct3_held_back(row: [f64; 8]) -> [Published; 9] {
+        let [a, b, c, d, e, f, g, h] = Published::pct3(row);
+        [a, b, c, d, e, f, g, h, figure("pct3", "final wait", 1.0)]
+    }
 }

@@ -94,7 +94,7 @@ impl Checker {
         Checker {
             name: format!("{}:{}", place.file(), place.line()),
             place,
-            strategy: Chosen::Text("random".to_owned()),
+            strategy: Chosen::Text("portfolio".to_owned()),
             iterations: 1_000,
             time_budget: Some(Duration::from_secs(10)),
             seed: None,

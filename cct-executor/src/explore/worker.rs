@@ -252,11 +252,13 @@ impl Campaign {
         };
         if driver.strategy.primed() && driver.strategy.begin(&self.iteration(0)) == Flow::Continue {
             let mut unkept = Harvest::default();
+            watch.pulse.iteration.store(0, Ordering::Relaxed);
             let (finished, _) = self.execute(0, driver, &mut unkept, watch);
             let (end, primed) = (finished.end, finished.decider);
             driver = taken_back(primed);
             driver.strategy.end(&end);
             drop(run::take_harvest());
+            watch.pulse.iteration.store(u64::MAX, Ordering::Relaxed);
         }
         *slot = Some(driver);
     }

@@ -33,7 +33,7 @@ const USUAL: [&str; 8] = [
     "random",
     "urw",
     "pos",
-    "ql",
+    "ql:memory=32",
     "surw",
     "pct:d=3",
     "pctcp:d=3",

@@ -13,7 +13,7 @@
 //! iterations (OPT-1; -1 with `visits=off`), minus the penalties that user code attached to the
 //! decision (OPT-2, see [`observe::penalty`](crate::observe::penalty)).
 //!
-//! The paper's variants: QL^d is `state=default`, which is the default, QL^i `state=inbox`, QL^c
+//! The paper's variants: QL^d is `state=kinds`, which is the default, QL^i `state=inbox`, QL^c
 //! `state=custom`, QL^b `visits=off,penalties=off`, and QL-NDN `data=random`.
 //!
 //! Departures, none of which changes what is learnt but for details:
@@ -111,7 +111,7 @@ impl Ql {
                 .visits(arguments.number("visits") != Some(0))
                 .penalties(arguments.number("penalties") != Some(0));
             ql.random_data = arguments.word("data") == Some(1);
-            let settings = Settings::of(arguments, StateView::Default);
+            let settings = Settings::of(arguments, StateView::Kinds);
             ql.set(arguments.word("compat") == Some(1), settings);
             Box::new(ql)
         },
@@ -120,8 +120,8 @@ impl Ql {
     /// QL with both optimisations: QL^d.
     pub fn new() -> Ql {
         let settings = Settings {
-            state: StateView::Default,
-            usual: StateView::Default,
+            state: StateView::Kinds,
+            usual: StateView::Kinds,
             ..Settings::default()
         };
         Ql {
@@ -247,13 +247,14 @@ impl Ql {
             return;
         };
         let (tag, penalty) = (self.walk.steps[step].tag, self.walk.steps[step].extra);
-        let old = f64::from(self.table.value(state, tag).unwrap_or(0.0));
         let target = self.reward(visits, penalty) + self.gamma * f64::from(next);
         // In 32 bits a value could become infinite only after 10^38 visits.
-        let value = ((1.0 - self.alpha) * old + self.alpha * target) as f32;
-        match self.psharp {
-            true => self.table.set_in_place(state, tag, value),
-            false => self.table.set(state, tag, value),
+        let value = |old: f32| ((1.0 - self.alpha) * f64::from(old) + self.alpha * target) as f32;
+        if self.psharp {
+            let old = self.table.value(state, tag).unwrap_or(0.0);
+            self.table.set_in_place(state, tag, value(old));
+        } else {
+            self.table.change(state, tag, 0.0, value);
         }
     }
 

@@ -148,13 +148,13 @@ impl Tournament<Total> {
     /// The action that holds the ticket, of as many as the weights sum up to.
     #[inline]
     pub(super) fn holder(&self, ticket: u64) -> ActionKey {
+        // Without branches: which way they went would be random.
         let (mut at, mut ticket) = (1, ticket);
         while at < self.leaves {
-            at *= 2;
-            if let Some(rest) = ticket.checked_sub(self.nodes[at]) {
-                ticket = rest;
-                at += 1;
-            }
+            let left = self.nodes[2 * at];
+            let right = u64::from(ticket >= left);
+            ticket -= left & right.wrapping_neg();
+            at = 2 * at + right as usize;
         }
         ActionKey::from_index(at - self.leaves)
     }

@@ -39,10 +39,12 @@ pub fn mix2(a: u64, b: u64) -> u64 {
 pub struct StableHasher(u64);
 
 impl Hasher for StableHasher {
+    #[inline]
     fn finish(&self) -> u64 {
         mix(self.0)
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
@@ -70,6 +72,7 @@ impl Hasher for StableHasher {
 }
 
 /// Stable hash of any hashable value.
+#[inline]
 pub fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = StableHasher::default();
     value.hash(&mut hasher);

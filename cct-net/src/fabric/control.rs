@@ -2,7 +2,7 @@
 
 use super::link::{Delivery, Envelope, Verdict};
 use super::stats::Statistics;
-use super::{Arrival, State, Todo, network};
+use super::{Arrival, Network, State, Todo, network};
 use cct_executor::node::{Node, NodeId};
 
 /// Runs `change` on the running world's network; does nothing outside a world.
@@ -163,4 +163,33 @@ pub fn set_rule(rule: impl FnMut(&Envelope) -> Verdict + Send + 'static) {
 /// What went over the network so far in this iteration.
 pub fn statistics() -> Statistics {
     change(|state, _| state.statistics())
+}
+
+/// What the crash of a node looks like from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum CrashStyle {
+    /// The host is gone, as in a power cut: what is sent to it gets no answer.
+    #[default]
+    Silent,
+    /// The process died and its host lives on: connections are closed, new ones refused.
+    Kill,
+}
+
+impl Network {
+    /// What crashes of the node look like from now on.
+    pub(crate) fn set_crash_style(&self, node: NodeId, style: CrashStyle) {
+        self.state.with(|state| state.styles.insert(node.0, style));
+    }
+
+    /// What the next crash of the node looks like, whatever it usually does.
+    pub(crate) fn set_next_crash(&self, node: NodeId, style: CrashStyle) {
+        self.state
+            .with(|state| state.next_crash.insert(node.0, style));
+    }
+
+    /// What a crash of the node looks like.
+    pub(crate) fn crash_style(&self, node: NodeId) -> CrashStyle {
+        self.state.with(|state| state.crash_style(node))
+    }
 }

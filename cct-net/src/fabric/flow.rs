@@ -15,7 +15,7 @@ const OVERTAKING: usize = 8;
 /// What a flow promises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FlowKind {
-    /// Everything arrives, in order, however late: a connection.
+    /// Everything arrives, in order, however late, unless the sender gives up: a connection.
     Reliable,
     /// What arrives is in order; a cut loses it: a mailbox.
     Fifo,
@@ -51,6 +51,10 @@ pub(super) struct Flow {
     pub(super) last_due: u64,
     /// Its place in the schedule.
     pub(super) scheduled: Option<u64>,
+    /// For how long packets that cannot get through are sent again.
+    pub(super) patience_ns: u64,
+    /// When the sender gives up, while something waits and nothing gets through.
+    pub(super) gives_up: Option<u64>,
     /// Sum over the packets' kinds.
     kinds: u64,
 }
@@ -72,6 +76,8 @@ impl Flow {
             announce: None,
             last_due: 0,
             scheduled: None,
+            patience_ns: u64::MAX,
+            gives_up: None,
             kinds: 0,
         }
     }

@@ -35,7 +35,9 @@ pub struct Timed {
 
 /// A distribution of latencies.
 #[derive(Clone)]
-pub struct Latency(Arc<dyn Fn(&mut dyn rand::Rng) -> Duration + Send + Sync>);
+pub struct Latency(Arc<Draw>);
+
+type Draw = dyn Fn(&mut dyn rand::Rng) -> Duration + Send + Sync;
 
 /// What a rule is told of a message that is being sent.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,11 @@
 //! strategy while the link lets it through. A *link* is a pair of nodes in one direction; it is made
 //! when it is first used.
 //!
-//! 1. What a packet is, and what its arrival does, is the business of whoever sent it ([`Arrival`]).
+//! 1. What a packet is, and what its arrival does, is the business of whoever sent it (`Arrival`).
 //! 2. Arrivals happen outside the fabric's cell, as no task.
 //! 3. The order of flows, links and nodes is that of first use; nothing depends on addresses.
 //!
-//! Read next: [`link`] (what a link does to packets), [`flow`], [`control`] (partitions and the like,
+//! Read next: `link` (what a link does to packets), `flow`, `control` (partitions and the like,
 //! as users call them).
 
 pub(crate) mod control;
@@ -20,7 +20,7 @@ mod meddle;
 pub(crate) mod stats;
 
 pub use control::{
-    cut_one_way, heal, heal_all, hold, isolate, partition, partition_groups, release,
+    CrashStyle, cut_one_way, heal, heal_all, hold, isolate, partition, partition_groups, release,
     set_default_delivery, set_delivery, set_rule, statistics,
 };
 pub use link::{Delivery, Envelope, Latency, Timed, Verdict};
@@ -33,11 +33,12 @@ use link::{Link, Rule};
 use links::Links;
 use slab::Slab;
 use stats::Counts;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
+use std::time::Duration;
 
 /// Something on its way to a node.
 pub(crate) trait Arrival: Send + 'static {
@@ -81,9 +82,13 @@ struct State {
     flows: Slab<Flow>,
     /// Flows whose next packet is not due yet, by time.
     schedule: BTreeSet<(u64, FlowId)>,
+    /// Flows that are blocked and whose senders give up, by time.
+    giving_up: BTreeSet<(u64, FlowId)>,
     alarm: Alarm,
     rule: Option<Rule>,
     down: BTreeSet<u16>,
+    styles: BTreeMap<u16, CrashStyle>,
+    next_crash: BTreeMap<u16, CrashStyle>,
     counts: Counts,
     /// Empty queues, for flows that have none.
     spare: Vec<Queue>,
@@ -157,7 +162,7 @@ impl Network {
     }
 
     /// Closes a flow; what is on its way is lost.
-    pub(crate) fn close(net: &Net, id: FlowId) {
+    pub(crate) fn close(net: &Network, id: FlowId) {
         let todo = net.state.with(|state| {
             let mut todo = Todo::default();
             let Some(mut flow) = state.flows.try_remove(id) else {
@@ -171,14 +176,26 @@ impl Network {
             if let Some(due) = flow.scheduled {
                 state.schedule.remove(&(due, id));
             }
+            if let Some(due) = flow.gives_up {
+                state.giving_up.remove(&(due, id));
+            }
             todo.lost.extend(flow.drain());
             todo
         });
         todo.run();
     }
 
+    /// How long packets of a flow wait while nothing gets through, before they are lost.
+    pub(crate) fn set_patience(net: &Network, id: FlowId, patience: Duration) {
+        net.state.with(|state| {
+            if let Some(flow) = state.flows.get_mut(id) {
+                flow.patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+            }
+        });
+    }
+
     /// Sends a packet along a flow.
-    pub(crate) fn send(net: &Net, id: FlowId, arrival: Box<dyn Arrival>) {
+    pub(crate) fn send(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {
         let envelope = net.state.with(|state| {
             let flow = state.flows.get(id)?;
             let (from, to) = (flow.from, flow.to);
@@ -208,14 +225,15 @@ impl Network {
     }
 
     /// Whether anything is still on its way along a flow.
-    pub(crate) fn is_idle(net: &Net, id: FlowId) -> bool {
+    pub(crate) fn is_idle(net: &Network, id: FlowId) -> bool {
         net.state
             .with(|state| state.flows.get(id).is_none_or(Flow::is_empty))
     }
 
-    /// Time has come for some packets.
+    /// Time has come for some packets, and run out for others.
     fn release_due(&self) {
-        self.state.with(|state| {
+        let todo = self.state.with(|state| {
+            let mut todo = Todo::default();
             let now = shim::world_time_ns();
             while let Some(&(due, id)) = state.schedule.first() {
                 if due > now {
@@ -225,8 +243,20 @@ impl Network {
                 state.flows[id].scheduled = None;
                 state.refresh(id);
             }
+            while let Some(&(due, id)) = state.giving_up.first() {
+                if due > now {
+                    break;
+                }
+                state.giving_up.pop_first();
+                let flow = &mut state.flows[id];
+                flow.gives_up = None;
+                todo.lost.extend(flow.drain());
+                state.refresh(id);
+            }
             state.set_alarm();
+            todo
         });
+        todo.run();
     }
 }
 
@@ -270,7 +300,7 @@ impl State {
         let link = self.link(from, to);
         link.counts.sent(arrival.size());
         let lost = verdict == Verdict::Drop || down || (link.cut && kind != FlowKind::Reliable);
-        if lost && !(kind == FlowKind::Reliable && !down) {
+        if lost && kind != FlowKind::Reliable {
             link.counts.lost += 1;
             self.counts.lost += 1;
             todo.lost.push(arrival);
@@ -303,6 +333,8 @@ impl State {
         };
         let link = self.links.get(flow.from, flow.to);
         let passes = link.is_some_and(|link| !link.held && !link.cut);
+        let passes = passes && !self.down.contains(&flow.to.0);
+        let blocked = !passes && !flow.is_empty() && flow.kind == FlowKind::Reliable;
         let due = flow.next_due();
         let (action, scheduled) = (flow.action(), flow.scheduled);
         let now = shim::world_time_ns();
@@ -318,6 +350,37 @@ impl State {
             }
             self.flows[id].scheduled = wanted;
         }
+        if blocked != self.flows[id].gives_up.is_some() {
+            self.set_giving_up(id, blocked);
+        }
+    }
+
+    /// Starts to count how long a sender waits, or stops.
+    #[cold]
+    fn set_giving_up(&mut self, id: FlowId, blocked: bool) {
+        let flow = &mut self.flows[id];
+        if let Some(due) = flow.gives_up.take() {
+            self.giving_up.remove(&(due, id));
+        }
+        if blocked && flow.patience_ns < u64::MAX {
+            let due = shim::world_time_ns().saturating_add(flow.patience_ns);
+            flow.gives_up = Some(due);
+            self.giving_up.insert((due, id));
+        }
+    }
+
+    fn crash_style(&self, node: NodeId) -> CrashStyle {
+        let next = self.next_crash.get(&node.0);
+        let style = next.or_else(|| self.styles.get(&node.0));
+        style.copied().unwrap_or_default()
+    }
+
+    /// Brings all flows to a node up to date.
+    fn refresh_node(&mut self, node: NodeId) {
+        let to = |(id, flow): (FlowId, &Flow)| (flow.to == node).then_some(id);
+        let flows: Vec<FlowId> = self.flows.iter().filter_map(to).collect();
+        flows.into_iter().for_each(|id| self.refresh(id));
+        self.set_alarm();
     }
 
     /// Brings all flows of a link up to date.
@@ -340,9 +403,10 @@ impl State {
             }
         }
 
-        match self.schedule.first() {
+        let (next, end) = (self.schedule.first(), self.giving_up.first());
+        match next.into_iter().chain(end).map(|&(due, _)| due).min() {
             None => self.alarm.clear(),
-            Some(&(due, _)) => {
+            Some(due) => {
                 if self.alarm.time_ns() != Some(due) {
                     self.alarm.set(due, &Waker::from(Arc::new(Due)));
                 }
@@ -394,17 +458,17 @@ impl ActionSource for Network {
     fn node_down(&self, node: NodeId) {
         let todo = self.state.with(|state| {
             let mut todo = Todo::default();
-            state.down.insert(node.0);
-            let State {
-                flows, schedule, ..
-            } = state;
-            for (id, flow) in flows.iter_mut().filter(|(_, flow)| flow.to == node) {
-                if let Some(due) = flow.scheduled.take() {
-                    schedule.remove(&(due, id));
-                }
-                flow.action().offer(false);
-                todo.lost.extend(flow.drain());
+            let silent = state.crash_style(node) == CrashStyle::Silent;
+            if silent {
+                state.down.insert(node.0);
             }
+            for (_, flow) in state.flows.iter_mut().filter(|(_, flow)| flow.to == node) {
+                // The host of a process that died answers connections and datagrams.
+                if flow.kind == FlowKind::Fifo || silent && flow.kind == FlowKind::Loose {
+                    todo.lost.extend(flow.drain());
+                }
+            }
+            state.refresh_node(node);
             todo
         });
         todo.run();
@@ -415,7 +479,12 @@ impl ActionSource for Network {
     }
 
     fn node_up(&self, node: NodeId) {
-        self.state.with(|state| state.down.remove(&node.0));
+        self.state.with(|state| {
+            state.next_crash.remove(&node.0);
+            if state.down.remove(&node.0) {
+                state.refresh_node(node);
+            }
+        });
     }
 
     fn snapshot(&self) -> Vec<String> {

@@ -15,9 +15,12 @@ const LEAST: f64 = -708.0;
 #[inline]
 pub(in crate::strategy) fn exp(x: f64) -> f64 {
     debug_assert!(x <= 0.0);
-    if x < LEAST {
-        return 0.0;
-    }
+    if x < LEAST { 0.0 } else { exp_above_least(x) }
+}
+
+/// As [`exp`], for `x` from -708 to 0: without a branch, so that several can be taken at once.
+#[inline(always)]
+pub(super) fn exp_above_least(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;
     let r = (x - k * LN2_HIGH) - k * LN2_LOW;
@@ -27,7 +30,8 @@ pub(in crate::strategy) fn exp(x: f64) -> f64 {
     let low = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6.0));
     let high = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0));
     let series = low + r4 * (high + r4 * (1.0 / 40_320.0));
-    let exponent = (k as i64 + 1023) as u64;
+    // `k` is in the lowest bits of the sum that rounded it.
+    let exponent = shifted.to_bits().wrapping_add(1023);
     series * f64::from_bits(exponent << 52)
 }
 

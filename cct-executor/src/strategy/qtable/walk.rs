@@ -7,7 +7,7 @@
 //!    which actions were enabled.
 //! 3. Nothing is allocated once the vectors have grown to the length of an iteration.
 
-use super::policy::Policy;
+use super::policy::{self, Policy};
 use super::{Arm, State, Table};
 use crate::strategy::draw;
 use crate::words::enabled::{EnabledActions, Values};
@@ -15,6 +15,8 @@ use crate::words::fingerprint::hash_of;
 use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Pick};
 
+/// Up to so many actions and arms all pairs are compared at once, in registers.
+const FEW: usize = 16;
 /// Pairs of actions and arms up to which each pair is compared.
 const PAIRS_MAX: usize = 40;
 
@@ -123,29 +125,110 @@ impl Walk {
         generator: &mut Generator,
     ) -> Pick {
         let known = table.find(key);
-        let set = EnabledSet::Actions(*actions);
-        let n = set.len();
-        let tag = |index: usize| set.id(set.pick(index)).0 as u32;
+        let n = actions.keys.len();
+        let tag = |index: usize| actions.action(Pick(index as u32)).id().0 as u32;
         let index = match self.few_draws(table, policy, known, n, generator, tag, below) {
             Some(index) => {
                 self.push(key, known, tag(index), 0, true);
                 index
             }
-            None => {
-                let first = self.tags.len();
-                self.tags
-                    .extend(actions.iter().map(|(_, action)| action.id().0 as u32));
-                let untried = self.look(table, known, first);
-                let index = policy
-                    .choose(&self.values, &[], &mut self.odds, generator)
-                    .unwrap_or_else(|| self.last_known(table, known, first));
-                let tag = self.tags[first + index];
-                let is_tried = known.is_some_and(|known| table.value(known, tag).is_some());
-                self.push(key, known, tag, n, untried > usize::from(!is_tried));
-                index
+            None => match known {
+                Some(known) if self.is_few(table, known, n) => match n {
+                    ..=2 => self.look_few::<2>(table, policy, known, actions, generator),
+                    3..=4 => self.look_few::<4>(table, policy, known, actions, generator),
+                    5..=8 => self.look_few::<8>(table, policy, known, actions, generator),
+                    _ => self.look_few::<FEW>(table, policy, known, actions, generator),
+                },
+                _ => self.look_at_all(table, policy, key, known, actions, generator),
+            },
+        };
+        Pick(index as u32)
+    }
+
+    #[inline]
+    fn is_few(&self, table: &Table, known: State, n: usize) -> bool {
+        !self.thorough && n <= FEW && table.arms_len(known) <= FEW
+    }
+
+    /// Decides by looking at all actions.
+    fn look_at_all(
+        &mut self,
+        table: &Table,
+        policy: &Policy,
+        key: u64,
+        known: Option<State>,
+        actions: &EnabledActions<'_>,
+        generator: &mut Generator,
+    ) -> usize {
+        let first = self.tags.len();
+        self.tags
+            .extend(actions.iter().map(|(_, action)| action.id().0 as u32));
+        let untried = self.look(table, known, first);
+        let index = policy
+            .choose(&self.values, &[], &mut self.odds, generator)
+            .unwrap_or_else(|| self.last_known(table, known, first));
+        let tag = self.tags[first + index];
+        let is_tried = known.is_some_and(|known| table.value(known, tag).is_some());
+        let n = self.tags.len() - first;
+        self.push(key, known, tag, n, untried > usize::from(!is_tried));
+        index
+    }
+
+    /// Decides among at most `N` actions, by looking at all.
+    #[inline]
+    fn look_few<const N: usize>(
+        &mut self,
+        table: &Table,
+        policy: &Policy,
+        known: State,
+        actions: &EnabledActions<'_>,
+        generator: &mut Generator,
+    ) -> usize {
+        let n = actions.keys.len();
+        let mut tags = [0; N];
+        for (tag, &key) in tags.iter_mut().zip(actions.keys) {
+            *tag = actions.actions[key as usize].id().0 as u32;
+        }
+        // All bits set where an arm was found.
+        let (mut bits, mut tried) = ([self.initial.to_bits(); N], [0; N]);
+        let mut compare = |arm: &Arm| {
+            for i in 0..N {
+                let is = u32::from(tags[i] == arm.tag).wrapping_neg();
+                bits[i] = bits[i] & !is | arm.value.to_bits() & is;
+                tried[i] |= is;
             }
         };
-        set.pick(index)
+        let (first, others) = table.slices(known);
+        first.iter().for_each(&mut compare);
+        others.iter().for_each(&mut compare);
+        for i in 0..N {
+            let beyond = u32::from(i >= n).wrapping_neg();
+            bits[i] = bits[i] & !beyond | f32::NEG_INFINITY.to_bits() & beyond;
+            tried[i] &= !beyond;
+        }
+        let values = bits.map(f32::from_bits);
+        let index = match policy {
+            Policy::Softmax => policy::softmax_few(&values, generator),
+            _ => policy
+                .choose(&values[..n], &[], &mut self.odds, generator)
+                .unwrap_or(0),
+        };
+        let tried_in_all = tried.iter().map(|tried| tried & 1).sum::<u32>() as usize;
+        let untried = n - tried_in_all > usize::from(tried[index] == 0);
+        let at = self.tags.len();
+        self.tags.extend_from_slice(&tags);
+        self.steps.push(Step {
+            key: table.key(known),
+            known: Some(known),
+            tag: tags[index],
+            first: at as u32,
+            enabled: n as u32,
+            untried,
+            data: false,
+            extra: 0.0,
+            waypoint: 0,
+        });
+        index
     }
 
     fn pick_value(
@@ -319,20 +402,32 @@ impl Walk {
         if step.enabled == 0 {
             return self.initial;
         }
-        let known = step.known.iter().flat_map(|&known| table.arms(known));
-        let mut enabled = known.filter(|arm| {
+        let Some(known) = step.known else {
+            return self.initial;
+        };
+        // The arms are sorted.
+        if step.untried
+            && table
+                .best(known)
+                .is_none_or(|best| best.value <= self.initial)
+        {
+            return self.initial;
+        }
+        let is_enabled = |arm: &&Arm| {
             if step.data {
                 arm.tag < step.enabled
             } else {
                 self.tags_of(step).contains(&arm.tag)
             }
-        });
+        };
+        let (first, others) = table.slices(known);
+        let best = first.iter().find(is_enabled);
         let initial = if step.untried {
             self.initial
         } else {
             f32::NEG_INFINITY
         };
-        match enabled.next() {
+        match best.or_else(|| others.iter().find(is_enabled)) {
             Some(arm) => arm.value.max(initial),
             // Its arms were not stored, or forgotten.
             None => self.initial,

@@ -1,0 +1,299 @@
+//! All disks of a world, and the work that is under way on them.
+//!
+//! 1. A disk is made when its node first uses it, and survives the node's crashes. A crash makes
+//!    everything stale that was opened before.
+//! 2. Work under way (a flush, a write that tokio does in the background) is an action. When it is
+//!    picked it runs outside the cell, as no task.
+//! 3. The strategy is asked while the cell is free.
+
+use super::faults::{DiskFault, DiskFaults, FaultState, ODDS, Prospect};
+use super::survive::Chooser;
+use super::tree::Tree;
+use cct_executor::node::{self, NodeId};
+use cct_executor::nondet;
+use cct_executor::shim::{self, ActionSource, Offer, Resource, Shared, Source, SourceAction};
+use cct_executor::words::ActionKind;
+use cct_executor::words::fingerprint::{mix, mix2};
+use std::collections::BTreeMap;
+use std::io;
+use std::panic::Location;
+
+/// What happens to work that was under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fate {
+    /// Now is the time to do it.
+    Due,
+    /// The node crashed first.
+    Lost,
+}
+
+type Job = Box<dyn FnOnce(Fate) + Send>;
+
+pub(super) struct Disks {
+    state: Shared<State>,
+}
+
+#[derive(Default)]
+struct State {
+    disks: BTreeMap<u16, Disk>,
+    lanes: Vec<Lane>,
+    /// Lanes by node and identity of what they work on, in order of making.
+    by_identity: BTreeMap<(u16, u64), Vec<usize>>,
+    /// For disks yet to be made.
+    faults: DiskFaults,
+}
+
+/// One action, used by one job after the other.
+struct Lane {
+    node: NodeId,
+    action: SourceAction,
+    job: Option<Job>,
+}
+
+pub(super) struct Disk {
+    pub(super) tree: Tree,
+    /// How often the node crashed.
+    epoch: u32,
+    pub(super) faults: FaultState,
+}
+
+/// A node's disk, as what was opened before a crash of the node sees it.
+#[derive(Clone)]
+pub(super) struct Drive {
+    disks: Source<Disks>,
+    node: NodeId,
+    epoch: u32,
+}
+
+fn disks() -> io::Result<Source<Disks>> {
+    shim::source(|| Disks {
+        state: Shared::new(State::default()),
+    })
+    .ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "simulated disks exist inside a scenario only, as in a test with \
+             #[cct_executor::test]",
+        )
+    })
+}
+
+impl State {
+    fn disk(&mut self, node: NodeId, site: &'static Location<'static>) -> &mut Disk {
+        let faults = &self.faults;
+        self.disks.entry(node.0).or_insert_with(|| Disk {
+            tree: Tree::new(site),
+            epoch: 0,
+            faults: FaultState::new(faults.clone()),
+        })
+    }
+}
+
+impl Drive {
+    /// The disk of the node that the running task lives on.
+    pub(super) fn current(site: &'static Location<'static>) -> io::Result<Drive> {
+        Drive::of(node::current(), site)
+    }
+
+    pub(super) fn of(node: NodeId, site: &'static Location<'static>) -> io::Result<Drive> {
+        let disks = disks()?;
+        let epoch = disks.state.with(|state| state.disk(node, site).epoch);
+        Ok(Drive { disks, node, epoch })
+    }
+
+    pub(super) fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// Looks at or changes the disk.
+    ///
+    /// # Errors
+    /// When the node has crashed since.
+    pub(super) fn with<R>(&self, f: impl FnOnce(&mut Disk) -> R) -> io::Result<R> {
+        let done = self.disks.state.with(|state| {
+            let disk = state.disks.get_mut(&self.node.0)?;
+            (disk.epoch == self.epoch).then(|| f(disk))
+        });
+        done.ok_or_else(|| {
+            io::Error::other(format!(
+                "this was opened before node {} crashed: open it again on the restarted node",
+                self.node
+            ))
+        })
+    }
+
+    /// Looks at or changes the file system, where that may fail.
+    pub(super) fn tree<R, E: Into<io::Error>>(
+        &self,
+        f: impl FnOnce(&mut Tree) -> Result<R, E>,
+    ) -> io::Result<R> {
+        self.with(|disk| f(&mut disk.tree))?.map_err(Into::into)
+    }
+
+    /// Whether the operation that is about to act meets a fault.
+    pub(super) fn meets(&self, fault: DiskFault) -> io::Result<bool> {
+        match self.with(|disk| disk.faults.prospect(fault))? {
+            Prospect::No => Ok(false),
+            Prospect::Yes => Ok(true),
+            Prospect::Perhaps => {
+                let met = nondet::weighted(&ODDS) == 1;
+                if met {
+                    self.with(|disk| disk.faults.spend())?;
+                }
+                Ok(met)
+            }
+        }
+    }
+
+    /// The settings of what may go wrong.
+    pub(super) fn settings(&self) -> io::Result<DiskFaults> {
+        self.with(|disk| disk.faults.settings.clone())
+    }
+
+    /// Runs `f` on the tree outside the cell, so that it may ask the strategy. Nothing else may
+    /// run meanwhile: for actions that are applied, and crashes.
+    pub(super) fn apart<R>(
+        &self,
+        f: impl FnOnce(&mut Tree, &mut Chooser<'_>) -> R,
+    ) -> io::Result<R> {
+        let (mut tree, torn) = self.with(|disk| {
+            let tree = std::mem::take(&mut disk.tree);
+            (tree, disk.faults.settings.torn_sectors)
+        })?;
+        let result = f(&mut tree, &mut Chooser::new(torn, &mut shim::choose));
+        self.with(|disk| disk.tree = tree)?;
+        Ok(result)
+    }
+
+    /// Puts work under way: the strategy says when it is done. Work on the same thing (`identity`)
+    /// may be done in any order.
+    pub(super) fn start(
+        &self,
+        identity: u64,
+        resource: &Resource,
+        site: &'static Location<'static>,
+        job: impl FnOnce(Fate) + Send + 'static,
+    ) {
+        let key = (self.node.0, identity);
+        let action = self.disks.state.with(|state| {
+            let own = state.by_identity.entry(key).or_default();
+            let free = own.iter().find(|&&at| state.lanes[at].job.is_none());
+            let at = free.copied().unwrap_or_else(|| {
+                let pair = mix2(mix(u64::from(self.node.0) ^ 0x6469_736b), identity);
+                let at = state.lanes.len();
+                let action = self.disks.action(Offer {
+                    kind: ActionKind::Deliver,
+                    what: at as u64,
+                    identity: mix2(pair, own.len() as u64),
+                    node: self.node,
+                    resource,
+                    site,
+                });
+                own.push(at);
+                state.lanes.push(Lane {
+                    node: self.node,
+                    action,
+                    job: None,
+                });
+                at
+            });
+            state.lanes[at].job = Some(Box::new(job));
+            state.lanes[at].action
+        });
+        action.offer(true);
+    }
+}
+
+impl Disks {
+    fn crash(&self, node: NodeId) {
+        let Ok(disks) = disks() else {
+            return;
+        };
+        let epoch = self.state.with(|state| {
+            let disk = state.disks.get_mut(&node.0)?;
+            disk.epoch += 1;
+            Some(disk.epoch)
+        });
+        let Some(epoch) = epoch else {
+            return;
+        };
+        let drive = Drive { disks, node, epoch };
+        let crashed = drive.apart(|tree, chooser| tree.crash(chooser));
+        debug_assert!(crashed.is_ok(), "cct bug: a node crashes while it crashes");
+    }
+}
+
+impl ActionSource for Disks {
+    fn apply(&self, what: u64) {
+        let job = (self.state).with(|state| state.lanes.get_mut(what as usize)?.job.take());
+        if let Some(job) = job {
+            job(Fate::Due);
+        }
+    }
+
+    fn node_down(&self, node: NodeId) {
+        let lost: Vec<(SourceAction, Job)> = self.state.with(|state| {
+            let lanes = state.lanes.iter_mut().filter(|lane| lane.node == node);
+            lanes
+                .filter_map(|lane| Some((lane.action, lane.job.take()?)))
+                .collect()
+        });
+        self.crash(node);
+        for (action, job) in lost {
+            action.offer(false);
+            job(Fate::Lost);
+        }
+    }
+
+    fn snapshot(&self) -> Vec<String> {
+        self.state.with(|state| {
+            let lines = state.disks.iter().map(|(&node, disk)| {
+                let under_way = (state.lanes.iter())
+                    .filter(|lane| lane.node.0 == node && lane.job.is_some())
+                    .count();
+                let name = NodeId(node);
+                format!(
+                    "disk of {name}: {}, {under_way} under way",
+                    disk.tree.summary()
+                )
+            });
+            lines.collect()
+        })
+    }
+}
+
+/// What may go wrong with the disks of all nodes from now on, those included that do not exist
+/// yet. Takes the place of earlier settings, and of faults that were injected and not yet met. Does
+/// nothing outside a scenario.
+pub fn set_faults(faults: DiskFaults) {
+    let Ok(disks) = disks() else {
+        return;
+    };
+    disks.state.with(|state| {
+        for disk in state.disks.values_mut() {
+            disk.faults = FaultState::new(faults.clone());
+        }
+        state.faults = faults;
+    });
+}
+
+/// As [`set_faults`], for one node only.
+#[track_caller]
+pub fn set_faults_on(node: NodeId, faults: DiskFaults) {
+    let site = Location::caller();
+    if let Ok(disks) = disks() {
+        (disks.state).with(|state| state.disk(node, site).faults = FaultState::new(faults));
+    }
+}
+
+/// The next operation of its kind on the node's disk meets this fault, whatever the settings and
+/// budgets are. Does nothing outside a scenario.
+#[track_caller]
+pub fn inject(node: NodeId, fault: DiskFault) {
+    let site = Location::caller();
+    if let Ok(disks) = disks() {
+        disks
+            .state
+            .with(|state| state.disk(node, site).faults.arm(fault));
+    }
+}

@@ -1,0 +1,476 @@
+//! `File`.
+
+use super::disks::Fate;
+use super::handle::Handle;
+use super::metadata::{Metadata, Permissions};
+use super::open_options::OpenOptions;
+use super::operation::{Completion, Intent, Operation, lost};
+use super::tree::Kind;
+use cct_executor::shim::{Access, OpKind, Shared};
+use std::fmt;
+use std::future::poll_fn;
+use std::io::{self, SeekFrom};
+use std::panic::Location;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::ready;
+
+/// An open file of the node that opened it.
+///
+/// As with tokio, a write returns as soon as a background thread has the bytes; the write itself is
+/// an action of its own, and the next operation on this `File` waits for it. Who drops a `File`
+/// without [`flush`](Self::flush) or [`sync_all`](Self::sync_all) does not know when, or whether,
+/// others see the bytes.
+///
+/// After a crash of its node every operation on it fails.
+///
+/// # Differences from tokio
+/// Implements the traits of `futures-io`, and has their most common methods itself. Times and owners
+/// of files are not modelled.
+pub struct File {
+    pub(super) handle: Arc<Handle>,
+    pub(super) background: Shared<Background>,
+}
+
+/// The write that tokio would do on a thread of its pool.
+#[derive(Default)]
+pub(super) struct Background {
+    pub(super) write: Option<Arc<Completion<()>>>,
+    /// A failed write that a read has noticed first.
+    pub(super) failed: Option<io::ErrorKind>,
+    /// A read or a seek has been handed to the pool.
+    pub(super) submitted: bool,
+}
+
+impl File {
+    pub(super) fn new(handle: Arc<Handle>) -> File {
+        File {
+            handle,
+            background: Shared::new(Background::default()),
+        }
+    }
+
+    /// Opens a file, or a directory, for reading.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    #[track_caller]
+    pub fn open(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> + Send {
+        OpenOptions::new().read(true).open(path)
+    }
+
+    /// Opens a file for writing; makes it if it is not there, empties it if it is.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Once polled, it happens, now or later.
+    #[track_caller]
+    pub fn create(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> + Send {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).open(path)
+    }
+
+    /// Makes a file that must not be there yet, and opens it for reading and writing.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Once polled, it happens, now or later.
+    #[track_caller]
+    pub fn create_new(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> + Send {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).open(path)
+    }
+
+    /// What files may be opened with.
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+
+    pub(super) fn intent(
+        &self,
+        kind: OpKind,
+        access: Access,
+        site: &'static Location<'static>,
+    ) -> Intent {
+        Intent {
+            resource: self.handle.resource.clone(),
+            kind,
+            access,
+            site,
+        }
+    }
+
+    /// Waits for the write in the background.
+    async fn settle(&self, intent: &Intent) {
+        poll_fn(|cx| self.poll_settled(cx, intent)).await;
+    }
+
+    /// Makes all data, the size and the permissions durable. Names are durable only once their
+    /// directory is flushed: open it, and call this.
+    ///
+    /// # Scheduling points
+    /// One; the end of the flush is an action of its own.
+    ///
+    /// # Cancel safety
+    /// Once begun, the flush goes on.
+    #[track_caller]
+    pub fn sync_all(&self) -> impl Future<Output = io::Result<()>> + Send + '_ {
+        self.sync(true, Location::caller())
+    }
+
+    /// As [`sync_all`](Self::sync_all), but for the permissions.
+    ///
+    /// # Scheduling points
+    /// One; the end of the flush is an action of its own.
+    ///
+    /// # Cancel safety
+    /// Once begun, the flush goes on.
+    #[track_caller]
+    pub fn sync_data(&self) -> impl Future<Output = io::Result<()>> + Send + '_ {
+        self.sync(false, Location::caller())
+    }
+
+    async fn sync(&self, all: bool, site: &'static Location<'static>) -> io::Result<()> {
+        let intent = self.intent(OpKind::Flush, Access::Write, site);
+        self.settle(&intent).await;
+        let mut begun = None;
+        poll_fn(|cx| {
+            if begun.is_none() {
+                ready!(intent.point());
+                begun = Some(begin_sync(&self.handle, all, site)?);
+            }
+            let completion = begun.as_ref().expect("begun above");
+            completion.poll(cx, &intent)
+        })
+        .await
+    }
+
+    async fn operation<T, F>(
+        &self,
+        (kind, access): (OpKind, Access),
+        site: &'static Location<'static>,
+        act: F,
+    ) -> io::Result<T>
+    where
+        F: FnOnce(&Handle) -> io::Result<T> + Send + 'static,
+    {
+        let intent = self.intent(kind, access, site);
+        self.settle(&intent).await;
+        let handle = self.handle.clone();
+        let drive = handle.drive.clone();
+        Operation::new(drive, intent, move |_| act(&handle)).await
+    }
+
+    /// Cuts the file, or extends it with zeros.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Once polled, it happens, now or later.
+    ///
+    /// # Differences from tokio
+    /// A file has at most 2^30 bytes; beyond it is EFBIG.
+    #[track_caller]
+    pub fn set_len(&self, size: u64) -> impl Future<Output = io::Result<()>> + Send + '_ {
+        let what = (OpKind::Write, Access::Write);
+        self.operation(what, Location::caller(), move |file| file.set_len(size))
+    }
+
+    /// What is known of the file.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    #[track_caller]
+    pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> + Send + '_ {
+        let what = (OpKind::Get, Access::Read);
+        self.operation(what, Location::caller(), |file| {
+            let disk = &file.drive;
+            disk.with(|disk| Metadata::of(disk.tree.inode(file.ino)))
+        })
+    }
+
+    /// Changes who may write to the file.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Once polled, it happens, now or later.
+    #[track_caller]
+    pub fn set_permissions(
+        &self,
+        permissions: Permissions,
+    ) -> impl Future<Output = io::Result<()>> + Send + '_ {
+        let what = (OpKind::Set, Access::Write);
+        self.operation(what, Location::caller(), move |file| {
+            let readonly = permissions.readonly();
+            file.drive
+                .with(|disk| disk.tree.inode(file.ino).readonly = readonly)
+        })
+    }
+
+    /// A second `File` for the same open file: they share the position.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    #[track_caller]
+    pub fn try_clone(&self) -> impl Future<Output = io::Result<File>> + Send + '_ {
+        let handle = self.handle.clone();
+        let site = Location::caller();
+        async move {
+            let alive = |file: &Handle| file.drive.with(|_| ());
+            self.operation((OpKind::Get, Access::Read), site, alive)
+                .await?;
+            Ok(File::new(handle))
+        }
+    }
+
+    /// Reads once: what is there from the position on, and fits.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    #[track_caller]
+    pub fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_read_at(cx, buffer, site))
+    }
+
+    /// Reads until the buffer is full.
+    ///
+    /// # Scheduling points
+    /// One for each read that it takes.
+    ///
+    /// # Cancel safety
+    /// None: how much was read is not known.
+    #[track_caller]
+    pub fn read_exact(
+        &mut self,
+        buffer: &mut [u8],
+    ) -> impl Future<Output = io::Result<usize>> + Send {
+        let site = Location::caller();
+        async move {
+            let mut filled = 0;
+            while filled < buffer.len() {
+                let rest = &mut buffer[filled..];
+                match poll_fn(|cx| self.poll_read_at(cx, rest, site)).await? {
+                    0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    count => filled += count,
+                }
+            }
+            Ok(filled)
+        }
+    }
+
+    /// Reads to the end.
+    ///
+    /// # Scheduling points
+    /// One for each read that it takes, the last one, which finds nothing, included.
+    ///
+    /// # Cancel safety
+    /// What was read is in the buffer.
+    #[track_caller]
+    pub fn read_to_end(
+        &mut self,
+        into: &mut Vec<u8>,
+    ) -> impl Future<Output = io::Result<usize>> + Send {
+        let site = Location::caller();
+        async move {
+            let start = into.len();
+            let mut buffer = vec![0; 8 * 1024];
+            loop {
+                match poll_fn(|cx| self.poll_read_at(cx, &mut buffer, site)).await? {
+                    0 => return Ok(into.len() - start),
+                    count => into.extend_from_slice(&buffer[..count]),
+                }
+            }
+        }
+    }
+
+    /// Reads to the end, as text.
+    ///
+    /// # Scheduling points
+    /// As for [`read_to_end`](Self::read_to_end).
+    ///
+    /// # Cancel safety
+    /// None: what was read is lost.
+    #[track_caller]
+    pub fn read_to_string(
+        &mut self,
+        into: &mut String,
+    ) -> impl Future<Output = io::Result<usize>> + Send {
+        let site = Location::caller();
+        async move {
+            let (mut bytes, mut buffer) = (Vec::new(), vec![0; 8 * 1024]);
+            loop {
+                match poll_fn(|cx| self.poll_read_at(cx, &mut buffer, site)).await? {
+                    0 => break,
+                    count => bytes.extend_from_slice(&buffer[..count]),
+                }
+            }
+            into.push_str(text_of(&bytes)?);
+            Ok(bytes.len())
+        }
+    }
+
+    /// Hands bytes to the background; returns how many it took.
+    ///
+    /// # Scheduling points
+    /// One; the write itself is an action of its own.
+    ///
+    /// # Cancel safety
+    /// What was not taken is not written.
+    #[track_caller]
+    pub fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_write_at(cx, bytes, site))
+    }
+
+    /// Hands all the bytes to the background.
+    ///
+    /// # Scheduling points
+    /// One for each write that it takes.
+    ///
+    /// # Cancel safety
+    /// None: how much was taken is not known.
+    #[track_caller]
+    pub fn write_all(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<()>> + Send {
+        let site = Location::caller();
+        async move {
+            let mut left = bytes;
+            while !left.is_empty() {
+                let count = poll_fn(|cx| self.poll_write_at(cx, left, site)).await?;
+                left = &left[count..];
+            }
+            Ok(())
+        }
+    }
+
+    /// Waits until all bytes are written, so that others see them; this does not make them durable.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// The write goes on.
+    #[track_caller]
+    pub fn flush(&mut self) -> impl Future<Output = io::Result<()>> + Send {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_flush_at(cx, site))
+    }
+
+    /// As [`flush`](Self::flush).
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// The write goes on.
+    #[track_caller]
+    pub fn shutdown(&mut self) -> impl Future<Output = io::Result<()>> + Send {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_flush_at(cx, site))
+    }
+
+    /// Moves the position.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Whether the position moved is not known.
+    #[track_caller]
+    pub fn seek(&mut self, to: SeekFrom) -> impl Future<Output = io::Result<u64>> + Send {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_seek_at(cx, to, site))
+    }
+
+    /// Moves the position to the start.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Whether the position moved is not known.
+    #[track_caller]
+    pub fn rewind(&mut self) -> impl Future<Output = io::Result<u64>> + Send {
+        self.seek(SeekFrom::Start(0))
+    }
+
+    /// The position.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    #[track_caller]
+    pub fn stream_position(&mut self) -> impl Future<Output = io::Result<u64>> + Send {
+        self.seek(SeekFrom::Current(0))
+    }
+}
+
+/// Bytes as text.
+pub(super) fn text_of(bytes: &[u8]) -> io::Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            "stream did not contain valid UTF-8",
+        )
+    })
+}
+
+/// Puts a flush under way.
+pub(super) fn begin_sync(
+    handle: &Arc<Handle>,
+    all: bool,
+    site: &'static Location<'static>,
+) -> io::Result<Arc<Completion<()>>> {
+    let (mark, file) = (handle.mark()?, handle.clone());
+    let completion = Completion::new();
+    let done = completion.clone();
+    let identity = handle.identity ^ 0x7379_6e63;
+    handle
+        .drive
+        .start(identity, &handle.resource, site, move |fate| {
+            let result = match fate {
+                Fate::Due => file.sync(mark, all),
+                Fate::Lost => lost(&file.drive),
+            };
+            drop(file);
+            done.complete(result);
+        });
+    Ok(completion)
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self
+            .handle
+            .drive
+            .with(|disk| match disk.tree.inode(self.handle.ino).kind {
+                Kind::File(_) => "file",
+                Kind::Directory(_) => "directory",
+            });
+        f.debug_struct("File")
+            .field("kind", &kind.unwrap_or("stale"))
+            .field("mode", &self.handle.mode)
+            .finish_non_exhaustive()
+    }
+}

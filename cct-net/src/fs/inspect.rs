@@ -1,0 +1,45 @@
+//! Looking at a disk from outside, as a test does.
+
+use super::disks::Drive;
+use super::tree::{Kind, ROOT, Tree};
+use cct_executor::node::NodeId;
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+
+/// A file as a test finds it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Inspected {
+    /// A directory.
+    Directory,
+    /// A file, and what programs read in it.
+    File(Vec<u8>),
+}
+
+/// All that is on a node's disk now, as its programs would see it; the root itself left out. Passes
+/// no scheduling point, and works while the node is down. Empty outside a scenario.
+#[track_caller]
+pub fn inspect(node: NodeId) -> BTreeMap<PathBuf, Inspected> {
+    let mut found = BTreeMap::new();
+    if let Ok(drive) = Drive::of(node, Location::caller()) {
+        let listed = drive.with(|disk| list(&mut disk.tree, ROOT, Path::new("/"), &mut found));
+        debug_assert!(listed.is_ok(), "cct bug: a disk that is stale at once");
+    }
+    found
+}
+
+fn list(tree: &mut Tree, ino: u32, path: &Path, found: &mut BTreeMap<PathBuf, Inspected>) {
+    let Kind::Directory(directory) = &tree.inode(ino).kind else {
+        return;
+    };
+    for (name, child) in directory.entries.clone() {
+        let path = path.join(name);
+        let inspected = match &tree.inode(child).kind {
+            Kind::File(content) => Inspected::File(content.bytes().to_vec()),
+            Kind::Directory(_) => Inspected::Directory,
+        };
+        found.insert(path.clone(), inspected);
+        list(tree, child, &path, found);
+    }
+}

@@ -1,0 +1,157 @@
+//! `OpenOptions`.
+
+use super::disks::Drive;
+use super::errno::Errno;
+use super::file::File;
+use super::handle::{Handle, Mode};
+use super::path_ops::on_path;
+use super::tree::Tree;
+use cct_executor::shim::{Access, OpKind};
+use std::io;
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a file is to be opened.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    mode: Mode,
+    truncate: bool,
+    create: bool,
+    create_new: bool,
+}
+
+impl OpenOptions {
+    /// Nothing is set.
+    pub fn new() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// For reading.
+    pub fn read(&mut self, read: bool) -> &mut OpenOptions {
+        self.mode.read = read;
+        self
+    }
+
+    /// For writing.
+    pub fn write(&mut self, write: bool) -> &mut OpenOptions {
+        self.mode.write = write;
+        self
+    }
+
+    /// For writing, always at the end.
+    pub fn append(&mut self, append: bool) -> &mut OpenOptions {
+        self.mode.append = append;
+        self
+    }
+
+    /// Empties the file.
+    pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
+        self.truncate = truncate;
+        self
+    }
+
+    /// Makes the file if it is not there.
+    pub fn create(&mut self, create: bool) -> &mut OpenOptions {
+        self.create = create;
+        self
+    }
+
+    /// Makes the file, which must not be there. [`create`](Self::create) and
+    /// [`truncate`](Self::truncate) no longer matter.
+    pub fn create_new(&mut self, create_new: bool) -> &mut OpenOptions {
+        self.create_new = create_new;
+        self
+    }
+
+    /// Opens the file.
+    ///
+    /// # Scheduling points
+    /// One.
+    ///
+    /// # Cancel safety
+    /// Once polled, a file that was to be made or emptied is, now or later.
+    #[track_caller]
+    pub fn open<P: AsRef<Path>>(
+        &self,
+        path: P,
+    ) -> impl Future<Output = io::Result<File>> + Send + use<P> {
+        let site = Location::caller();
+        self.clone().opened(path.as_ref().to_owned(), site)
+    }
+
+    fn opened(
+        self,
+        path: PathBuf,
+        site: &'static Location<'static>,
+    ) -> impl Future<Output = io::Result<File>> + Send {
+        let changes = self.create || self.create_new || self.truncate;
+        let access = if changes { Access::Write } else { Access::Read };
+        on_path((OpKind::Get, access), site, move |drive| {
+            let handle = self.open_at(drive, &path, site)?;
+            Ok(File::new(Arc::new(handle)))
+        })
+    }
+
+    fn check(&self) -> Result<(), Errno> {
+        let Mode {
+            read,
+            write,
+            append,
+        } = self.mode;
+        let makes = self.truncate || self.create || self.create_new;
+        let nothing = !read && !write && !append;
+        let only_reads = !write && !append && makes;
+        let contradiction = append && self.truncate && !self.create_new;
+        match nothing || only_reads || contradiction {
+            true => Err(Errno::EINVAL),
+            false => Ok(()),
+        }
+    }
+
+    /// Opens a file, as one step.
+    pub(super) fn open_at(
+        &self,
+        drive: &Drive,
+        path: &Path,
+        site: &'static Location<'static>,
+    ) -> io::Result<Handle> {
+        self.check()?;
+        let mode = Mode {
+            write: self.mode.write || self.mode.append,
+            ..self.mode
+        };
+        let ino = drive.tree(|tree| {
+            let (ino, made) = self.find(tree, path, site)?;
+            let inode = tree.inode(ino);
+            if mode.write && inode.is_directory() {
+                return Err(Errno::EISDIR);
+            }
+            if mode.write && inode.readonly && !made {
+                return Err(Errno::EACCES);
+            }
+            if self.truncate && !self.create_new {
+                let seq = tree.next_seq();
+                let content = tree.content(ino)?;
+                if content.len() > 0 {
+                    content.set_len(seq, 0);
+                    tree.inode(ino).publish();
+                }
+            }
+            Ok(ino)
+        })?;
+        Handle::open(drive, ino, mode, site)
+    }
+
+    fn find(
+        &self,
+        tree: &mut Tree,
+        path: &Path,
+        site: &'static Location<'static>,
+    ) -> Result<(u32, bool), Errno> {
+        if self.create || self.create_new {
+            return tree.find_or_create(path, self.create_new, site);
+        }
+        Ok((tree.lookup(path)?, false))
+    }
+}

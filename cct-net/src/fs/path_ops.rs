@@ -1,0 +1,369 @@
+//! Functions on paths, of the node that the calling task lives on.
+
+use super::disks::Drive;
+use super::errno::Errno;
+use super::file::text_of;
+use super::metadata::{Metadata, Permissions};
+use super::open_options::OpenOptions;
+use super::operation::{Intent, Operation};
+use super::read_dir::ReadDir;
+use super::tree::{ROOT, Tree};
+use cct_executor::shim::{Access, OpKind};
+use std::io;
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+
+type Site = &'static Location<'static>;
+
+/// An operation on the disk of the node that polls it first.
+pub(super) async fn on_path<T, F>(
+    (kind, access): (OpKind, Access),
+    site: Site,
+    act: F,
+) -> io::Result<T>
+where
+    F: FnOnce(&Drive) -> io::Result<T> + Send + 'static,
+{
+    let drive = Drive::current(site)?;
+    let resource = drive.with(|disk| disk.tree.inode(ROOT).resource.clone())?;
+    let intent = Intent {
+        resource,
+        kind,
+        access,
+        site,
+    };
+    Operation::new(drive, intent, act).await
+}
+
+async fn change<F>(site: Site, act: F) -> io::Result<()>
+where
+    F: FnOnce(&mut Tree) -> Result<(), Errno> + Send + 'static,
+{
+    let what = (OpKind::Set, Access::Write);
+    on_path(what, site, move |drive| drive.tree(act)).await
+}
+
+/// Reads a whole file.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+///
+/// # Differences from tokio
+/// Nobody can change the file halfway.
+#[track_caller]
+pub fn read(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Vec<u8>>> + Send {
+    let (path, site) = (path.as_ref().to_owned(), Location::caller());
+    on_path((OpKind::Read, Access::Read), site, move |drive| {
+        read_at(drive, &path, site)
+    })
+}
+
+fn read_at(drive: &Drive, path: &Path, site: Site) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).open_at(drive, path, site)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a whole file, as text.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+///
+/// # Differences from tokio
+/// Nobody can change the file halfway.
+#[track_caller]
+pub fn read_to_string(path: impl AsRef<Path>) -> impl Future<Output = io::Result<String>> + Send {
+    let (path, site) = (path.as_ref().to_owned(), Location::caller());
+    on_path((OpKind::Read, Access::Read), site, move |drive| {
+        let bytes = read_at(drive, &path, site)?;
+        Ok(text_of(&bytes)?.to_owned())
+    })
+}
+
+/// Makes or empties a file, and writes all these bytes.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+///
+/// # Differences from tokio
+/// Nobody sees the file half written, but a crash may leave it so.
+#[track_caller]
+pub fn write(
+    path: impl AsRef<Path>,
+    contents: impl AsRef<[u8]>,
+) -> impl Future<Output = io::Result<()>> + Send {
+    let (path, site) = (path.as_ref().to_owned(), Location::caller());
+    let bytes = contents.as_ref().to_owned();
+    on_path((OpKind::Write, Access::Write), site, move |drive| {
+        write_at(drive, &path, &bytes, site)
+    })
+}
+
+fn write_at(drive: &Drive, path: &Path, bytes: &[u8], site: Site) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    options.open_at(drive, path, site)?.write_all(bytes)
+}
+
+/// Copies a file's bytes and permissions; returns how many bytes there were.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+///
+/// # Differences from tokio
+/// Nobody sees the copy half written, but a crash may leave it so.
+#[track_caller]
+pub fn copy(
+    from: impl AsRef<Path>,
+    to: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<u64>> + Send {
+    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
+    let site = Location::caller();
+    on_path((OpKind::Write, Access::Write), site, move |drive| {
+        let is_file = drive.tree(|tree| {
+            let ino = tree.lookup(&from)?;
+            Ok::<_, Errno>((!tree.inode(ino).is_directory(), tree.inode(ino).readonly))
+        })?;
+        let (true, readonly) = is_file else {
+            let text = "the source path is neither a regular file nor a symlink to a regular file";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        };
+        let bytes = read_at(drive, &from, site)?;
+        write_at(drive, &to, &bytes, site)?;
+        drive.tree(|tree| {
+            let ino = tree.lookup(&to)?;
+            tree.inode(ino).readonly = readonly;
+            Ok::<_, Errno>(bytes.len() as u64)
+        })
+    })
+}
+
+/// Gives a file another name, or moves a directory. A file or an empty directory of the new name is
+/// replaced in the same moment. Durable once one of the directories is flushed.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+#[track_caller]
+pub fn rename(
+    from: impl AsRef<Path>,
+    to: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> + Send {
+    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
+    change(Location::caller(), move |tree| tree.rename(&from, &to))
+}
+
+/// Gives a file a further name.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+#[track_caller]
+pub fn hard_link(
+    original: impl AsRef<Path>,
+    link: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> + Send {
+    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+    change(Location::caller(), move |tree| {
+        tree.hard_link(&original, &link)
+    })
+}
+
+/// Removes a name of a file. What has the file open keeps it.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+#[track_caller]
+pub fn remove_file(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
+    let path = path.as_ref().to_owned();
+    change(Location::caller(), move |tree| tree.remove_file(&path))
+}
+
+/// Makes a directory.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+#[track_caller]
+pub fn create_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
+    let (path, site) = (path.as_ref().to_owned(), Location::caller());
+    change(site, move |tree| tree.create_dir(&path, site))
+}
+
+/// Makes a directory, and those above it that are missing.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+///
+/// # Differences from tokio
+/// Nobody sees only some of them, but a crash may leave them so.
+#[track_caller]
+pub fn create_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
+    let (path, site) = (path.as_ref().to_owned(), Location::caller());
+    change(site, move |tree| tree.create_dir_all(&path, site))
+}
+
+/// Removes an empty directory.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+#[track_caller]
+pub fn remove_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
+    let path = path.as_ref().to_owned();
+    change(Location::caller(), move |tree| tree.remove_dir(&path))
+}
+
+/// Removes a directory with all that is in it.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+///
+/// # Differences from tokio
+/// Nobody sees only some of it gone, but a crash may leave it so.
+#[track_caller]
+pub fn remove_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
+    let path = path.as_ref().to_owned();
+    change(Location::caller(), move |tree| tree.remove_dir_all(&path))
+}
+
+/// What is in a directory, as it is now.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+///
+/// # Differences from tokio
+/// The order is a choice: that of the names, or the reverse. What changes later is not seen.
+#[track_caller]
+pub fn read_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<ReadDir>> + Send {
+    let path = path.as_ref().to_owned();
+    let what = (OpKind::Read, Access::Read);
+    on_path(what, Location::caller(), move |drive| {
+        ReadDir::open(drive, &path)
+    })
+}
+
+fn look<T>(
+    path: impl AsRef<Path>,
+    site: Site,
+    look: impl FnOnce(&mut Tree, &Path) -> Result<T, Errno> + Send + 'static,
+) -> impl Future<Output = io::Result<T>> + Send {
+    let path = path.as_ref().to_owned();
+    on_path((OpKind::Get, Access::Read), site, move |drive| {
+        drive.tree(|tree| look(tree, &path))
+    })
+}
+
+fn metadata_of(tree: &mut Tree, path: &Path) -> Result<Metadata, Errno> {
+    let ino = tree.lookup(path)?;
+    Ok(Metadata::of(tree.inode(ino)))
+}
+
+/// What is known of a file or a directory.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+#[track_caller]
+pub fn metadata(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Metadata>> + Send {
+    look(path, Location::caller(), metadata_of)
+}
+
+/// The same as [`metadata`]: there are no symbolic links.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+#[track_caller]
+pub fn symlink_metadata(
+    path: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<Metadata>> + Send {
+    look(path, Location::caller(), metadata_of)
+}
+
+/// Whether something is there.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+#[track_caller]
+pub fn try_exists(path: impl AsRef<Path>) -> impl Future<Output = io::Result<bool>> + Send {
+    look(path, Location::caller(), |tree, path| {
+        match tree.lookup(path) {
+            Ok(_) => Ok(true),
+            Err(Errno::ENOENT) => Ok(false),
+            Err(error) => Err(error),
+        }
+    })
+}
+
+/// The path from the root, without `.` and `..`. Relative paths begin at the root.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+#[track_caller]
+pub fn canonicalize(path: impl AsRef<Path>) -> impl Future<Output = io::Result<PathBuf>> + Send {
+    look(path, Location::caller(), Tree::canonicalize)
+}
+
+/// Changes who may write to a file.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+#[track_caller]
+pub fn set_permissions(
+    path: impl AsRef<Path>,
+    permissions: Permissions,
+) -> impl Future<Output = io::Result<()>> + Send {
+    let path = path.as_ref().to_owned();
+    change(Location::caller(), move |tree| {
+        let ino = tree.lookup(&path)?;
+        tree.inode(ino).readonly = permissions.readonly();
+        Ok(())
+    })
+}

@@ -1,0 +1,329 @@
+//! One node's file system: files, directories, and what of them is durable.
+//!
+//! Nothing here waits, chooses or wakes; choices are asked for where a crash needs them.
+//!
+//! 1. A directory knows its names twice: as programs see them, and as the disk has them.
+//! 2. A file lives as long as a name, a change that is not durable, or a handle needs it.
+
+use super::content::Content;
+use super::errno::Errno;
+use super::journal::{Entry, Ino, Journal};
+use super::survive::Chooser;
+use cct_executor::shim::{Resource, ResourceKind};
+use cct_executor::words::fingerprint::{hash_of, mix2};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::panic::Location;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The root directory.
+pub(super) const ROOT: Ino = 0;
+
+/// The longest file: all of it is kept in memory.
+pub(super) const SIZE_MAX: u64 = 1 << 30;
+
+/// The file system of one node.
+#[derive(Default)]
+pub(super) struct Tree {
+    pub(super) inodes: BTreeMap<Ino, Inode>,
+    pub(super) journal: Journal,
+    next: Ino,
+    /// Number of the latest change.
+    pub(super) seq: u64,
+    /// How often each place was given to a new file, to tell the files apart.
+    made: BTreeMap<(Ino, OsString), u32>,
+}
+
+pub(super) struct Inode {
+    pub(super) kind: Kind,
+    pub(super) readonly: bool,
+    /// What the disk has of `readonly`.
+    durable_readonly: bool,
+    /// Names that programs see.
+    pub(super) links: u32,
+    pub(super) handles: u32,
+    pub(super) resource: Arc<Resource>,
+    /// The same in every iteration.
+    pub(super) identity: u64,
+}
+
+pub(super) enum Kind {
+    File(Content),
+    Directory(Directory),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    pub(super) entries: BTreeMap<OsString, Ino>,
+    durable: BTreeMap<OsString, Ino>,
+}
+
+impl Inode {
+    pub(super) fn is_directory(&self) -> bool {
+        matches!(self.kind, Kind::Directory(_))
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        match &self.kind {
+            Kind::File(content) => content.len(),
+            Kind::Directory(_) => 4096,
+        }
+    }
+
+    /// Brings its share of the fingerprint up to date.
+    pub(super) fn publish(&self) {
+        let state = match &self.kind {
+            Kind::File(content) => mix2(content.len(), content.pending() as u64),
+            Kind::Directory(directory) => directory.entries.len() as u64,
+        };
+        self.resource.set_state(state);
+    }
+}
+
+impl Tree {
+    pub(super) fn new(site: &'static Location<'static>) -> Tree {
+        let mut tree = Tree::default();
+        let root = tree.add(
+            Kind::Directory(Directory::default()),
+            (ROOT, "/".into()),
+            site,
+        );
+        tree.inode(root).links = 1;
+        let tmp = Kind::Directory(Directory::default());
+        tree.link_new(ROOT, "tmp".into(), tmp, site);
+        tree.sync(ROOT, tree.seq, true);
+        tree
+    }
+
+    fn add(&mut self, kind: Kind, place: (Ino, OsString), site: &'static Location<'static>) -> Ino {
+        let ino = self.next;
+        self.next += 1;
+        let parent = self.inodes.get(&place.0).map_or(0, |inode| inode.identity);
+        let name = hash_of(&place.1);
+        let nth = self.made.entry(place).or_default();
+        *nth += 1;
+        let inode = Inode {
+            kind,
+            readonly: false,
+            durable_readonly: false,
+            links: 0,
+            handles: 0,
+            resource: Arc::new(Resource::at(ResourceKind::File, site)),
+            identity: mix2(mix2(parent, name), u64::from(*nth)),
+        };
+        self.inodes.insert(ino, inode);
+        ino
+    }
+
+    pub(super) fn inode(&mut self, ino: Ino) -> &mut Inode {
+        self.inodes
+            .get_mut(&ino)
+            .expect("cct bug: a file that is needed is gone")
+    }
+
+    pub(super) fn directory(&mut self, ino: Ino) -> Result<&mut Directory, Errno> {
+        match &mut self.inode(ino).kind {
+            Kind::Directory(directory) => Ok(directory),
+            Kind::File(_) => Err(Errno::ENOTDIR),
+        }
+    }
+
+    pub(super) fn content(&mut self, ino: Ino) -> Result<&mut Content, Errno> {
+        match &mut self.inode(ino).kind {
+            Kind::File(content) => Ok(content),
+            Kind::Directory(_) => Err(Errno::EISDIR),
+        }
+    }
+
+    pub(super) fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    /// Makes a new file or directory and names it.
+    pub(super) fn link_new(
+        &mut self,
+        parent: Ino,
+        name: OsString,
+        kind: Kind,
+        site: &'static Location<'static>,
+    ) -> Ino {
+        let ino = self.add(kind, (parent, name.clone()), site);
+        self.change(vec![entry(parent, &name, Some(ino))], false);
+        ino
+    }
+
+    /// Changes names, at once for programs, and in the journal.
+    pub(super) fn change(&mut self, entries: Vec<Entry>, moves_directory: bool) {
+        let seq = self.next_seq();
+        let mut unlinked = Vec::new();
+        for change in &entries {
+            if let Some(ino) = change.now {
+                self.inode(ino).links += 1;
+            }
+            let directory = self.directory(change.directory);
+            let names = &mut directory.expect("cct bug: names in a file").entries;
+            let before = match change.now {
+                Some(ino) => names.insert(change.name.clone(), ino),
+                None => names.remove(&change.name),
+            };
+            unlinked.extend(before);
+            self.inode(change.directory).publish();
+        }
+        self.journal.push(seq, entries, moves_directory);
+        for ino in unlinked {
+            self.inode(ino).links -= 1;
+        }
+    }
+
+    /// Makes durable what was done to a file or a directory up to a moment.
+    pub(super) fn sync(&mut self, ino: Ino, mark: u64, all: bool) {
+        let Some(inode) = self.inodes.get_mut(&ino) else {
+            return;
+        };
+        if all {
+            inode.durable_readonly = inode.readonly;
+        }
+        match &mut inode.kind {
+            Kind::File(content) => {
+                content.sync(mark);
+                inode.publish();
+            }
+            Kind::Directory(_) => {
+                let entries = self.journal.sync(ino, mark);
+                self.make_durable(entries);
+                self.forget_unused();
+            }
+        }
+    }
+
+    fn make_durable(&mut self, entries: Vec<Entry>) {
+        for Entry {
+            directory,
+            name,
+            now,
+        } in entries
+        {
+            let Some(inode) = self.inodes.get_mut(&directory) else {
+                continue;
+            };
+            if let Kind::Directory(directory) = &mut inode.kind {
+                match now {
+                    Some(ino) => drop(directory.durable.insert(name, ino)),
+                    None => drop(directory.durable.remove(&name)),
+                }
+            }
+        }
+    }
+
+    /// Forgets files that nothing leads to.
+    pub(super) fn forget_unused(&mut self) {
+        let candidates: Vec<Ino> = (self.inodes.iter())
+            .filter(|(_, inode)| inode.links == 0 && inode.handles == 0)
+            .map(|(&ino, _)| ino)
+            .collect();
+        if candidates.is_empty() {
+            return;
+        }
+        let durable = self.inodes.values().filter_map(|inode| match &inode.kind {
+            Kind::Directory(directory) => Some(directory.durable.values().copied()),
+            Kind::File(_) => None,
+        });
+        let needed: BTreeSet<Ino> = durable.flatten().chain(self.journal.mentioned()).collect();
+        for ino in candidates {
+            if !needed.contains(&ino) {
+                self.inodes.remove(&ino);
+            }
+        }
+    }
+
+    /// The node has crashed.
+    pub(super) fn crash(&mut self, chooser: &mut Chooser<'_>) {
+        let entries = self.journal.crash(chooser);
+        self.make_durable(entries);
+        let mut links: BTreeMap<Ino, u32> = BTreeMap::from([(ROOT, 1)]);
+        let mut todo = vec![ROOT];
+        while let Some(ino) = todo.pop() {
+            if let Some(Inode {
+                kind: Kind::Directory(directory),
+                ..
+            }) = self.inodes.get_mut(&ino)
+            {
+                directory.entries = directory.durable.clone();
+                for &child in directory.entries.values() {
+                    let seen = links.entry(child).or_default();
+                    *seen += 1;
+                    if *seen == 1 {
+                        todo.push(child);
+                    }
+                }
+            }
+        }
+        self.inodes.retain(|ino, _| links.contains_key(ino));
+        for (ino, inode) in &mut self.inodes {
+            inode.links = links[ino];
+            inode.handles = 0;
+            if inode.readonly != inode.durable_readonly {
+                if chooser.below(2, "which permissions survive") == 0 {
+                    inode.readonly = inode.durable_readonly;
+                }
+                inode.durable_readonly = inode.readonly;
+            }
+            if let Kind::File(content) = &mut inode.kind {
+                content.crash(chooser);
+            }
+            inode.publish();
+        }
+    }
+
+    /// A handle was closed.
+    pub(super) fn close(&mut self, ino: Ino) {
+        if let Some(inode) = self.inodes.get_mut(&ino) {
+            inode.handles -= 1;
+            if inode.handles == 0 && inode.links == 0 {
+                self.forget_unused();
+            }
+        }
+    }
+
+    /// What reports say.
+    pub(super) fn summary(&self) -> String {
+        let in_use = |inode: &&Inode| inode.links > 0 || inode.handles > 0;
+        let files = self.inodes.values().filter(|inode| !inode.is_directory());
+        let (mut count, mut dirty) = (0, 0);
+        for inode in files.filter(in_use) {
+            count += 1;
+            if let Kind::File(content) = &inode.kind {
+                dirty += usize::from(content.pending() > 0);
+            }
+        }
+        format!(
+            "{count} files with {} bytes, {dirty} of them not flushed, {} directory changes not \
+             flushed",
+            self.used(),
+            self.journal.len()
+        )
+    }
+
+    /// Bytes in all files that are in use.
+    pub(super) fn used(&self) -> u64 {
+        let in_use = |inode: &&Inode| inode.links > 0 || inode.handles > 0;
+        let files = self.inodes.values().filter(|inode| !inode.is_directory());
+        files.filter(in_use).map(Inode::len).sum()
+    }
+}
+
+pub(super) fn entry(directory: Ino, name: &OsStr, now: Option<Ino>) -> Entry {
+    Entry {
+        directory,
+        name: name.to_owned(),
+        now,
+    }
+}
+
+/// Whether a path can only mean a directory.
+pub(super) fn means_directory(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes == b"."
+}

@@ -1,0 +1,32 @@
+//! What becomes of a node's sockets when the node goes down.
+
+use super::Hosts;
+use crate::fabric::{CrashStyle, network};
+use cct_executor::node::NodeId;
+use cct_executor::shim::ActionSource;
+
+impl ActionSource for Hosts {
+    /// Hosts offer no actions.
+    fn apply(&self, _: u64) {}
+
+    fn node_down(&self, node: NodeId) {
+        let silent = network().map_or(CrashStyle::Silent, |net| net.crash_style(node));
+        let silent = silent == CrashStyle::Silent;
+        let (listeners, datagram_sockets, unix, conns) = self.state.with(|state| {
+            let host = state.host(node);
+            let conns = std::mem::take(&mut host.conns);
+            let unix = std::mem::take(&mut host.unix);
+            (host.tcp.clear(), host.udp.clear(), unix, conns)
+        });
+        // What waits in a queue is reset; what was accepted is closed.
+        listeners.iter().for_each(|listener| listener.close(silent));
+        for ((_, side), open) in &conns {
+            if silent {
+                open.conn.run(|state, _| state.vanish(*side));
+            } else {
+                open.conn.close(*side);
+            }
+        }
+        drop((listeners, datagram_sockets, unix, conns));
+    }
+}

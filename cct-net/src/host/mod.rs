@@ -1,0 +1,258 @@
+//! Hosts: what the kernels of the nodes know: addresses, names, ports, open connections.
+//!
+//! 1. A node's host is made when it is first asked for; its addresses and the state of its port
+//!    counters survive crashes.
+//! 2. Sockets of a node that goes down are closed or fall silent before its tasks are dropped, so
+//!    that what its destructors do is not mistaken for an orderly end.
+//!
+//! Read next: [`ports`], [`names`], then `stream`.
+
+mod down;
+pub(crate) mod names;
+pub(crate) mod ports;
+
+use crate::stream::conn::{Conn, Names};
+use crate::stream::listening::Listening;
+use crate::stream::state::SideId;
+use crate::udp::inner::Inner as UdpInner;
+use crate::udp::send::Flows as UdpFlows;
+use crate::unix::registry::Paths;
+use crate::{tcp, udp};
+use cct_executor::node::{NodeId, current};
+use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
+use ports::Ports;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// All hosts of one world.
+pub(crate) struct Hosts {
+    pub(crate) state: Shared<State>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    hosts: BTreeMap<u16, Host>,
+    owners: BTreeMap<IpAddr, NodeId>,
+    names: BTreeMap<String, Vec<IpAddr>>,
+    conns: u64,
+    pub(crate) tcp: tcp::Options,
+    pub(crate) udp: udp::Options,
+    pub(crate) udp_flows: UdpFlows,
+}
+
+/// One node's kernel.
+pub(crate) struct Host {
+    /// Stands for the tables: binding is an operation on it.
+    resource: Arc<Resource>,
+    v4: Vec<IpAddr>,
+    v6: Vec<IpAddr>,
+    pub(crate) tcp: Ports<Arc<Listening>>,
+    pub(crate) udp: Ports<Arc<UdpInner>>,
+    pub(crate) unix: Paths,
+    conns: BTreeMap<(u64, SideId), Open>,
+}
+
+/// A connection with a handle, or in a queue of connections to accept.
+struct Open {
+    conn: Arc<Conn>,
+    /// Port and number of its binding.
+    binding: Option<(u16, u64)>,
+}
+
+/// The hosts of the running world.
+///
+/// # Errors
+/// Outside a world.
+pub(crate) fn hosts() -> io::Result<Arc<Hosts>> {
+    shim::source(|| Hosts {
+        state: Shared::new(State::default()),
+    })
+    .map(|source| Arc::clone(&source))
+    .ok_or_else(|| {
+        io::Error::new(
+            ErrorKind::Unsupported,
+            "sockets exist inside a scenario only, as in a test with #[cct_executor::test]",
+        )
+    })
+}
+
+/// Addresses that nodes without explicit ones have.
+fn automatic(number: u32) -> [IpAddr; 2] {
+    let v4 = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + number);
+    let v6 = Ipv6Addr::from((0xfd00_u128 << 112) + u128::from(number));
+    [v4.into(), v6.into()]
+}
+
+/// The number in the automatic address of the test itself.
+const TEST: u32 = 0x00ff_fffd;
+
+impl State {
+    /// A node's host.
+    pub(crate) fn host(&mut self, node: NodeId) -> &mut Host {
+        if !self.hosts.contains_key(&node.0) {
+            let host = self.make_host(node);
+            self.hosts.insert(node.0, host);
+        }
+        self.hosts.get_mut(&node.0).expect("cct bug: no such host")
+    }
+
+    fn make_host(&mut self, node: NodeId) -> Host {
+        let mut number = match node.0 {
+            0 => TEST,
+            n => u32::from(n),
+        };
+        // Explicit addresses come first; these give way.
+        while automatic(number)
+            .iter()
+            .any(|ip| self.owners.contains_key(ip))
+        {
+            number += 0x0001_0000;
+        }
+        let [v4, v6] = automatic(number);
+        self.owners.insert(v4, node);
+        self.owners.insert(v6, node);
+        Host {
+            resource: Arc::new(Resource::at(ResourceKind::Node, Location::caller())),
+            v4: vec![v4],
+            v6: vec![v6],
+            tcp: Ports::default(),
+            udp: Ports::default(),
+            unix: Paths::default(),
+            conns: BTreeMap::new(),
+        }
+    }
+
+    /// The node that a packet of this node to this address goes to.
+    pub(crate) fn route(&mut self, from: NodeId, ip: IpAddr) -> io::Result<NodeId> {
+        self.host(from);
+        let ip = ip.to_canonical();
+        if ip.is_loopback() || ip.is_unspecified() {
+            return Ok(from);
+        }
+        self.owners.get(&ip).copied().ok_or_else(|| {
+            let text = format!("no node has the address {ip}");
+            io::Error::new(ErrorKind::HostUnreachable, text)
+        })
+    }
+
+    /// The address that a node uses towards this one.
+    pub(crate) fn source_address(&mut self, node: NodeId, to: IpAddr) -> IpAddr {
+        let host = self.host(node);
+        match to {
+            IpAddr::V4(ip) if ip.is_loopback() || ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_loopback() || ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            IpAddr::V4(_) => host.v4[0],
+            IpAddr::V6(_) => host.v6[0],
+        }
+    }
+
+    /// Nodes that have a host.
+    pub(crate) fn nodes(&self) -> Vec<NodeId> {
+        self.hosts.keys().map(|&id| NodeId(id)).collect()
+    }
+
+    /// A number for a new connection.
+    pub(crate) fn next_conn(&mut self) -> u64 {
+        self.conns += 1;
+        self.conns
+    }
+
+    pub(crate) fn add_conn(
+        &mut self,
+        node: NodeId,
+        conn: &Arc<Conn>,
+        side: SideId,
+        binding: Option<(u16, u64)>,
+    ) {
+        let open = Open {
+            conn: conn.clone(),
+            binding,
+        };
+        self.host(node).conns.insert((conn.serial, side), open);
+    }
+}
+
+impl Host {
+    /// Whether the address is one of this host's, or stands for all.
+    pub(crate) fn may_bind(&self, ip: IpAddr) -> bool {
+        ip.is_unspecified() || ip.is_loopback() || self.v4.contains(&ip) || self.v6.contains(&ip)
+    }
+
+    pub(crate) fn check_bind(&self, ip: IpAddr) -> io::Result<()> {
+        if self.may_bind(ip) {
+            return Ok(());
+        }
+        Err(io::Error::new(
+            ErrorKind::AddrNotAvailable,
+            format!("{ip} is no address of this node"),
+        ))
+    }
+
+    /// Its addresses, those of version 4 first.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = IpAddr> {
+        self.v4.iter().chain(&self.v6).copied()
+    }
+}
+
+impl Hosts {
+    /// The scheduling point of an operation on the running task's host.
+    pub(crate) fn point(
+        &self,
+        kind: OpKind,
+        access: Access,
+        site: &'static Location<'static>,
+    ) -> Poll<()> {
+        self.host_resource().point(kind, access, site)
+    }
+
+    /// As [`point`](Self::point), for synchronous operations.
+    pub(crate) fn sync_point(&self, kind: OpKind, site: &'static Location<'static>) {
+        self.host_resource().sync_point(kind, Access::Write, site);
+    }
+
+    fn host_resource(&self) -> Arc<Resource> {
+        self.state
+            .with(|state| state.host(current()).resource.clone())
+    }
+
+    /// Who listens where side 0 of a connection wants to go. Enters side 1 in its host's table.
+    pub(crate) fn listener_for(&self, conn: &Arc<Conn>) -> Option<Arc<Listening>> {
+        let Names::Inet([_, to]) = conn.names else {
+            return None;
+        };
+        let node = conn.nodes[1];
+        self.state.with(|state| {
+            let host = state.host(node);
+            let listener = host.tcp.find(to)?.clone();
+            let id = host.tcp.join(to);
+            state.add_conn(node, conn, 1, Some((to.port(), id)));
+            Some(listener)
+        })
+    }
+
+    /// A handle of a connection is gone.
+    pub(crate) fn forget_conn(&self, conn: &Arc<Conn>, side: SideId) {
+        let open = self.state.with(|state| {
+            let node = conn.nodes[side];
+            let host = state.host(node);
+            let open = host.conns.remove(&(conn.serial, side));
+            if let Some((port, id)) = open.as_ref().and_then(|open| open.binding) {
+                host.tcp.release(port, id);
+            }
+            open
+        });
+        drop(open);
+    }
+}
+
+/// The same port at a version 6 address that stands for a version 4 address.
+pub(crate) fn mapped(addr: SocketAddr) -> SocketAddr {
+    match addr.ip() {
+        IpAddr::V4(ip) => SocketAddr::new(ip.to_ipv6_mapped().into(), addr.port()),
+        IpAddr::V6(_) => addr,
+    }
+}

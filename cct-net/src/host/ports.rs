@@ -1,0 +1,159 @@
+//! The ports of one protocol at one host.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+
+/// Where ports that nobody chose come from, as on Linux.
+const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
+
+/// What is bound, by port.
+pub(crate) struct Ports<S> {
+    by_port: BTreeMap<u16, Vec<Binding<S>>>,
+    next: u16,
+    serial: u64,
+}
+
+struct Binding<S> {
+    id: u64,
+    ip: IpAddr,
+    /// The socket lets others bind the same address, as long as it does not listen.
+    reuse: bool,
+    /// Who gets what arrives there.
+    socket: Option<S>,
+}
+
+impl<S> Default for Ports<S> {
+    fn default() -> Self {
+        Ports {
+            by_port: BTreeMap::new(),
+            next: *EPHEMERAL.start(),
+            serial: 0,
+        }
+    }
+}
+
+/// Whether two sockets at these addresses would get in each other's way.
+fn overlap(a: IpAddr, b: IpAddr) -> bool {
+    // A version 6 socket bound to all addresses serves version 4 too.
+    let all = |ip: IpAddr, other: IpAddr| ip.is_unspecified() && (ip.is_ipv6() || other.is_ipv4());
+    a == b || all(a, b) || all(b, a)
+}
+
+impl<S> Ports<S> {
+    fn conflict(&self, addr: SocketAddr, reuse: bool) -> bool {
+        self.by_port.get(&addr.port()).is_some_and(|bindings| {
+            bindings.iter().any(|other| {
+                overlap(other.ip, addr.ip()) && !(reuse && other.reuse && other.socket.is_none())
+            })
+        })
+    }
+
+    fn insert(&mut self, addr: SocketAddr, reuse: bool, socket: Option<S>) -> u64 {
+        self.serial += 1;
+        let binding = Binding {
+            id: self.serial,
+            ip: addr.ip(),
+            reuse,
+            socket,
+        };
+        self.by_port.entry(addr.port()).or_default().push(binding);
+        self.serial
+    }
+
+    /// Binds an address; port 0 asks for any. Returns the port and the binding's number.
+    pub(crate) fn bind(
+        &mut self,
+        addr: SocketAddr,
+        reuse: bool,
+        socket: Option<S>,
+    ) -> io::Result<(u16, u64)> {
+        let addr = match addr.port() {
+            0 => SocketAddr::new(addr.ip(), self.ephemeral()?),
+            _ => addr,
+        };
+        if self.conflict(addr, reuse) {
+            return Err(taken(addr));
+        }
+        Ok((addr.port(), self.insert(addr, reuse, socket)))
+    }
+
+    /// A port that nobody uses.
+    fn ephemeral(&mut self) -> io::Result<u16> {
+        for _ in EPHEMERAL {
+            let port = self.next;
+            self.next = if port == *EPHEMERAL.end() {
+                *EPHEMERAL.start()
+            } else {
+                port + 1
+            };
+            if !self.by_port.contains_key(&port) {
+                return Ok(port);
+            }
+        }
+        Err(io::Error::new(
+            ErrorKind::AddrInUse,
+            "all ports from 32768 to 60999 are in use",
+        ))
+    }
+
+    /// A connection that was accepted at an address shares its port.
+    pub(crate) fn join(&mut self, addr: SocketAddr) -> u64 {
+        let listeners = self.by_port.get(&addr.port());
+        let reuse = listeners.is_none_or(|all| all.iter().all(|binding| binding.reuse));
+        self.insert(addr, reuse, None)
+    }
+
+    /// A bound socket starts to listen.
+    pub(crate) fn listen(&mut self, addr: SocketAddr, id: u64, socket: S) -> io::Result<()> {
+        let bindings = self.by_port.entry(addr.port()).or_default();
+        let taken_by_other = bindings
+            .iter()
+            .any(|other| other.id != id && other.socket.is_some() && overlap(other.ip, addr.ip()));
+        if taken_by_other {
+            return Err(taken(addr));
+        }
+        if let Some(binding) = bindings.iter_mut().find(|binding| binding.id == id) {
+            binding.socket = Some(socket);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn release(&mut self, port: u16, id: u64) -> Option<S> {
+        let bindings = self.by_port.get_mut(&port)?;
+        let at = bindings.iter().position(|binding| binding.id == id)?;
+        let binding = bindings.remove(at);
+        if bindings.is_empty() {
+            self.by_port.remove(&port);
+        }
+        binding.socket
+    }
+
+    /// Who gets what is sent to this address: whoever bound just it, else who bound all.
+    pub(crate) fn find(&self, addr: SocketAddr) -> Option<&S> {
+        let bindings = self.by_port.get(&addr.port())?;
+        let exact = |binding: &&Binding<S>| binding.ip == addr.ip();
+        let any =
+            |binding: &&Binding<S>| binding.ip.is_unspecified() && overlap(binding.ip, addr.ip());
+        let sockets = || bindings.iter().filter(|binding| binding.socket.is_some());
+        let found = sockets().find(exact).or_else(|| sockets().find(any))?;
+        found.socket.as_ref()
+    }
+
+    /// All sockets that something may arrive at, in order of ports.
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = &S> {
+        let bindings = self.by_port.values().flatten();
+        bindings.filter_map(|binding| binding.socket.as_ref())
+    }
+
+    /// Frees all ports, and returns who had them.
+    pub(crate) fn clear(&mut self) -> Vec<S> {
+        let bindings = std::mem::take(&mut self.by_port).into_values().flatten();
+        bindings.filter_map(|binding| binding.socket).collect()
+    }
+}
+
+fn taken(addr: SocketAddr) -> io::Error {
+    let text = format!("{addr} is in use already");
+    io::Error::new(ErrorKind::AddrInUse, text)
+}

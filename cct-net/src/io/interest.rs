@@ -1,0 +1,78 @@
+//! What one waits for.
+
+use std::fmt;
+use std::ops::{BitOr, BitOrAssign};
+
+const READABLE: u8 = 1;
+const WRITABLE: u8 = 2;
+const ERROR: u8 = 4;
+
+/// What to wait for at a socket. Never empty.
+///
+/// # Differences from tokio
+/// There is no `PRIORITY`: urgent data is not modelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Interest(u8);
+
+impl Interest {
+    /// That something can be read, or that nothing more will come.
+    pub const READABLE: Interest = Interest(READABLE);
+    /// That something can be written, or never again.
+    pub const WRITABLE: Interest = Interest(WRITABLE);
+    /// That there is an error.
+    pub const ERROR: Interest = Interest(ERROR);
+
+    /// Whether it includes reading.
+    pub const fn is_readable(self) -> bool {
+        self.0 & READABLE != 0
+    }
+
+    /// Whether it includes writing.
+    pub const fn is_writable(self) -> bool {
+        self.0 & WRITABLE != 0
+    }
+
+    /// Whether it includes errors.
+    pub const fn is_error(self) -> bool {
+        self.0 & ERROR != 0
+    }
+
+    /// Both.
+    #[must_use = "this returns the result of the operation, without modifying the original"]
+    pub const fn add(self, other: Interest) -> Interest {
+        Interest(self.0 | other.0)
+    }
+
+    /// What is in `self` but not in `other`; `None` if that is nothing.
+    #[must_use = "this returns the result of the operation, without modifying the original"]
+    pub fn remove(self, other: Interest) -> Option<Interest> {
+        let left = self.0 & !other.0;
+        (left != 0).then_some(Interest(left))
+    }
+}
+
+impl BitOr for Interest {
+    type Output = Interest;
+
+    fn bitor(self, other: Interest) -> Interest {
+        self.add(other)
+    }
+}
+
+impl BitOrAssign for Interest {
+    fn bitor_assign(&mut self, other: Interest) {
+        *self = self.add(other);
+    }
+}
+
+impl fmt::Debug for Interest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (self.is_readable(), "READABLE"),
+            (self.is_writable(), "WRITABLE"),
+            (self.is_error(), "ERROR"),
+        ];
+        let names: Vec<&str> = names.iter().filter(|n| n.0).map(|n| n.1).collect();
+        f.write_str(&names.join(" | "))
+    }
+}

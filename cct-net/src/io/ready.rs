@@ -1,0 +1,125 @@
+//! What a socket is ready for.
+
+use super::Interest;
+use crate::stream::state::Readiness;
+use std::fmt;
+use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
+
+/// What a socket is ready for.
+///
+/// # Differences from tokio
+/// There is no `PRIORITY`. Readiness is what holds at the moment; tokio remembers what it was told
+/// last, and may be told more than is true.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ready(u8);
+
+impl Ready {
+    /// For nothing.
+    pub const EMPTY: Ready = Ready(0);
+    /// Something can be read.
+    pub const READABLE: Ready = Ready(1);
+    /// Something can be written.
+    pub const WRITABLE: Ready = Ready(2);
+    /// Nothing more will come.
+    pub const READ_CLOSED: Ready = Ready(4);
+    /// Nothing more can be written.
+    pub const WRITE_CLOSED: Ready = Ready(8);
+    /// There is an error.
+    pub const ERROR: Ready = Ready(16);
+    /// Everything.
+    pub const ALL: Ready = Ready(31);
+
+    /// What of a state is of interest.
+    pub(crate) fn of(state: Readiness, interest: Interest) -> Ready {
+        let flag = |is: bool, ready: Ready| if is { ready } else { Ready::EMPTY };
+        let mut ready = Ready::EMPTY;
+        if interest.is_readable() {
+            ready |= flag(state.readable, Ready::READABLE);
+            ready |= flag(state.read_closed, Ready::READ_CLOSED);
+        }
+        if interest.is_writable() {
+            ready |= flag(state.writable, Ready::WRITABLE);
+            ready |= flag(state.write_closed, Ready::WRITE_CLOSED);
+        }
+        if interest.is_error() {
+            ready |= flag(state.error, Ready::ERROR);
+        }
+        ready
+    }
+
+    /// Whether it is for nothing.
+    pub fn is_empty(self) -> bool {
+        self == Ready::EMPTY
+    }
+
+    /// Whether a read would not wait.
+    pub fn is_readable(self) -> bool {
+        self.contains(Ready::READABLE) || self.is_read_closed()
+    }
+
+    /// Whether a write would not wait.
+    pub fn is_writable(self) -> bool {
+        self.contains(Ready::WRITABLE) || self.is_write_closed()
+    }
+
+    /// Whether nothing more will come.
+    pub fn is_read_closed(self) -> bool {
+        self.contains(Ready::READ_CLOSED)
+    }
+
+    /// Whether nothing more can be written.
+    pub fn is_write_closed(self) -> bool {
+        self.contains(Ready::WRITE_CLOSED)
+    }
+
+    /// Whether there is an error.
+    pub fn is_error(self) -> bool {
+        self.contains(Ready::ERROR)
+    }
+
+    fn contains(self, other: Ready) -> bool {
+        self & other == other
+    }
+}
+
+impl BitOr for Ready {
+    type Output = Ready;
+
+    fn bitor(self, other: Ready) -> Ready {
+        Ready(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Ready {
+    fn bitor_assign(&mut self, other: Ready) {
+        self.0 |= other.0;
+    }
+}
+
+impl BitAnd for Ready {
+    type Output = Ready;
+
+    fn bitand(self, other: Ready) -> Ready {
+        Ready(self.0 & other.0)
+    }
+}
+
+impl Sub for Ready {
+    type Output = Ready;
+
+    fn sub(self, other: Ready) -> Ready {
+        Ready(self.0 & !other.0)
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ready")
+            .field("is_readable", &self.is_readable())
+            .field("is_writable", &self.is_writable())
+            .field("is_read_closed", &self.is_read_closed())
+            .field("is_write_closed", &self.is_write_closed())
+            .field("is_error", &self.is_error())
+            .finish()
+    }
+}

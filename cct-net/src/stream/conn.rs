@@ -1,0 +1,344 @@
+//! A connection: the state of its two ends, tied to the network and to tasks.
+
+use super::listening::Listening;
+use super::state::{Effects, Packet, SideId, State};
+use crate::fabric::flow::FlowKind;
+use crate::fabric::{Arrival, FlowId, Net, Network};
+use crate::host::Hosts;
+use crate::tcp::Options;
+use crate::unix;
+use cct_executor::node::NodeId;
+use cct_executor::shim::{Alarm, Resource, ResourceKind, Shared, world_time_ns};
+use std::net::SocketAddr;
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+/// A connection and its two ends.
+pub(crate) struct Conn {
+    pub(crate) state: Shared<State>,
+    /// One for each side.
+    pub(crate) resources: [Resource; 2],
+    /// Where it was opened.
+    pub(crate) site: &'static Location<'static>,
+    /// Tells it from other connections of the world.
+    pub(crate) serial: u64,
+    pub(crate) names: Names,
+    pub(crate) nodes: [NodeId; 2],
+    shared: Shared<Handshake>,
+    net: Weak<Network>,
+    pub(crate) hosts: Weak<Hosts>,
+    flows: Option<[FlowId; 2]>,
+    pub(crate) options: Options,
+}
+
+/// What matters only until the connection is open.
+#[derive(Default)]
+struct Handshake {
+    listener: Option<Arc<Listening>>,
+    /// When an attempt that waits for room in the listener's queue is over.
+    alarm: Alarm,
+    flows_closed: bool,
+}
+
+/// What the two ends are called.
+#[derive(Clone, Debug)]
+pub(crate) enum Names {
+    Inet([SocketAddr; 2]),
+    Unix([unix::SocketAddr; 2]),
+}
+
+/// What is fixed for the life of a connection.
+pub(crate) struct About {
+    pub(crate) serial: u64,
+    pub(crate) names: Names,
+    pub(crate) nodes: [NodeId; 2],
+    pub(crate) options: Options,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl Conn {
+    /// A connection over the network, about to be opened by side 0.
+    pub(crate) fn over_network(
+        net: &Net,
+        hosts: &Arc<Hosts>,
+        state: State,
+        identity: u64,
+        about: About,
+    ) -> Arc<Conn> {
+        let [here, there] = about.nodes;
+        let open = |from, to, way: u64| {
+            let (identity, kind) = (identity << 1 | way, FlowKind::Reliable);
+            let id = Network::open(net, from, to, kind, identity, about.site);
+            Network::set_patience(net, id, about.options.connect_timeout);
+            id
+        };
+        let flows = [open(here, there, 0), open(there, here, 1)];
+        let net = Arc::downgrade(net);
+        Conn::new(state, (net, hosts), Some(flows), about)
+    }
+
+    /// A connection inside a node: what is sent arrives at once.
+    pub(crate) fn inside_node(hosts: &Arc<Hosts>, state: State, about: About) -> Arc<Conn> {
+        Conn::new(state, (Weak::new(), hosts), None, about)
+    }
+
+    fn new(
+        state: State,
+        (net, hosts): (Weak<Network>, &Arc<Hosts>),
+        flows: Option<[FlowId; 2]>,
+        about: About,
+    ) -> Arc<Conn> {
+        let About { options, site, .. } = about;
+        let resource = || Resource::at(ResourceKind::Socket, site);
+        Arc::new(Conn {
+            state: Shared::new(state),
+            resources: [resource(), resource()],
+            site,
+            serial: about.serial,
+            names: about.names,
+            nodes: about.nodes,
+            shared: Shared::default(),
+            net,
+            hosts: Arc::downgrade(hosts),
+            flows,
+            options,
+        })
+    }
+
+    /// Changes the state, and does what follows from it.
+    pub(crate) fn run<R>(self: &Arc<Self>, f: impl FnOnce(&mut State, &mut Effects) -> R) -> R {
+        let mut fx = Effects::default();
+        let (result, digests) = self.state.with(|state| {
+            let result = f(state, &mut fx);
+            (result, [state.new_digest(0), state.new_digest(1)])
+        });
+        for (resource, digest) in self.resources.iter().zip(digests) {
+            if let Some(digest) = digest {
+                resource.set_state(digest);
+            }
+        }
+        for (from, packet) in fx.take_packets() {
+            self.transmit(from, packet);
+        }
+        fx.wakes.wake();
+        result
+    }
+
+    fn transmit(self: &Arc<Self>, from: SideId, packet: Packet) {
+        let Some(flows) = self.flows else {
+            return self.arrive(from, packet);
+        };
+        if let Some(net) = self.net.upgrade() {
+            let segment = Segment {
+                conn: self.clone(),
+                from,
+                packet,
+            };
+            Network::send(&net, flows[from], Box::new(segment));
+        }
+    }
+
+    /// Side 0 asks to be connected.
+    pub(crate) fn send_syn(self: &Arc<Self>) {
+        self.transmit(0, Packet::Syn);
+    }
+
+    /// Side 1 agrees.
+    pub(crate) fn send_syn_ack(self: &Arc<Self>) {
+        self.transmit(1, Packet::SynAck);
+    }
+
+    /// Side 1 does not want side 0.
+    pub(crate) fn refuse(self: &Arc<Self>) {
+        self.run(|state, fx| state.refuse(1, fx));
+    }
+
+    /// The handle of a side is dropped, or its process dies.
+    pub(crate) fn close(self: &Arc<Self>, id: SideId) {
+        self.run(|state, fx| state.close(id, fx));
+        self.tidy_up();
+    }
+
+    /// Opening takes too long unless the listener finds room in time.
+    pub(crate) fn limit_opening(self: &Arc<Self>) {
+        let timeout = u64::try_from(self.options.connect_timeout.as_nanos()).unwrap_or(u64::MAX);
+        let at = world_time_ns().saturating_add(timeout);
+        let waker = Waker::from(Arc::new(GiveUp(self.clone())));
+        self.shared.with(|shared| shared.alarm.set(at, &waker));
+    }
+
+    /// Whom side 1 was opened for.
+    pub(crate) fn set_listener(&self, listener: &Arc<Listening>) {
+        self.shared
+            .with(|shared| shared.listener = Some(listener.clone()));
+    }
+
+    /// Ends what is left of the handshake.
+    fn end_handshake(&self) -> Option<Arc<Listening>> {
+        let (listener, alarm) = self.shared.with(|shared| {
+            let alarm = std::mem::take(&mut shared.alarm);
+            (shared.listener.take(), alarm)
+        });
+        drop(alarm);
+        listener
+    }
+
+    fn set_patience(&self, patience: Duration) {
+        if let (Some(flows), Some(net)) = (self.flows, self.net.upgrade()) {
+            for flow in flows {
+                Network::set_patience(&net, flow, patience);
+            }
+        }
+    }
+
+    /// Whether the connection's world still runs.
+    pub(crate) fn is_current(&self) -> bool {
+        self.hosts.strong_count() > 0
+    }
+
+    /// Gives the flows back when nothing can happen any more.
+    fn tidy_up(&self) {
+        let Some(flows) = self.flows else { return };
+        if !self.state.with(|state| state.is_over()) {
+            return;
+        }
+        let Some(net) = self.net.upgrade() else {
+            return;
+        };
+        if !flows.iter().all(|&flow| Network::is_idle(&net, flow)) {
+            return;
+        }
+        let before = self
+            .shared
+            .with(|shared| std::mem::replace(&mut shared.flows_closed, true));
+        if !before {
+            flows.iter().for_each(|&flow| Network::close(&net, flow));
+        }
+    }
+
+    fn syn_arrives(self: &Arc<Self>) {
+        let Some(hosts) = self.hosts.upgrade() else {
+            return;
+        };
+        let gave_up = self.state.with(|state| !state.is_opening(0));
+        match hosts.listener_for(self) {
+            // The attempt was given up: its handshake would end in a reset.
+            _ if gave_up => {}
+            None => self.refuse(),
+            Some(listener) => {
+                self.set_listener(&listener);
+                self.state.with(|state| {
+                    state.set_buffers(1, listener.buffers.send, listener.buffers.recv)
+                });
+                listener.admit(self);
+            }
+        }
+    }
+
+    /// Side 0 learns that side 1 agrees; from now on both are open.
+    fn syn_ack_arrives(self: &Arc<Self>) {
+        let Some(listener) = self.end_handshake() else {
+            return;
+        };
+        if !self.state.with(|state| state.is_opening(0)) {
+            // The other side finds out by a reset, as it never gets to see this connection.
+            listener.forget_opening();
+            return;
+        }
+        self.set_patience(self.options.retransmission_timeout);
+        self.run(|state, fx| {
+            state.establish();
+            state.sides[0].writers.move_to(&mut fx.wakes);
+        });
+        listener.opened(self);
+    }
+
+    fn arrive(self: &Arc<Self>, from: SideId, packet: Packet) {
+        match packet {
+            Packet::Syn => self.syn_arrives(),
+            Packet::SynAck => self.syn_ack_arrives(),
+            _ => {
+                self.run(|state, fx| state.arrive(1 - from, packet, fx));
+                if packet == Packet::Rst {
+                    drop(self.end_handshake());
+                }
+            }
+        }
+        if !matches!(packet, Packet::Data(_)) {
+            self.tidy_up();
+        }
+    }
+}
+
+/// A packet of a connection.
+struct Segment {
+    conn: Arc<Conn>,
+    from: SideId,
+    packet: Packet,
+}
+
+/// What TCP and IP add to each packet.
+const HEADERS: usize = 40;
+
+impl Arrival for Segment {
+    fn arrive(self: Box<Self>) {
+        self.conn.arrive(self.from, self.packet);
+    }
+
+    fn lost(self: Box<Self>) {
+        let who = match self.packet {
+            Packet::SynAck => {
+                if let Some(listener) = self.conn.end_handshake() {
+                    listener.forget_opening();
+                }
+                0
+            }
+            Packet::Rst => return,
+            _ => self.from,
+        };
+        self.conn.run(|state, fx| state.time_out(who, fx));
+        self.conn.tidy_up();
+    }
+
+    fn size(&self) -> usize {
+        match self.packet {
+            Packet::Data(count) => HEADERS + count,
+            _ => HEADERS,
+        }
+    }
+
+    fn kind(&self) -> u64 {
+        match self.packet {
+            Packet::Syn => 1,
+            Packet::SynAck => 2,
+            Packet::Data(_) => 3,
+            Packet::Fin => 4,
+            Packet::Rst => 5,
+        }
+    }
+
+    fn label(&self) -> &'static str {
+        match self.packet {
+            Packet::Syn => "syn",
+            Packet::SynAck => "syn-ack",
+            Packet::Data(_) => "data",
+            Packet::Fin => "fin",
+            Packet::Rst => "reset",
+        }
+    }
+}
+
+/// An attempt to connect has waited long enough for room in the listener's queue.
+struct GiveUp(Arc<Conn>);
+
+impl Wake for GiveUp {
+    fn wake(self: Arc<Self>) {
+        let conn = &self.0;
+        if conn.state.with(|state| state.is_opening(0)) {
+            drop(conn.end_handshake());
+            conn.run(|state, fx| state.time_out(0, fx));
+        }
+    }
+}

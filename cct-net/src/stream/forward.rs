@@ -1,0 +1,500 @@
+//! Methods that every handle of a stream has. The types supply `fn end(&self) -> &End`.
+
+/// What a handle can do that reads.
+macro_rules! read_methods {
+    () => {
+        /// Waits until there is something to read, or nothing more will come.
+        ///
+        /// # Scheduling points
+        /// One before looking.
+        ///
+        /// # Cancel safety
+        /// Safe: nothing is lost.
+        ///
+        /// # Errors
+        /// When the scenario that the socket belongs to is over.
+        #[track_caller]
+        pub fn readable(&self) -> impl Future<Output = ::std::io::Result<()>> {
+            let ready = self.ready($crate::io::Interest::READABLE);
+            async move { ready.await.map(drop) }
+        }
+
+        /// Reads what is there.
+        ///
+        /// # Scheduling points
+        /// One before reading, at granularity `sync`.
+        ///
+        /// # Errors
+        /// `WouldBlock` when there is nothing; what the connection ended with.
+        #[track_caller]
+        pub fn try_read(&self, buf: &mut [u8]) -> ::std::io::Result<usize> {
+            self.try_read_vectored(&mut [::std::io::IoSliceMut::new(buf)])
+        }
+
+        /// As [`try_read`](Self::try_read), into several buffers.
+        ///
+        /// # Scheduling points
+        /// One before reading, at granularity `sync`.
+        ///
+        /// # Errors
+        /// As for [`try_read`](Self::try_read).
+        #[track_caller]
+        pub fn try_read_vectored(
+            &self,
+            bufs: &mut [::std::io::IoSliceMut<'_>],
+        ) -> ::std::io::Result<usize> {
+            self.end().try_read(bufs, ::std::panic::Location::caller())
+        }
+
+        /// As [`try_read`](Self::try_read), to the end of a buffer that grows.
+        ///
+        /// # Scheduling points
+        /// One before reading, at granularity `sync`.
+        ///
+        /// # Errors
+        /// As for [`try_read`](Self::try_read).
+        #[track_caller]
+        pub fn try_read_buf<B: ::bytes::BufMut>(&self, buf: &mut B) -> ::std::io::Result<usize> {
+            let room = buf.remaining_mut().min(self.end().readable());
+            let mut bytes = vec![0; room.max(1).min(buf.remaining_mut())];
+            let count = self.try_read(&mut bytes)?;
+            buf.put_slice(&bytes[..count]);
+            Ok(count)
+        }
+    };
+}
+
+/// What a handle can do that writes.
+macro_rules! write_methods {
+    () => {
+        /// Waits until something can be written, or never again.
+        ///
+        /// # Scheduling points
+        /// One before looking.
+        ///
+        /// # Cancel safety
+        /// Safe: nothing is lost.
+        ///
+        /// # Errors
+        /// When the scenario that the socket belongs to is over.
+        #[track_caller]
+        pub fn writable(&self) -> impl Future<Output = ::std::io::Result<()>> {
+            let ready = self.ready($crate::io::Interest::WRITABLE);
+            async move { ready.await.map(drop) }
+        }
+
+        /// Writes as much as there is room for.
+        ///
+        /// # Scheduling points
+        /// One before writing, at granularity `sync`.
+        ///
+        /// # Errors
+        /// `WouldBlock` when there is no room; what the connection ended with.
+        #[track_caller]
+        pub fn try_write(&self, buf: &[u8]) -> ::std::io::Result<usize> {
+            self.try_write_vectored(&[::std::io::IoSlice::new(buf)])
+        }
+
+        /// As [`try_write`](Self::try_write), from several buffers.
+        ///
+        /// # Scheduling points
+        /// One before writing, at granularity `sync`.
+        ///
+        /// # Errors
+        /// As for [`try_write`](Self::try_write).
+        #[track_caller]
+        pub fn try_write_vectored(
+            &self,
+            bufs: &[::std::io::IoSlice<'_>],
+        ) -> ::std::io::Result<usize> {
+            self.end().try_write(bufs, ::std::panic::Location::caller())
+        }
+    };
+}
+
+/// What every handle can do.
+macro_rules! ready_methods {
+    ($Address:ty) => {
+        /// Waits until the socket is ready for some of `interest`, and says for what.
+        ///
+        /// # Scheduling points
+        /// One before looking.
+        ///
+        /// # Cancel safety
+        /// Safe: nothing is lost.
+        ///
+        /// # Errors
+        /// When the scenario that the socket belongs to is over.
+        #[track_caller]
+        pub fn ready(
+            &self,
+            interest: $crate::io::Interest,
+        ) -> impl Future<Output = ::std::io::Result<$crate::io::Ready>> {
+            let site = ::std::panic::Location::caller();
+            ::std::future::poll_fn(move |cx| {
+                let wait = $crate::stream::waiters::Wait::Future;
+                self.end().poll_ready(cx, interest, wait, site)
+            })
+        }
+
+        /// The address at this end.
+        ///
+        /// # Errors
+        /// None.
+        pub fn local_addr(&self) -> ::std::io::Result<$Address> {
+            Ok(self.addresses()[0].clone())
+        }
+
+        /// The address at the other end.
+        ///
+        /// # Errors
+        /// None.
+        pub fn peer_addr(&self) -> ::std::io::Result<$Address> {
+            Ok(self.addresses()[1].clone())
+        }
+    };
+}
+
+/// What a handle of both directions can do besides.
+macro_rules! stream_methods {
+    () => {
+        /// As [`readable`](Self::readable), for hand-written futures: of several tasks the last one
+        /// that polled is woken.
+        ///
+        /// # Scheduling points
+        /// One before looking.
+        #[track_caller]
+        pub fn poll_read_ready(
+            &self,
+            cx: &mut ::std::task::Context<'_>,
+        ) -> ::std::task::Poll<::std::io::Result<()>> {
+            let (site, wait) = (
+                ::std::panic::Location::caller(),
+                $crate::stream::waiters::Wait::Poll,
+            );
+            let interest = $crate::io::Interest::READABLE;
+            let ready = self.end().poll_ready(cx, interest, wait, site);
+            ready.map_ok(drop)
+        }
+
+        /// As [`writable`](Self::writable), for hand-written futures: of several tasks the last one
+        /// that polled is woken.
+        ///
+        /// # Scheduling points
+        /// One before looking.
+        #[track_caller]
+        pub fn poll_write_ready(
+            &self,
+            cx: &mut ::std::task::Context<'_>,
+        ) -> ::std::task::Poll<::std::io::Result<()>> {
+            let (site, wait) = (
+                ::std::panic::Location::caller(),
+                $crate::stream::waiters::Wait::Poll,
+            );
+            let interest = $crate::io::Interest::WRITABLE;
+            let ready = self.end().poll_ready(cx, interest, wait, site);
+            ready.map_ok(drop)
+        }
+
+        /// Runs `f`, which uses this socket, if the socket is ready for some of `interest`.
+        ///
+        /// # Errors
+        /// `WouldBlock` when it is not ready; what `f` returns.
+        pub fn try_io<R>(
+            &self,
+            interest: $crate::io::Interest,
+            f: impl FnOnce() -> ::std::io::Result<R>,
+        ) -> ::std::io::Result<R> {
+            if self.end().readiness(interest).is_empty() {
+                return Err(::std::io::ErrorKind::WouldBlock.into());
+            }
+            f()
+        }
+
+        /// Takes the error that the connection ended with, if nobody was told yet.
+        ///
+        /// # Errors
+        /// None.
+        pub fn take_error(&self) -> ::std::io::Result<Option<::std::io::Error>> {
+            Ok(self.end().take_error())
+        }
+    };
+}
+
+/// Reading by the trait of `futures`.
+macro_rules! futures_read {
+    ($Type:ty) => {
+        /// # Scheduling points
+        /// One before each read.
+        impl ::futures_io::AsyncRead for $Type {
+            fn poll_read(
+                self: ::std::pin::Pin<&mut Self>,
+                cx: &mut ::std::task::Context<'_>,
+                buf: &mut [u8],
+            ) -> ::std::task::Poll<::std::io::Result<usize>> {
+                self.poll_read_vectored(cx, &mut [::std::io::IoSliceMut::new(buf)])
+            }
+
+            fn poll_read_vectored(
+                self: ::std::pin::Pin<&mut Self>,
+                cx: &mut ::std::task::Context<'_>,
+                bufs: &mut [::std::io::IoSliceMut<'_>],
+            ) -> ::std::task::Poll<::std::io::Result<usize>> {
+                let end = self.end();
+                end.poll_read(cx, bufs, $crate::stream::waiters::Wait::Poll, end.site())
+            }
+        }
+    };
+}
+
+/// Writing by the trait of `futures`.
+macro_rules! futures_write {
+    ($Type:ty) => {
+        /// # Scheduling points
+        /// One before each write, and one before closing, which writes no more (`shutdown` of
+        /// tokio). Flushing does nothing: what is written is on its way.
+        impl ::futures_io::AsyncWrite for $Type {
+            fn poll_write(
+                self: ::std::pin::Pin<&mut Self>,
+                cx: &mut ::std::task::Context<'_>,
+                buf: &[u8],
+            ) -> ::std::task::Poll<::std::io::Result<usize>> {
+                self.poll_write_vectored(cx, &[::std::io::IoSlice::new(buf)])
+            }
+
+            fn poll_write_vectored(
+                self: ::std::pin::Pin<&mut Self>,
+                cx: &mut ::std::task::Context<'_>,
+                bufs: &[::std::io::IoSlice<'_>],
+            ) -> ::std::task::Poll<::std::io::Result<usize>> {
+                let end = self.end();
+                end.poll_write(cx, bufs, $crate::stream::waiters::Wait::Poll, end.site())
+            }
+
+            fn poll_flush(
+                self: ::std::pin::Pin<&mut Self>,
+                _: &mut ::std::task::Context<'_>,
+            ) -> ::std::task::Poll<::std::io::Result<()>> {
+                ::std::task::Poll::Ready(Ok(()))
+            }
+
+            fn poll_close(
+                self: ::std::pin::Pin<&mut Self>,
+                _: &mut ::std::task::Context<'_>,
+            ) -> ::std::task::Poll<::std::io::Result<()>> {
+                let end = self.end();
+                end.poll_shutdown(end.site())
+            }
+        }
+    };
+}
+
+/// The halves of a stream, borrowed and owned.
+macro_rules! stream_halves {
+    ($Stream:ident, $Address:ty, $($peek:tt)*) => {
+        /// The reading half of a stream, borrowed. Made by `split`.
+        #[derive(Debug)]
+        pub struct ReadHalf<'a>(pub(super) &'a $Stream);
+
+        /// The writing half of a stream, borrowed. Made by `split`. Dropping it closes nothing.
+        #[derive(Debug)]
+        pub struct WriteHalf<'a>(pub(super) &'a $Stream);
+
+        /// The reading half of a stream. Made by `into_split`.
+        #[derive(Debug)]
+        pub struct OwnedReadHalf(::std::sync::Arc<$Stream>);
+
+        /// The writing half of a stream. Made by `into_split`. Dropping it shuts down the stream's
+        /// writing direction.
+        #[derive(Debug)]
+        pub struct OwnedWriteHalf {
+            stream: ::std::sync::Arc<$Stream>,
+            shutdown_on_drop: bool,
+        }
+
+        /// Two halves that are not of the same stream.
+        #[derive(Debug)]
+        pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
+
+        impl ::std::fmt::Display for ReuniteError {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str("tried to reunite halves that are not from the same socket")
+            }
+        }
+
+        impl ::std::error::Error for ReuniteError {}
+
+        pub(super) fn split_owned(stream: $Stream) -> (OwnedReadHalf, OwnedWriteHalf) {
+            let stream = ::std::sync::Arc::new(stream);
+            let write = OwnedWriteHalf {
+                stream: stream.clone(),
+                shutdown_on_drop: true,
+            };
+            (OwnedReadHalf(stream), write)
+        }
+
+        impl ReadHalf<'_> {
+            fn end(&self) -> &$crate::stream::ops::End {
+                self.0.end()
+            }
+
+            fn addresses(&self) -> [$Address; 2] {
+                self.0.addresses()
+            }
+
+            $crate::stream::ready_methods!($Address);
+            $crate::stream::read_methods!();
+            $($peek)*
+        }
+
+        impl WriteHalf<'_> {
+            fn end(&self) -> &$crate::stream::ops::End {
+                self.0.end()
+            }
+
+            fn addresses(&self) -> [$Address; 2] {
+                self.0.addresses()
+            }
+
+            $crate::stream::ready_methods!($Address);
+            $crate::stream::write_methods!();
+        }
+
+        impl OwnedReadHalf {
+            fn end(&self) -> &$crate::stream::ops::End {
+                self.0.end()
+            }
+
+            fn addresses(&self) -> [$Address; 2] {
+                self.0.addresses()
+            }
+
+            /// Puts the halves of a stream together again.
+            ///
+            /// # Errors
+            /// When they are not of one stream; gives both back.
+            pub fn reunite(self, other: OwnedWriteHalf) -> Result<$Stream, ReuniteError> {
+                if !::std::sync::Arc::ptr_eq(&self.0, &other.stream) {
+                    return Err(ReuniteError(self, other));
+                }
+                other.forget();
+                Ok(::std::sync::Arc::into_inner(self.0).expect("cct bug: a stream of three halves"))
+            }
+
+            $crate::stream::ready_methods!($Address);
+            $crate::stream::read_methods!();
+            $($peek)*
+        }
+
+        impl OwnedWriteHalf {
+            fn end(&self) -> &$crate::stream::ops::End {
+                self.stream.end()
+            }
+
+            fn addresses(&self) -> [$Address; 2] {
+                self.stream.addresses()
+            }
+
+            /// Puts the halves of a stream together again.
+            ///
+            /// # Errors
+            /// When they are not of one stream; gives both back.
+            pub fn reunite(self, other: OwnedReadHalf) -> Result<$Stream, ReuniteError> {
+                other.reunite(self)
+            }
+
+            /// Drops the half without shutting anything down.
+            pub fn forget(mut self) {
+                self.shutdown_on_drop = false;
+            }
+
+            $crate::stream::ready_methods!($Address);
+            $crate::stream::write_methods!();
+        }
+
+        impl Drop for OwnedWriteHalf {
+            fn drop(&mut self) {
+                if self.shutdown_on_drop {
+                    self.end().shutdown();
+                }
+            }
+        }
+
+        $crate::stream::futures_read!(ReadHalf<'_>);
+        $crate::stream::futures_read!(OwnedReadHalf);
+        $crate::stream::futures_write!(WriteHalf<'_>);
+        $crate::stream::futures_write!(OwnedWriteHalf);
+
+        impl AsRef<$Stream> for ReadHalf<'_> {
+            fn as_ref(&self) -> &$Stream {
+                self.0
+            }
+        }
+
+        impl AsRef<$Stream> for WriteHalf<'_> {
+            fn as_ref(&self) -> &$Stream {
+                self.0
+            }
+        }
+
+        impl AsRef<$Stream> for OwnedReadHalf {
+            fn as_ref(&self) -> &$Stream {
+                &self.0
+            }
+        }
+
+        impl AsRef<$Stream> for OwnedWriteHalf {
+            fn as_ref(&self) -> &$Stream {
+                &self.stream
+            }
+        }
+    };
+}
+
+/// Peeking, for handles that can.
+macro_rules! peek_methods {
+    () => {
+        /// Reads without taking what it reads.
+        ///
+        /// # Scheduling points
+        /// One before reading.
+        ///
+        /// # Cancel safety
+        /// Safe: nothing is lost.
+        ///
+        /// # Errors
+        /// What the connection ended with.
+        #[track_caller]
+        pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = ::std::io::Result<usize>> {
+            let site = ::std::panic::Location::caller();
+            ::std::future::poll_fn(move |cx| {
+                let wait = $crate::stream::waiters::Wait::Future;
+                self.end().poll_peek(cx, buf, wait, site)
+            })
+        }
+
+        /// As [`peek`](Self::peek), for hand-written futures: of several tasks the last one that
+        /// polled is woken.
+        ///
+        /// # Scheduling points
+        /// One before reading.
+        ///
+        /// # Differences from tokio
+        /// It takes a slice, and returns how many bytes it filled.
+        #[track_caller]
+        pub fn poll_peek(
+            &self,
+            cx: &mut ::std::task::Context<'_>,
+            buf: &mut [u8],
+        ) -> ::std::task::Poll<::std::io::Result<usize>> {
+            let wait = $crate::stream::waiters::Wait::Poll;
+            self.end()
+                .poll_peek(cx, buf, wait, ::std::panic::Location::caller())
+        }
+    };
+}
+
+pub(crate) use {
+    futures_read, futures_write, peek_methods, read_methods, ready_methods, stream_halves,
+    stream_methods, write_methods,
+};

@@ -1,0 +1,22 @@
+//! Byte streams: what TCP connections and Unix streams have in common.
+//!
+//! [`state`] is the two ends of a connection as kernels keep them; [`conn`] ties it to the network
+//! and to tasks; [`ops`] are the operations of a handle; [`listening`] is a queue of connections to
+//! accept.
+//!
+//! 1. Packets leave, and tasks are woken, after the state's cell is free.
+//! 2. A connection over the network has a flow in each direction. Without flows (Unix streams)
+//!    packets arrive at once.
+//! 3. A packet that nobody expects is answered by a reset.
+
+pub(crate) mod conn;
+mod forward;
+pub(crate) mod listening;
+pub(crate) mod ops;
+pub(crate) mod state;
+pub(crate) mod waiters;
+
+pub(crate) use forward::{
+    futures_read, futures_write, peek_methods, read_methods, ready_methods, stream_halves,
+    stream_methods, write_methods,
+};

@@ -1,0 +1,281 @@
+//! The operations of one end of a connection.
+
+use super::conn::Conn;
+use super::state::{Effects, SideId, State};
+use super::waiters::{Wait, Waiters};
+use crate::io::{Interest, Ready};
+use cct_executor::shim::{self, Access, OpKind};
+use cct_executor::task::coop;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+type Site = &'static Location<'static>;
+
+/// One end of a connection, as a handle has it. Dropping it closes the end.
+pub(crate) struct End {
+    pub(crate) conn: Arc<Conn>,
+    pub(crate) id: SideId,
+}
+
+/// Which direction an operation waits for.
+#[derive(Clone, Copy)]
+enum Way {
+    In,
+    Out,
+}
+
+/// One operation.
+#[derive(Clone, Copy)]
+struct Op {
+    kind: OpKind,
+    way: Way,
+    wait: Wait,
+    site: Site,
+}
+
+fn over() -> io::Error {
+    io::Error::other("the scenario that this socket belongs to is over")
+}
+
+impl End {
+    fn waiters(state: &mut State, id: SideId, way: Way) -> &mut Waiters {
+        let side = &mut state.sides[id];
+        match way {
+            Way::In => &mut side.readers,
+            Way::Out => &mut side.writers,
+        }
+    }
+
+    pub(crate) fn site(&self) -> Site {
+        self.conn.site
+    }
+
+    /// How many bytes can be read.
+    pub(crate) fn readable(&self) -> usize {
+        self.conn.state.with(|state| state.readable(self.id))
+    }
+
+    fn poll_op<R>(
+        &self,
+        cx: &mut Context<'_>,
+        op: Op,
+        act: impl FnOnce(&mut State, &mut Effects) -> Option<io::Result<R>>,
+    ) -> Poll<io::Result<R>> {
+        let resource = &self.conn.resources[self.id];
+        let budget = ready!(coop::poll_proceed(cx));
+        let done = self.conn.run(|state, fx| {
+            let done = act(state, fx);
+            if done.is_none() {
+                End::waiters(state, self.id, op.way).register(cx, op.wait);
+            }
+            done
+        });
+        match done {
+            Some(done) => {
+                budget.made_progress();
+                Poll::Ready(done)
+            }
+            None if !self.conn.is_current() => Poll::Ready(Err(over())),
+            None => {
+                resource.blocked(op.kind, op.site);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// How much of what is possible an operation does: all, where short ones were not asked for.
+    fn part(
+        &self,
+        short: bool,
+        possible: impl FnOnce(&State) -> usize,
+        label: &'static str,
+    ) -> usize {
+        if !short {
+            return usize::MAX;
+        }
+        let possible = self.conn.state.with(|state| possible(state));
+        if possible < 2 {
+            return usize::MAX;
+        }
+        match shim::choose(3, label) {
+            0 => usize::MAX,
+            1 => possible.div_ceil(2),
+            _ => 1,
+        }
+    }
+
+    pub(crate) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+        wait: Wait,
+        site: Site,
+    ) -> Poll<io::Result<usize>> {
+        let op = Op {
+            kind: OpKind::Read,
+            way: Way::In,
+            wait,
+            site,
+        };
+        ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
+        let limit = self.read_limit(bufs);
+        self.poll_op(cx, op, |state, fx| state.read(self.id, bufs, limit, fx))
+    }
+
+    fn read_limit(&self, bufs: &[IoSliceMut<'_>]) -> usize {
+        let wanted = || bufs.iter().map(|buf| buf.len()).sum();
+        self.part(
+            self.conn.options.short_reads,
+            |state| state.readable(self.id).min(wanted()),
+            "short read",
+        )
+    }
+
+    fn write_limit(&self, bufs: &[IoSlice<'_>]) -> usize {
+        let wanted = || bufs.iter().map(|buf| buf.len()).sum();
+        self.part(
+            self.conn.options.short_writes,
+            |state| state.writable(self.id).min(wanted()),
+            "short write",
+        )
+    }
+
+    pub(crate) fn poll_peek(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+        wait: Wait,
+        site: Site,
+    ) -> Poll<io::Result<usize>> {
+        let op = Op {
+            kind: OpKind::Read,
+            way: Way::In,
+            wait,
+            site,
+        };
+        ready!(self.conn.resources[self.id].point(op.kind, Access::Read, site));
+        let bufs = &mut [IoSliceMut::new(buf)];
+        let limit = self.read_limit(bufs);
+        self.poll_op(cx, op, |state, _| state.peek(self.id, bufs, limit))
+    }
+
+    pub(crate) fn poll_write(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+        wait: Wait,
+        site: Site,
+    ) -> Poll<io::Result<usize>> {
+        let op = Op {
+            kind: OpKind::Write,
+            way: Way::Out,
+            wait,
+            site,
+        };
+        ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
+        let limit = self.write_limit(bufs);
+        self.poll_op(cx, op, |state, fx| state.write(self.id, bufs, limit, fx))
+    }
+
+    /// Writes no more. Like tokio, does not complain about a connection that is no more.
+    pub(crate) fn poll_shutdown(&self, site: Site) -> Poll<io::Result<()>> {
+        ready!(self.conn.resources[self.id].point(OpKind::Close, Access::Write, site));
+        self.shutdown();
+        Poll::Ready(Ok(()))
+    }
+
+    pub(crate) fn shutdown(&self) {
+        self.conn.run(|state, fx| state.shutdown(self.id, fx));
+    }
+
+    pub(crate) fn try_read(&self, bufs: &mut [IoSliceMut<'_>], site: Site) -> io::Result<usize> {
+        self.conn.resources[self.id].sync_point(OpKind::Read, Access::Write, site);
+        let limit = self.read_limit(bufs);
+        let done = self
+            .conn
+            .run(|state, fx| state.read(self.id, bufs, limit, fx));
+        done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
+    }
+
+    pub(crate) fn try_write(&self, bufs: &[IoSlice<'_>], site: Site) -> io::Result<usize> {
+        self.conn.resources[self.id].sync_point(OpKind::Write, Access::Write, site);
+        let limit = self.write_limit(bufs);
+        let done = self
+            .conn
+            .run(|state, fx| state.write(self.id, bufs, limit, fx));
+        done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
+    }
+
+    /// What of `interest` the end is ready for.
+    pub(crate) fn readiness(&self, interest: Interest) -> Ready {
+        let ready = self.conn.state.with(|state| state.readiness(self.id));
+        Ready::of(ready, interest)
+    }
+
+    pub(crate) fn poll_ready(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        wait: Wait,
+        site: Site,
+    ) -> Poll<io::Result<Ready>> {
+        let kind = if interest.is_readable() {
+            OpKind::Read
+        } else {
+            OpKind::Write
+        };
+        let resource = &self.conn.resources[self.id];
+        ready!(resource.point(kind, Access::Read, site));
+        let ready = self.conn.state.with(|state| {
+            let ready = Ready::of(state.readiness(self.id), interest);
+            if ready.is_empty() {
+                if interest.is_readable() || interest.is_error() {
+                    End::waiters(state, self.id, Way::In).register(cx, wait);
+                }
+                if interest.is_writable() || interest.is_error() {
+                    End::waiters(state, self.id, Way::Out).register(cx, wait);
+                }
+            }
+            ready
+        });
+        if !ready.is_empty() {
+            return Poll::Ready(Ok(ready));
+        }
+        if !self.conn.is_current() {
+            return Poll::Ready(Err(over()));
+        }
+        resource.blocked(kind, site);
+        Poll::Pending
+    }
+
+    /// Waits until the handshake is over.
+    pub(crate) async fn connected(&self, site: Site) -> io::Result<()> {
+        let op = Op {
+            kind: OpKind::Connect,
+            way: Way::Out,
+            wait: Wait::Future,
+            site,
+        };
+        poll_fn(|cx| self.poll_op(cx, op, |state, _| state.connected(self.id))).await
+    }
+
+    pub(crate) fn take_error(&self) -> Option<io::Error> {
+        let error = self.conn.state.with(|state| state.take_error(self.id));
+        error.map(io::Error::from)
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // Outside of the connection's world there is nobody to tell.
+        if let Some(hosts) = self.conn.hosts.upgrade() {
+            let resource = &self.conn.resources[self.id];
+            resource.sync_point(OpKind::Close, Access::Write, self.site());
+            self.conn.close(self.id);
+            hosts.forget_conn(&self.conn, self.id);
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! A connection as its two kernels see it. No wake-ups, no packets sent: both are left to the
+//! caller, as [`Effects`].
+//!
+//! 1. A side's outgoing bytes are one queue: first those that arrived and were not read, then those
+//!    on their way, then those that wait for the receiver's window.
+//! 2. `waiting + flying <= send_buffer` and `arrived + flying <= recv_buffer`.
+//! 3. A side that is closed or gone sends nothing any more but resets.
+
+use super::waiters::Waiters;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
+
+/// A side of a connection: 0 opened it, 1 accepted it.
+pub(crate) type SideId = usize;
+
+/// What goes over the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packet {
+    Syn,
+    SynAck,
+    Data(usize),
+    Fin,
+    Rst,
+}
+
+/// What is to be done once the state's cell is free.
+#[derive(Default)]
+pub(crate) struct Effects {
+    packets: [Option<(SideId, Packet)>; 2],
+    pub(crate) wakes: Waiters,
+}
+
+impl Effects {
+    pub(crate) fn send(&mut self, from: SideId, packet: Packet) {
+        let slot = self.packets.iter_mut().find(|slot| slot.is_none());
+        *slot.expect("cct bug: more than two packets at once") = Some((from, packet));
+    }
+
+    pub(crate) fn take_packets(&mut self) -> impl Iterator<Item = (SideId, Packet)> + use<> {
+        std::mem::take(&mut self.packets).into_iter().flatten()
+    }
+}
+
+pub(crate) struct State {
+    pub(crate) sides: [Side; 2],
+    /// Both ends are at one host, which knows at once what becomes of the other.
+    pub(crate) local: bool,
+}
+
+/// One end, and the bytes that it sends.
+#[derive(Default)]
+pub(crate) struct Side {
+    bytes: VecDeque<u8>,
+    /// How many of `bytes` the other side may read.
+    arrived: usize,
+    /// How many of `bytes` are on their way.
+    flying: usize,
+    send_buffer: usize,
+    /// What the other side has room for.
+    recv_buffer: usize,
+    /// The handshake is over.
+    open: bool,
+    /// This side writes no more.
+    fin_queued: bool,
+    fin_sent: bool,
+    /// The other side writes no more, and everything it wrote has arrived.
+    fin_arrived: bool,
+    /// Its handle was dropped.
+    orphan: bool,
+    /// Its host is no more.
+    gone: bool,
+    /// Nothing goes on here any more: reset, refused or timed out.
+    closed: bool,
+    /// What the next operation is told.
+    error: Option<ErrorKind>,
+    pub(crate) zero_linger: bool,
+    pub(crate) readers: Waiters,
+    pub(crate) writers: Waiters,
+    /// Its share of the fingerprint when it was last asked for.
+    digest: u64,
+}
+
+/// What a socket is ready for, as epoll has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Readiness {
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    pub(crate) read_closed: bool,
+    pub(crate) write_closed: bool,
+    pub(crate) error: bool,
+}
+
+impl Side {
+    fn flying_or_waiting(&self) -> usize {
+        self.bytes.len() - self.arrived
+    }
+
+    fn room(&self) -> usize {
+        self.send_buffer.saturating_sub(self.flying_or_waiting())
+    }
+
+    /// Whether nothing that arrives changes anything here.
+    fn is_done(&self) -> bool {
+        self.closed || self.gone || (self.orphan && self.fin_sent && self.fin_arrived)
+    }
+
+    fn wake_all(&mut self, fx: &mut Effects) {
+        self.readers.move_to(&mut fx.wakes);
+        self.writers.move_to(&mut fx.wakes);
+    }
+
+    /// This side is told that the connection is no more.
+    fn fail(&mut self, error: ErrorKind, fx: &mut Effects) {
+        self.closed = true;
+        self.error = Some(error);
+        self.wake_all(fx);
+    }
+}
+
+impl State {
+    /// A connection with these send buffers and receive buffers, side 0 first.
+    pub(crate) fn new(send: [usize; 2], recv: [usize; 2]) -> State {
+        let side = |id: SideId| Side {
+            send_buffer: send[id],
+            recv_buffer: recv[1 - id],
+            ..Side::default()
+        };
+        State {
+            sides: [side(0), side(1)],
+            local: false,
+        }
+    }
+
+    /// Changes the sizes of a side's buffers.
+    pub(crate) fn set_buffers(&mut self, id: SideId, send: Option<usize>, recv: Option<usize>) {
+        if let Some(send) = send {
+            self.sides[id].send_buffer = send;
+        }
+        if let Some(recv) = recv {
+            self.sides[1 - id].recv_buffer = recv;
+        }
+    }
+
+    /// Whether nothing can happen any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.sides.iter().all(Side::is_done)
+    }
+
+    /// Both sides of a connection without handshake.
+    pub(crate) fn establish(&mut self) {
+        self.sides[0].open = true;
+        self.sides[1].open = true;
+    }
+
+    /// Sends what the window lets through.
+    fn pump(&mut self, id: SideId, fx: &mut Effects) {
+        let side = &mut self.sides[id];
+        if !side.open || side.closed || side.gone {
+            return;
+        }
+        let waiting = side.flying_or_waiting() - side.flying;
+        let window = side.recv_buffer.saturating_sub(side.arrived + side.flying);
+        let count = waiting.min(window);
+        // Tiny windows are not worth a packet each: the receiver reads on, and they grow.
+        if count > 0 && (count == waiting || window * 2 >= side.recv_buffer) {
+            side.flying += count;
+            fx.send(id, Packet::Data(count));
+        }
+        if side.fin_queued && !side.fin_sent && side.flying_or_waiting() == side.flying {
+            side.fin_sent = true;
+            fx.send(id, Packet::Fin);
+        }
+    }
+
+    fn reset(&mut self, id: SideId, fx: &mut Effects) {
+        self.sides[id].closed = true;
+        fx.send(id, Packet::Rst);
+    }
+
+    /// Reads up to `limit` bytes; `None` if it has to wait.
+    pub(crate) fn read(
+        &mut self,
+        id: SideId,
+        bufs: &mut [IoSliceMut<'_>],
+        limit: usize,
+        fx: &mut Effects,
+    ) -> Option<io::Result<usize>> {
+        let done = self.peek(id, bufs, limit)?;
+        if let Ok(count @ 1..) = done {
+            let sender = &mut self.sides[1 - id];
+            sender.bytes.drain(..count);
+            sender.arrived -= count;
+            self.pump(1 - id, fx);
+        }
+        Some(done)
+    }
+
+    /// As [`read`](Self::read), but the bytes stay.
+    pub(crate) fn peek(
+        &mut self,
+        id: SideId,
+        bufs: &mut [IoSliceMut<'_>],
+        limit: usize,
+    ) -> Option<io::Result<usize>> {
+        let readable = self.readable(id);
+        if readable > 0 {
+            let mut left = readable.min(limit);
+            let mut count = 0;
+            for buf in bufs {
+                let part = left.min(buf.len());
+                copy(&self.sides[1 - id].bytes, count, &mut buf[..part]);
+                left -= part;
+                count += part;
+            }
+            return Some(Ok(count));
+        }
+        let side = &mut self.sides[id];
+        if side.fin_arrived {
+            return Some(Ok(0));
+        }
+        if let Some(error) = side.error.take() {
+            return Some(Err(error.into()));
+        }
+        side.closed.then_some(Ok(0))
+    }
+
+    /// How many bytes can be read.
+    pub(crate) fn readable(&self, id: SideId) -> usize {
+        self.sides[1 - id].arrived
+    }
+
+    /// How many bytes could be written, where that is what a write depends on.
+    pub(crate) fn writable(&self, id: SideId) -> usize {
+        self.sides[id].room()
+    }
+
+    /// Writes up to `limit` bytes; `None` if it has to wait.
+    pub(crate) fn write(
+        &mut self,
+        id: SideId,
+        bufs: &[IoSlice<'_>],
+        limit: usize,
+        fx: &mut Effects,
+    ) -> Option<io::Result<usize>> {
+        let nobody_reads = self.local && self.sides[1 - id].orphan;
+        let side = &mut self.sides[id];
+        if let Some(error) = side.error.take() {
+            return Some(Err(error.into()));
+        }
+        if side.fin_queued || side.closed || nobody_reads {
+            return Some(Err(ErrorKind::BrokenPipe.into()));
+        }
+        let mut left = side.room().min(limit);
+        if left == 0 {
+            return None;
+        }
+        let mut count = 0;
+        for buf in bufs {
+            let part = left.min(buf.len());
+            side.bytes.extend(&buf[..part]);
+            left -= part;
+            count += part;
+        }
+        self.pump(id, fx);
+        Some(Ok(count))
+    }
+
+    /// This side writes no more.
+    pub(crate) fn shutdown(&mut self, id: SideId, fx: &mut Effects) {
+        let side = &mut self.sides[id];
+        side.fin_queued = true;
+        side.wake_all(fx);
+        self.pump(id, fx);
+    }
+
+    /// The handle is dropped, or its process dies.
+    pub(crate) fn close(&mut self, id: SideId, fx: &mut Effects) {
+        let unread = self.readable(id) > 0;
+        let side = &mut self.sides[id];
+        if side.orphan || side.gone {
+            return;
+        }
+        side.orphan = true;
+        if side.closed {
+            return;
+        }
+        if !side.open {
+            // Whatever the other side makes of the handshake is answered by a reset.
+            side.closed = true;
+        } else if unread || side.zero_linger {
+            self.reset(id, fx);
+        } else {
+            side.fin_queued = true;
+            self.pump(id, fx);
+        }
+    }
+
+    /// The side's host is gone without a word.
+    pub(crate) fn vanish(&mut self, id: SideId) {
+        self.sides[id].gone = true;
+    }
+
+    /// What has to be asked for is refused.
+    pub(crate) fn refuse(&mut self, id: SideId, fx: &mut Effects) {
+        self.reset(id, fx);
+    }
+
+    /// Something arrives at a side. Handshakes are the caller's business.
+    pub(crate) fn arrive(&mut self, id: SideId, packet: Packet, fx: &mut Effects) {
+        if let Packet::Data(count) = packet {
+            let sender = &mut self.sides[1 - id];
+            sender.flying -= count;
+            sender.arrived += count;
+        }
+        let side = &mut self.sides[id];
+        if packet == Packet::Rst {
+            return self.reset_arrives(id, fx);
+        }
+        if side.closed {
+            return;
+        }
+        if side.gone || (side.orphan && packet != Packet::Fin) {
+            return self.reset(id, fx);
+        }
+        if packet == Packet::Fin {
+            side.fin_arrived = true;
+        }
+        side.readers.move_to(&mut fx.wakes);
+        let sender = &mut self.sides[1 - id];
+        // As Linux does, so that not every byte wakes a writer.
+        if sender.room() > 0 && sender.room() >= sender.send_buffer / 3 {
+            sender.writers.move_to(&mut fx.wakes);
+        }
+    }
+
+    fn reset_arrives(&mut self, id: SideId, fx: &mut Effects) {
+        let side = &mut self.sides[id];
+        if side.closed || side.gone {
+            return;
+        }
+        let error = match (side.open, side.fin_arrived) {
+            (false, _) => ErrorKind::ConnectionRefused,
+            (true, false) => ErrorKind::ConnectionReset,
+            (true, true) => ErrorKind::BrokenPipe,
+        };
+        side.fail(error, fx);
+    }
+
+    /// What this side sent gets no answer, however often it is sent again.
+    pub(crate) fn time_out(&mut self, id: SideId, fx: &mut Effects) {
+        let side = &mut self.sides[id];
+        if !side.closed && !side.gone {
+            side.fail(ErrorKind::TimedOut, fx);
+        }
+    }
+
+    /// Whether a connection that is being opened is open; an error if it never will be.
+    pub(crate) fn connected(&mut self, id: SideId) -> Option<io::Result<()>> {
+        let side = &mut self.sides[id];
+        match side.error.take() {
+            Some(error) => Some(Err(error.into())),
+            None => side.open.then_some(Ok(())),
+        }
+    }
+
+    /// Whether the side is still being opened.
+    pub(crate) fn is_opening(&self, id: SideId) -> bool {
+        let side = &self.sides[id];
+        !side.open && !side.closed && !side.gone && !side.orphan
+    }
+
+    pub(crate) fn take_error(&mut self, id: SideId) -> Option<ErrorKind> {
+        self.sides[id].error.take()
+    }
+
+    pub(crate) fn readiness(&self, id: SideId) -> Readiness {
+        let side = &self.sides[id];
+        let error = side.error.is_some();
+        let hang_up = side.closed || (side.fin_arrived && side.fin_queued);
+        Readiness {
+            readable: self.readable(id) > 0 || side.fin_arrived || hang_up || error,
+            writable: side.room() > 0 || side.fin_queued || side.closed,
+            read_closed: side.fin_arrived || side.closed,
+            write_closed: hang_up || error,
+            error,
+        }
+    }
+
+    /// A side's share of the fingerprint, if it has changed.
+    pub(crate) fn new_digest(&mut self, id: SideId) -> Option<u64> {
+        let digest = self.digest(id);
+        let before = std::mem::replace(&mut self.sides[id].digest, digest);
+        (before != digest).then_some(digest)
+    }
+
+    fn digest(&self, id: SideId) -> u64 {
+        let side = &self.sides[id];
+        let flags = [
+            side.open,
+            side.fin_arrived,
+            side.fin_queued,
+            side.orphan,
+            side.closed,
+            side.error.is_some(),
+        ];
+        let flags = flags
+            .iter()
+            .fold(0, |bits, &flag| bits << 1 | u64::from(flag));
+        (self.readable(id) as u64) << 32 ^ (side.flying_or_waiting() as u64) << 8 ^ flags
+    }
+}
+
+/// Copies bytes of a queue from a place on.
+fn copy(from: &VecDeque<u8>, start: usize, to: &mut [u8]) {
+    let (first, second) = from.as_slices();
+    let head = first.get(start..).unwrap_or_default();
+    let part = head.len().min(to.len());
+    to[..part].copy_from_slice(&head[..part]);
+    let rest = to.len() - part;
+    let start = start.saturating_sub(first.len());
+    to[part..].copy_from_slice(&second[start..start + rest]);
+}

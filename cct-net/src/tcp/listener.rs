@@ -1,0 +1,171 @@
+//! Sockets that listen.
+
+use super::TcpStream;
+use super::stream::{Settings, check_ttl};
+use crate::dns::{ToSocketAddrs, each};
+use crate::host::{Hosts, hosts};
+use crate::stream::listening::{Buffers, Listening};
+use crate::stream::ops::End;
+use crate::stream::waiters::Wait;
+use cct_executor::node::{NodeId, current};
+use cct_executor::shim::{Access, OpKind, Shared};
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, ready};
+
+/// The backlog of [`TcpListener::bind`].
+const BACKLOG: u32 = 1024;
+
+/// Accepts TCP connections. Dropping it frees its port, and resets connections that wait to be
+/// accepted.
+///
+/// # Differences from tokio
+/// No file descriptors, no conversions from and to the standard library's type.
+pub struct TcpListener {
+    listening: Arc<Listening>,
+    addr: SocketAddr,
+    /// The number of its binding.
+    id: u64,
+    node: NodeId,
+    hosts: Weak<Hosts>,
+    settings: Shared<Settings>,
+}
+
+impl TcpListener {
+    pub(super) fn new(
+        listening: Arc<Listening>,
+        addr: SocketAddr,
+        id: u64,
+        settings: Settings,
+    ) -> io::Result<TcpListener> {
+        Ok(TcpListener {
+            listening,
+            addr,
+            id,
+            node: current(),
+            hosts: Arc::downgrade(&hosts()?),
+            settings: Shared::new(settings),
+        })
+    }
+
+    /// Listens at the first of the addresses that can be bound. Port 0 asks for a free one.
+    ///
+    /// # Scheduling points
+    /// One before each attempt, and one when a name is looked up.
+    ///
+    /// # Cancel safety
+    /// Safe: dropping the future binds nothing.
+    ///
+    /// # Errors
+    /// `AddrInUse` when somebody listens there, `AddrNotAvailable` when the address is not one of
+    /// the node's.
+    #[track_caller]
+    pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
+        let site = Location::caller();
+        each(addr.query(), site, move |addr| async move {
+            let hosts = hosts()?;
+            poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
+            let listening = Listening::new(BACKLOG, Buffers::default(), site);
+            let (port, id) = hosts.state.with(|state| {
+                let host = state.host(current());
+                host.check_bind(addr.ip())?;
+                host.tcp.bind(addr, true, Some(listening.clone()))
+            })?;
+            let addr = SocketAddr::new(addr.ip(), port);
+            TcpListener::new(listening, addr, id, Settings::default())
+        })
+    }
+
+    /// Waits for a connection.
+    ///
+    /// # Scheduling points
+    /// One before looking for one.
+    ///
+    /// # Cancel safety
+    /// Safe: no connection is lost.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_next(cx, Wait::Future, site))
+    }
+
+    /// As [`accept`](Self::accept), for hand-written futures: of several tasks the last one that
+    /// polled is woken.
+    ///
+    /// # Scheduling points
+    /// One before looking for a connection.
+    #[track_caller]
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        self.poll_next(cx, Wait::Poll, Location::caller())
+    }
+
+    fn poll_next(
+        &self,
+        cx: &mut Context<'_>,
+        wait: Wait,
+        site: &'static Location<'static>,
+    ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        let conn = ready!(self.listening.poll_accept(cx, wait, site));
+        let stream = TcpStream::new(End { conn, id: 1 }, self.addr.is_ipv6());
+        stream.apply(self.settings.with(|settings| *settings));
+        let peer = stream.addresses()[1];
+        Poll::Ready(Ok((stream, peer)))
+    }
+
+    /// The address it listens at.
+    ///
+    /// # Errors
+    /// None.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.addr)
+    }
+
+    /// How many hops a packet may make; 64 at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn ttl(&self) -> io::Result<u32> {
+        Ok(self.settings.with(|settings| settings.ttl))
+    }
+
+    /// Sets how many hops a packet may make: one is enough here.
+    ///
+    /// # Errors
+    /// `InvalidInput` for 0 or more than 255.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        check_ttl(ttl)?;
+        self.settings.with(|settings| settings.ttl = ttl);
+        Ok(())
+    }
+}
+
+impl Drop for TcpListener {
+    fn drop(&mut self) {
+        let Some(hosts) = self.hosts.upgrade() else {
+            return;
+        };
+        let port = self.addr.port();
+        let freed = hosts
+            .state
+            .with(|state| state.host(self.node).tcp.release(port, self.id));
+        // After a crash the port is not its own any more.
+        if let Some(listening) = freed {
+            listening.close(false);
+        }
+    }
+}
+
+impl fmt::Debug for TcpListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpListener")
+            .field("addr", &self.addr)
+            .finish()
+    }
+}

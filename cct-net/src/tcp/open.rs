@@ -1,0 +1,94 @@
+//! Opening connections.
+
+use super::TcpStream;
+use crate::fabric::network;
+use crate::host::hosts;
+use crate::stream::conn::{About, Conn, Names};
+use crate::stream::listening::Buffers;
+use crate::stream::ops::End;
+use crate::stream::state::State;
+use cct_executor::node::current;
+use cct_executor::shim::{Access, OpKind};
+use cct_executor::words::fingerprint::{hash_of, mix2};
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// What a socket brings along when it connects.
+#[derive(Default)]
+pub(super) struct Origin {
+    /// Address and number of its binding.
+    pub(super) bound: Option<(SocketAddr, u64)>,
+    pub(super) buffers: Buffers,
+}
+
+/// A connection to `to` from the running task's node.
+pub(super) async fn connect(
+    to: SocketAddr,
+    origin: Origin,
+    site: &'static Location<'static>,
+) -> io::Result<TcpStream> {
+    let hosts = hosts()?;
+    poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
+    let end = End {
+        conn: make(to, &origin, site)?,
+        id: 0,
+    };
+    end.conn.send_syn();
+    end.connected(site).await?;
+    Ok(TcpStream::new(end, false))
+}
+
+/// Makes the connection, and enters it in the host's table.
+fn make(
+    to: SocketAddr,
+    origin: &Origin,
+    site: &'static Location<'static>,
+) -> io::Result<Arc<Conn>> {
+    let (hosts, net) = (hosts()?, network()?);
+    let node = current();
+    let (about, state, binding, identity) = hosts.state.with(|state| {
+        let peer = state.route(node, to.ip())?;
+        // Nobody is called "all addresses": it is the node itself.
+        let to = match to.ip().is_unspecified() {
+            true => SocketAddr::new(state.source_address(node, to.ip()), to.port()),
+            false => to,
+        };
+        let (bound, binding) = match origin.bound {
+            Some((addr, id)) => (addr, (addr.port(), id)),
+            None => {
+                let any = SocketAddr::new(state.source_address(node, to.ip()), 0);
+                let binding = state.host(node).tcp.bind(any, false, None)?;
+                (any, binding)
+            }
+        };
+        let ip = match bound.ip().is_unspecified() {
+            true => state.source_address(node, to.ip()),
+            false => bound.ip(),
+        };
+        let from = SocketAddr::new(ip, binding.0);
+        let serial = state.next_conn();
+        // A port that was chosen may open several connections to one address.
+        let again = if origin.bound.is_some() { serial } else { 0 };
+        let options = state.tcp;
+        let about = About {
+            serial,
+            names: Names::Inet([from, to]),
+            nodes: [node, peer],
+            options,
+            site,
+        };
+        let send = origin.buffers.send.unwrap_or(options.send_buffer);
+        let recv = origin.buffers.recv.unwrap_or(options.recv_buffer);
+        let ends = State::new([send, options.send_buffer], [recv, options.recv_buffer]);
+        let identity = mix2(hash_of(&(from, to)), again);
+        Ok::<_, io::Error>((about, ends, binding, identity))
+    })?;
+    let conn = Conn::over_network(&net, &hosts, state, identity, about);
+    hosts
+        .state
+        .with(|state| state.add_conn(node, &conn, 0, Some(binding)));
+    Ok(conn)
+}

@@ -1,0 +1,62 @@
+//! How TCP works in a world.
+
+use crate::host::hosts;
+use std::time::Duration;
+
+/// How TCP works in the running world. Connections and listeners have what holds when they are
+/// made. Unix streams take their buffers and short reads from here too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Whether a read may return less than is there: a choice of the strategy between all, half
+    /// and one byte. Off by default; a read may come between two packets anyway.
+    pub short_reads: bool,
+    /// Whether a write may take less than there is room for, in the same way. Off by default.
+    pub short_writes: bool,
+    /// How many bytes a socket holds that have not arrived: 64 KiB by default.
+    pub send_buffer: usize,
+    /// How many bytes that arrived a socket holds: 64 KiB by default.
+    pub recv_buffer: usize,
+    /// How long an attempt to connect waits for an answer: 127 seconds by default, as on Linux.
+    pub connect_timeout: Duration,
+    /// For how long data that does not get through is sent again: 924.6 seconds by default, as on
+    /// Linux. Afterwards the connection is [`TimedOut`](std::io::ErrorKind::TimedOut).
+    pub retransmission_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            short_reads: false,
+            short_writes: false,
+            send_buffer: 64 << 10,
+            recv_buffer: 64 << 10,
+            connect_timeout: Duration::from_secs(127),
+            retransmission_timeout: Duration::from_millis(924_600),
+        }
+    }
+}
+
+/// Changes how TCP works in the running world, for sockets made from now on. Does nothing outside
+/// a world.
+///
+/// ```
+/// use cct_executor::Checker;
+///
+/// let report = Checker::new().iterations(10).run(|| async {
+///     cct_net::tcp::configure(|tcp| {
+///         tcp.short_reads = true;
+///         tcp.recv_buffer = 1024;
+///     });
+/// });
+/// report.assert_passed();
+/// ```
+pub fn configure(change: impl FnOnce(&mut Options)) {
+    if let Ok(hosts) = hosts() {
+        let mut options = hosts.state.with(|state| state.tcp);
+        change(&mut options);
+        options.send_buffer = options.send_buffer.max(1);
+        options.recv_buffer = options.recv_buffer.max(1);
+        hosts.state.with(|state| state.tcp = options);
+    }
+}

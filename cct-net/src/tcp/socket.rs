@@ -1,0 +1,308 @@
+//! Sockets that are configured before they connect or listen.
+
+use super::open::{self, Origin};
+use super::stream::Settings;
+use super::{TcpListener, TcpStream};
+use crate::host::{Hosts, hosts};
+use crate::stream::listening::{Buffers, Listening};
+use cct_executor::node::{NodeId, current};
+use cct_executor::shim::{OpKind, Shared};
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// A TCP socket that neither connects nor listens yet.
+///
+/// # Differences from tokio
+/// No file descriptors; what has no effect in this model (keep-alive, type of service, devices,
+/// `SO_REUSEPORT`) does not exist. Sizes of buffers are exactly what they are set to, where Linux
+/// doubles them.
+pub struct TcpSocket {
+    v6: bool,
+    node: NodeId,
+    hosts: Weak<Hosts>,
+    state: Shared<Config>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Config {
+    reuse: bool,
+    buffers: Buffers,
+    settings: Settings,
+    /// Address and number of the binding.
+    bound: Option<(SocketAddr, u64)>,
+}
+
+impl TcpSocket {
+    fn new(v6: bool) -> io::Result<TcpSocket> {
+        Ok(TcpSocket {
+            v6,
+            node: current(),
+            hosts: Arc::downgrade(&hosts()?),
+            state: Shared::default(),
+        })
+    }
+
+    /// A socket for IPv4.
+    ///
+    /// # Errors
+    /// Outside a world.
+    pub fn new_v4() -> io::Result<TcpSocket> {
+        TcpSocket::new(false)
+    }
+
+    /// A socket for IPv6.
+    ///
+    /// # Errors
+    /// Outside a world.
+    pub fn new_v6() -> io::Result<TcpSocket> {
+        TcpSocket::new(true)
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Config)) -> io::Result<()> {
+        self.state.with(change);
+        Ok(())
+    }
+
+    fn config(&self) -> Config {
+        self.state.with(|config| *config)
+    }
+
+    /// Sets whether it may bind an address at which there are sockets that do not listen.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_reuseaddr(&self, reuseaddr: bool) -> io::Result<()> {
+        self.set(|config| config.reuse = reuseaddr)
+    }
+
+    /// Whether it may bind an address at which there are sockets that do not listen.
+    ///
+    /// # Errors
+    /// None.
+    pub fn reuseaddr(&self) -> io::Result<bool> {
+        Ok(self.config().reuse)
+    }
+
+    /// Sets how many bytes it holds that have not arrived.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_send_buffer_size(&self, size: u32) -> io::Result<()> {
+        self.set(|config| config.buffers.send = Some(size.max(1) as usize))
+    }
+
+    /// How many bytes it holds that have not arrived.
+    ///
+    /// # Errors
+    /// Outside the world it was made in.
+    pub fn send_buffer_size(&self) -> io::Result<u32> {
+        let chosen = self.config().buffers.send;
+        let size = chosen.map_or_else(|| self.default_buffers().map(|b| b.0), Ok)?;
+        Ok(u32::try_from(size).unwrap_or(u32::MAX))
+    }
+
+    /// Sets how many bytes it holds that arrived and were not read.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_recv_buffer_size(&self, size: u32) -> io::Result<()> {
+        self.set(|config| config.buffers.recv = Some(size.max(1) as usize))
+    }
+
+    /// How many bytes it holds that arrived and were not read.
+    ///
+    /// # Errors
+    /// Outside the world it was made in.
+    pub fn recv_buffer_size(&self) -> io::Result<u32> {
+        let chosen = self.config().buffers.recv;
+        let size = chosen.map_or_else(|| self.default_buffers().map(|b| b.1), Ok)?;
+        Ok(u32::try_from(size).unwrap_or(u32::MAX))
+    }
+
+    fn default_buffers(&self) -> io::Result<(usize, usize)> {
+        let options = self.hosts()?.state.with(|state| state.tcp);
+        Ok((options.send_buffer, options.recv_buffer))
+    }
+
+    fn hosts(&self) -> io::Result<Arc<Hosts>> {
+        let over = || io::Error::other("the scenario that this socket belongs to is over");
+        self.hosts.upgrade().ok_or_else(over)
+    }
+
+    /// Sets for how long closing waits for data; with zero it resets the connection.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
+        self.set(|config| config.settings.linger = dur)
+    }
+
+    /// Makes closing reset the connection.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        self.set_linger(Some(Duration::ZERO))
+    }
+
+    /// For how long closing waits for data.
+    ///
+    /// # Errors
+    /// None.
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        Ok(self.config().settings.linger)
+    }
+
+    /// Sets whether small packets are sent without delay. Here they always are.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.set(|config| config.settings.nodelay = nodelay)
+    }
+
+    /// Whether small packets are sent without delay; false at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn nodelay(&self) -> io::Result<bool> {
+        Ok(self.config().settings.nodelay)
+    }
+
+    /// The address it is bound to; all addresses and port 0 before.
+    ///
+    /// # Errors
+    /// None.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        let bound = self.config().bound.map(|(addr, _)| addr);
+        Ok(bound.unwrap_or_else(|| self.anywhere()))
+    }
+
+    fn anywhere(&self) -> SocketAddr {
+        let ip: IpAddr = match self.v6 {
+            true => Ipv6Addr::UNSPECIFIED.into(),
+            false => Ipv4Addr::UNSPECIFIED.into(),
+        };
+        SocketAddr::new(ip, 0)
+    }
+
+    fn check_family(&self, addr: SocketAddr) -> io::Result<()> {
+        if addr.is_ipv6() == self.v6 {
+            return Ok(());
+        }
+        let version = if self.v6 { 6 } else { 4 };
+        Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            format!("{addr} is no address for a socket of IP version {version}"),
+        ))
+    }
+
+    /// Binds an address. Port 0 asks for a free one.
+    ///
+    /// # Scheduling points
+    /// One before binding, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `AddrInUse` when somebody is bound there, `AddrNotAvailable` when the address is not one of
+    /// the node's, `InvalidInput` when it is of the other version or the socket is bound already.
+    #[track_caller]
+    pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
+        self.check_family(addr)?;
+        self.bind_at(addr, Location::caller())
+    }
+
+    fn bind_at(&self, addr: SocketAddr, site: &'static Location<'static>) -> io::Result<()> {
+        let Config { reuse, bound, .. } = self.config();
+        if let Some((addr, _)) = bound {
+            let text = format!("the socket is bound to {addr} already");
+            return Err(io::Error::new(ErrorKind::InvalidInput, text));
+        }
+        let hosts = self.hosts()?;
+        hosts.sync_point(OpKind::Init, site);
+        let (port, id) = hosts.state.with(|state| {
+            let host = state.host(self.node);
+            host.check_bind(addr.ip())?;
+            host.tcp.bind(addr, reuse, None)
+        })?;
+        let addr = SocketAddr::new(addr.ip(), port);
+        self.set(|config| config.bound = Some((addr, id)))
+    }
+
+    /// Connects.
+    ///
+    /// # Scheduling points
+    /// One before the attempt.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives the attempt up.
+    ///
+    /// # Errors
+    /// As for [`TcpStream::connect`].
+    #[track_caller]
+    pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
+        let site = Location::caller();
+        async move {
+            self.check_family(addr)?;
+            let config = self.config();
+            let origin = Origin {
+                bound: config.bound,
+                buffers: config.buffers,
+            };
+            // From here on the binding is the connection's.
+            self.set(|config| config.bound = None)?;
+            let stream = open::connect(addr, origin, site).await?;
+            stream.apply(config.settings);
+            Ok(stream)
+        }
+    }
+
+    /// Listens, with room for that many connections that wait to be accepted, and one more.
+    ///
+    /// # Scheduling points
+    /// One before listening, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `AddrInUse` when somebody listens at the address.
+    #[track_caller]
+    pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
+        let site = Location::caller();
+        if self.config().bound.is_none() {
+            self.bind_at(self.anywhere(), site)?;
+        }
+        let config = self.config();
+        let (addr, id) = config.bound.expect("cct bug: bound, and not bound");
+        let hosts = self.hosts()?;
+        hosts.sync_point(OpKind::Init, site);
+        let listening = Listening::new(backlog, config.buffers, site);
+        hosts.state.with(|state| {
+            let host = state.host(self.node);
+            host.tcp.listen(addr, id, listening.clone())
+        })?;
+        self.set(|config| config.bound = None)?;
+        TcpListener::new(listening, addr, id, config.settings)
+    }
+}
+
+impl Drop for TcpSocket {
+    fn drop(&mut self) {
+        let bound = self.config().bound;
+        if let (Some((addr, id)), Some(hosts)) = (bound, self.hosts.upgrade()) {
+            let released = hosts
+                .state
+                .with(|state| state.host(self.node).tcp.release(addr.port(), id));
+            drop(released);
+        }
+    }
+}
+
+impl fmt::Debug for TcpSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpSocket")
+            .field("addr", &self.config().bound.map(|(addr, _)| addr))
+            .finish()
+    }
+}

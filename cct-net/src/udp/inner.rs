@@ -1,0 +1,210 @@
+//! A socket as its host keeps it: what arrived, and who waits for it.
+
+use crate::host::{Hosts, mapped};
+use crate::io::{Interest, Ready};
+use crate::stream::state::Readiness;
+use crate::stream::waiters::{Wait, Waiters};
+use bytes::Bytes;
+use cct_executor::node::NodeId;
+use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared};
+use cct_executor::task::coop;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, ready};
+
+/// A UDP socket.
+pub(crate) struct Inner {
+    pub(super) state: Shared<State>,
+    pub(super) resource: Resource,
+    pub(super) node: NodeId,
+    pub(super) hosts: Weak<Hosts>,
+    /// Where it is bound.
+    pub(super) v6: bool,
+}
+
+pub(super) struct State {
+    pub(super) local: SocketAddr,
+    pub(super) peer: Option<SocketAddr>,
+    queue: VecDeque<Datagram>,
+    bytes: usize,
+    error: Option<ErrorKind>,
+    readers: Waiters,
+    pub(super) broadcast: bool,
+    pub(super) loop_v4: bool,
+    pub(super) loop_v6: bool,
+    pub(super) ttl: u32,
+    pub(super) multicast_ttl: u32,
+    pub(super) groups: Vec<IpAddr>,
+}
+
+/// A datagram that arrived.
+#[derive(Clone)]
+pub(super) struct Datagram {
+    pub(super) from: SocketAddr,
+    pub(super) data: Bytes,
+}
+
+impl Inner {
+    pub(super) fn new(
+        local: SocketAddr,
+        node: NodeId,
+        hosts: &Arc<Hosts>,
+        site: &'static Location<'static>,
+    ) -> Arc<Inner> {
+        Arc::new(Inner {
+            state: Shared::new(State {
+                local,
+                peer: None,
+                queue: VecDeque::new(),
+                bytes: 0,
+                error: None,
+                readers: Waiters::default(),
+                broadcast: false,
+                loop_v4: true,
+                loop_v6: true,
+                ttl: 64,
+                multicast_ttl: 1,
+                groups: Vec::new(),
+            }),
+            resource: Resource::at(ResourceKind::Socket, site),
+            node,
+            hosts: Arc::downgrade(hosts),
+            v6: local.is_ipv6(),
+        })
+    }
+
+    /// The form in which this socket shows an address.
+    pub(super) fn shown(&self, addr: SocketAddr) -> SocketAddr {
+        if self.v6 { mapped(addr) } else { addr }
+    }
+
+    /// Whether a datagram that was sent to several goes to this socket too.
+    pub(super) fn listens_to(&self, to: SocketAddr) -> bool {
+        self.state.with(|state| {
+            let group = !to.ip().is_multicast() || state.groups.contains(&to.ip());
+            let anywhere = state.local.ip().is_unspecified() || state.local.ip() == to.ip();
+            group && anywhere && state.local.port() == to.port()
+        })
+    }
+
+    /// A datagram arrives. One that finds no room is lost.
+    pub(super) fn arrive(&self, datagram: Datagram, recv_buffer: usize) {
+        let (waiters, digest) = self.state.with(|state| {
+            let stranger = state.peer.is_some_and(|peer| peer != datagram.from);
+            if !stranger && state.bytes + datagram.data.len() <= recv_buffer {
+                state.bytes += datagram.data.len();
+                state.queue.push_back(datagram);
+            }
+            (std::mem::take(&mut state.readers), state.queue.len() as u64)
+        });
+        self.resource.set_state(digest);
+        waiters.wake();
+    }
+
+    /// The host at the other end says that nobody is bound there.
+    pub(super) fn unreachable(&self, peer: SocketAddr) {
+        let waiters = self.state.with(|state| {
+            (state.peer == Some(peer)).then(|| {
+                state.error = Some(ErrorKind::ConnectionRefused);
+                std::mem::take(&mut state.readers)
+            })
+        });
+        if let Some(waiters) = waiters {
+            waiters.wake();
+        }
+    }
+
+    pub(super) fn take_error(&self) -> Option<io::Error> {
+        let error = self.state.with(|state| state.error.take());
+        error.map(io::Error::from)
+    }
+
+    /// The next datagram, if there is one; `keep` leaves it where it is.
+    pub(super) fn next(&self, keep: bool) -> Option<io::Result<Datagram>> {
+        let (next, digest) = self.state.with(|state| {
+            if let Some(error) = state.error.take() {
+                return (Some(Err(error.into())), None);
+            }
+            let next = if keep {
+                state.queue.front().cloned()
+            } else {
+                state.queue.pop_front()
+            };
+            if let (Some(datagram), false) = (&next, keep) {
+                state.bytes -= datagram.data.len();
+            }
+            (next.map(Ok), Some(state.queue.len() as u64))
+        });
+        if let Some(digest) = digest {
+            self.resource.set_state(digest);
+        }
+        next
+    }
+
+    pub(super) fn poll_next(
+        &self,
+        cx: &mut Context<'_>,
+        keep: bool,
+        wait: Wait,
+        site: &'static Location<'static>,
+    ) -> Poll<io::Result<Datagram>> {
+        let access = if keep { Access::Read } else { Access::Write };
+        ready!(self.resource.point(OpKind::Recv, access, site));
+        let budget = ready!(coop::poll_proceed(cx));
+        match self.next(keep) {
+            Some(next) => {
+                budget.made_progress();
+                Poll::Ready(next)
+            }
+            None => self.wait(cx, wait, OpKind::Recv, site),
+        }
+    }
+
+    fn wait<R>(
+        &self,
+        cx: &Context<'_>,
+        wait: Wait,
+        kind: OpKind,
+        site: &'static Location<'static>,
+    ) -> Poll<io::Result<R>> {
+        if self.hosts.strong_count() == 0 {
+            let text = "the scenario that this socket belongs to is over";
+            return Poll::Ready(Err(io::Error::other(text)));
+        }
+        self.state.with(|state| state.readers.register(cx, wait));
+        self.resource.blocked(kind, site);
+        Poll::Pending
+    }
+
+    pub(super) fn readiness(&self, interest: Interest) -> Ready {
+        let state = self.state.with(|state| Readiness {
+            readable: !state.queue.is_empty() || state.error.is_some(),
+            writable: true,
+            error: state.error.is_some(),
+            ..Readiness::default()
+        });
+        Ready::of(state, interest)
+    }
+
+    pub(super) fn poll_ready(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        wait: Wait,
+        site: &'static Location<'static>,
+    ) -> Poll<io::Result<Ready>> {
+        let kind = if interest.is_readable() {
+            OpKind::Recv
+        } else {
+            OpKind::Send
+        };
+        ready!(self.resource.point(kind, Access::Read, site));
+        match self.readiness(interest) {
+            Ready::EMPTY => self.wait(cx, wait, kind, site),
+            ready => Poll::Ready(Ok(ready)),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! UDP: the names of `tokio::net`.
+//!
+//! Datagrams to one port of one node may overtake each other. They are lost where a link is cut, a
+//! rule says so, the receiver's buffer is full or nobody is bound; besides, where
+//! [`Options::loss`] makes it a choice.
+
+pub(crate) mod inner;
+mod options;
+pub(crate) mod send;
+mod settings;
+mod socket;
+
+pub use options::{Options, configure};
+pub use socket::UdpSocket;

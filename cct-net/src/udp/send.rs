@@ -1,0 +1,244 @@
+//! Datagrams on their way.
+
+use super::inner::{Datagram, Inner};
+use crate::fabric::flow::FlowKind;
+use crate::fabric::{Arrival, FlowId, Network, network};
+use crate::host::Hosts;
+use bytes::Bytes;
+use cct_executor::node::NodeId;
+use cct_executor::nondet;
+use cct_executor::words::fingerprint::mix2;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+
+/// The longest datagram of IPv4.
+const LONGEST: usize = 65_507;
+/// What UDP and IP add to each datagram.
+const HEADERS: usize = 28;
+/// The automatic addresses' broadcast address.
+const BROADCAST: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 255);
+
+/// Flows of datagrams, by sending node, receiving node and port.
+pub(crate) type Flows = std::collections::BTreeMap<(u16, u16, u16), FlowId>;
+
+/// What is on its way.
+#[derive(Clone)]
+enum Load {
+    Datagram(Datagram),
+    /// Nobody is bound at the address that this was sent to.
+    Unreachable(SocketAddr),
+}
+
+#[derive(Clone)]
+struct Flight {
+    hosts: Weak<Hosts>,
+    from: NodeId,
+    to: NodeId,
+    addr: SocketAddr,
+    load: Load,
+    site: &'static Location<'static>,
+}
+
+impl Inner {
+    /// Sends a datagram, to the peer if no address is given.
+    pub(super) fn send(
+        &self,
+        data: &[u8],
+        to: Option<SocketAddr>,
+        site: &'static Location<'static>,
+    ) -> io::Result<usize> {
+        if let Some(error) = self.take_error() {
+            return Err(error);
+        }
+        let peer = self.state.with(|state| state.peer);
+        let to = to.or(peer).ok_or_else(|| {
+            let text = "the socket is not connected, and no address was given";
+            // Linux has a word of its own for it, which std does not name.
+            io::Error::new(ErrorKind::NotConnected, text)
+        })?;
+        let to = SocketAddr::new(to.ip().to_canonical(), to.port());
+        if to.is_ipv6() && !self.v6 {
+            let text = format!("{to} is no address for a socket of IP version 4");
+            return Err(io::Error::new(ErrorKind::InvalidInput, text));
+        }
+        if data.len() > LONGEST {
+            let text = format!("{} bytes do not fit in a datagram", data.len());
+            return Err(io::Error::other(text));
+        }
+        let hosts = self
+            .hosts
+            .upgrade()
+            .ok_or_else(|| io::Error::other("the scenario that this socket belongs to is over"))?;
+        let from = self.source(&hosts, to.ip());
+        let datagram = Datagram {
+            from,
+            data: Bytes::copy_from_slice(data),
+        };
+        let ways = self.ways(&hosts, to.ip())?;
+        let options = hosts.state.with(|state| state.udp);
+        for node in ways {
+            let flight = Flight {
+                hosts: self.hosts.clone(),
+                from: self.node,
+                to: node,
+                addr: to,
+                load: Load::Datagram(datagram.clone()),
+                site,
+            };
+            match fate(options.loss, options.duplication) {
+                0 => {}
+                1 => flight.leave()?,
+                _ => {
+                    flight.clone().leave()?;
+                    flight.leave()?;
+                }
+            }
+        }
+        Ok(data.len())
+    }
+
+    /// The address that receivers see.
+    fn source(&self, hosts: &Hosts, to: IpAddr) -> SocketAddr {
+        let local = self.state.with(|state| state.local);
+        let ip = match local.ip().is_unspecified() {
+            true => hosts
+                .state
+                .with(|state| state.source_address(self.node, to)),
+            false => local.ip(),
+        };
+        SocketAddr::new(ip, local.port())
+    }
+
+    /// The nodes that a datagram goes to.
+    fn ways(&self, hosts: &Hosts, to: IpAddr) -> io::Result<Vec<NodeId>> {
+        let broadcast = is_broadcast(to);
+        if !broadcast && !to.is_multicast() {
+            let node = hosts.state.with(|state| state.route(self.node, to))?;
+            return Ok(vec![node]);
+        }
+        let (allowed, own) = self.state.with(|state| {
+            let own = match to {
+                _ if broadcast => true,
+                IpAddr::V4(_) => state.loop_v4,
+                IpAddr::V6(_) => state.loop_v6,
+            };
+            (state.broadcast || !broadcast, own)
+        });
+        if !allowed {
+            let text = "broadcasting needs set_broadcast(true)";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, text));
+        }
+        let mut nodes = hosts.state.with(|state| state.nodes());
+        nodes.retain(|&node| own || node != self.node);
+        Ok(nodes)
+    }
+}
+
+fn is_broadcast(ip: IpAddr) -> bool {
+    ip == IpAddr::from(Ipv4Addr::BROADCAST) || ip == IpAddr::from(BROADCAST)
+}
+
+/// How many times a datagram arrives.
+fn fate(loss: bool, duplication: bool) -> u32 {
+    match (loss, duplication) {
+        (false, false) => 1,
+        (true, false) => 1 - u32::from(nondet::boolean()),
+        (false, true) => 1 + u32::from(nondet::boolean()),
+        (true, true) => [1, 0, 2][nondet::choose(3) as usize],
+    }
+}
+
+impl Flight {
+    fn leave(self) -> io::Result<()> {
+        let Some(hosts) = self.hosts.upgrade() else {
+            return Ok(());
+        };
+        let net = network()?;
+        let key = (self.from.0, self.to.0, self.addr.port());
+        let known = hosts.state.with(|state| state.udp_flows.get(&key).copied());
+        let flow = known.unwrap_or_else(|| {
+            let identity = mix2(0x7564_7000, u64::from(self.addr.port()));
+            let (from, to) = (self.from, self.to);
+            let flow = Network::open(&net, from, to, FlowKind::Loose, identity, self.site);
+            hosts.state.with(|state| state.udp_flows.insert(key, flow));
+            flow
+        });
+        Network::send(&net, flow, Box::new(self));
+        Ok(())
+    }
+
+    /// Sockets that it is for.
+    fn receivers(&self, hosts: &Hosts) -> (Vec<Arc<Inner>>, usize) {
+        let several = is_broadcast(self.addr.ip()) || self.addr.ip().is_multicast();
+        let (mut sockets, room) = hosts.state.with(|state| {
+            let room = state.udp.recv_buffer;
+            let host = state.host(self.to);
+            let sockets: Vec<Arc<Inner>> = if several {
+                host.udp.sockets().cloned().collect()
+            } else {
+                host.udp.find(self.addr).cloned().into_iter().collect()
+            };
+            (sockets, room)
+        });
+        if several {
+            sockets.retain(|socket| socket.listens_to(self.addr));
+        }
+        (sockets, room)
+    }
+}
+
+impl Arrival for Flight {
+    fn arrive(self: Box<Self>) {
+        let Some(hosts) = self.hosts.upgrade() else {
+            return;
+        };
+        let (sockets, room) = self.receivers(&hosts);
+        match &self.load {
+            Load::Datagram(datagram) => {
+                for socket in &sockets {
+                    socket.arrive(datagram.clone(), room);
+                }
+                let several = is_broadcast(self.addr.ip()) || self.addr.ip().is_multicast();
+                if sockets.is_empty() && !several {
+                    let back = Flight {
+                        from: self.to,
+                        to: self.from,
+                        addr: datagram.from,
+                        load: Load::Unreachable(self.addr),
+                        ..(*self).clone()
+                    };
+                    // What tells of a loss may be lost too.
+                    let _ = back.leave();
+                }
+            }
+            Load::Unreachable(peer) => sockets.iter().for_each(|socket| socket.unreachable(*peer)),
+        }
+    }
+
+    fn copy(&self) -> Option<Box<dyn Arrival>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn size(&self) -> usize {
+        match &self.load {
+            Load::Datagram(datagram) => HEADERS + datagram.data.len(),
+            Load::Unreachable(_) => 2 * HEADERS,
+        }
+    }
+
+    fn kind(&self) -> u64 {
+        match self.load {
+            Load::Datagram(_) => 6,
+            Load::Unreachable(_) => 7,
+        }
+    }
+
+    fn label(&self) -> &'static str {
+        match self.load {
+            Load::Datagram(_) => "datagram",
+            Load::Unreachable(_) => "unreachable",
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Settings of sockets: broadcasting and groups.
+
+use super::UdpSocket;
+use super::inner::{Inner, State};
+use crate::tcp::check_ttl;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+impl Inner {
+    /// Connects the socket. An address that stands for all is the node itself.
+    pub(super) fn set_peer(&self, to: SocketAddr) -> io::Result<()> {
+        let over = || io::Error::other("the scenario that this socket belongs to is over");
+        let hosts = self.hosts.upgrade().ok_or_else(over)?;
+        let ip = to.ip().to_canonical();
+        let (ip, local) = hosts.state.with(|state| {
+            if !ip.is_multicast() {
+                state.route(self.node, ip)?;
+            }
+            let own = state.source_address(self.node, ip);
+            let ip = if ip.is_unspecified() { own } else { ip };
+            Ok::<_, io::Error>((ip, own))
+        })?;
+        let local = self.shown(SocketAddr::new(local, 0)).ip();
+        self.state.with(|state| {
+            state.peer = Some(SocketAddr::new(ip, to.port()));
+            if state.local.ip().is_unspecified() {
+                state.local.set_ip(local);
+            }
+        });
+        Ok(())
+    }
+}
+
+impl UdpSocket {
+    fn get<R>(&self, f: impl FnOnce(&State) -> R) -> io::Result<R> {
+        Ok(self.inner.state.with(|state| f(state)))
+    }
+
+    fn set(&self, f: impl FnOnce(&mut State)) -> io::Result<()> {
+        self.inner.state.with(f);
+        Ok(())
+    }
+
+    /// Whether it may broadcast; false at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn broadcast(&self) -> io::Result<bool> {
+        self.get(|state| state.broadcast)
+    }
+
+    /// Sets whether it may broadcast: send to 255.255.255.255 or 10.255.255.255, and so to all
+    /// sockets of all nodes that are bound to the port at all addresses.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_broadcast(&self, on: bool) -> io::Result<()> {
+        self.set(|state| state.broadcast = on)
+    }
+
+    /// Whether what it sends to a group reaches its own node; true at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn multicast_loop_v4(&self) -> io::Result<bool> {
+        self.get(|state| state.loop_v4)
+    }
+
+    /// Sets whether what it sends to a group reaches its own node.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_multicast_loop_v4(&self, on: bool) -> io::Result<()> {
+        self.set(|state| state.loop_v4 = on)
+    }
+
+    /// Whether what it sends to a group reaches its own node; true at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn multicast_loop_v6(&self) -> io::Result<bool> {
+        self.get(|state| state.loop_v6)
+    }
+
+    /// Sets whether what it sends to a group reaches its own node.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_multicast_loop_v6(&self, on: bool) -> io::Result<()> {
+        self.set(|state| state.loop_v6 = on)
+    }
+
+    /// How many hops a datagram to a group may make; 1 at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
+        self.get(|state| state.multicast_ttl)
+    }
+
+    /// Sets how many hops a datagram to a group may make: one is enough here.
+    ///
+    /// # Errors
+    /// `InvalidInput` for more than 255.
+    pub fn set_multicast_ttl_v4(&self, ttl: u32) -> io::Result<()> {
+        check_ttl(ttl.max(1))?;
+        self.set(|state| state.multicast_ttl = ttl)
+    }
+
+    /// How many hops a datagram may make; 64 at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.get(|state| state.ttl)
+    }
+
+    /// Sets how many hops a datagram may make: one is enough here.
+    ///
+    /// # Errors
+    /// `InvalidInput` for 0 or more than 255.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        check_ttl(ttl)?;
+        self.set(|state| state.ttl = ttl)
+    }
+
+    fn join(&self, group: IpAddr) -> io::Result<()> {
+        check_group(group)?;
+        let known = self.inner.state.with(|state| {
+            let known = state.groups.contains(&group);
+            if !known {
+                state.groups.push(group);
+            }
+            known
+        });
+        if known {
+            let text = format!("the socket is in the group {group} already");
+            return Err(io::Error::new(ErrorKind::AddrInUse, text));
+        }
+        Ok(())
+    }
+
+    fn leave(&self, group: IpAddr) -> io::Result<()> {
+        check_group(group)?;
+        let left = self.inner.state.with(|state| {
+            let at = state.groups.iter().position(|&other| other == group)?;
+            Some(state.groups.remove(at))
+        });
+        left.map(drop).ok_or_else(|| {
+            let text = format!("the socket is not in the group {group}");
+            io::Error::new(ErrorKind::AddrNotAvailable, text)
+        })
+    }
+
+    /// Joins a group: from now on it receives what is sent there. A node has one interface.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the address is none of a group, `AddrInUse` when it is in it already.
+    pub fn join_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        let _ = interface;
+        self.join(multiaddr.into())
+    }
+
+    /// Joins a group: from now on it receives what is sent there. A node has one interface.
+    ///
+    /// # Errors
+    /// As for [`join_multicast_v4`](Self::join_multicast_v4).
+    pub fn join_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
+        let _ = interface;
+        self.join((*multiaddr).into())
+    }
+
+    /// Leaves a group.
+    ///
+    /// # Errors
+    /// `AddrNotAvailable` when it is not in it.
+    pub fn leave_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        let _ = interface;
+        self.leave(multiaddr.into())
+    }
+
+    /// Leaves a group.
+    ///
+    /// # Errors
+    /// `AddrNotAvailable` when it is not in it.
+    pub fn leave_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()> {
+        let _ = interface;
+        self.leave((*multiaddr).into())
+    }
+}
+
+fn check_group(group: IpAddr) -> io::Result<()> {
+    if group.is_multicast() {
+        return Ok(());
+    }
+    let text = format!("{group} is not the address of a group");
+    Err(io::Error::new(ErrorKind::InvalidInput, text))
+}

@@ -1,0 +1,497 @@
+//! Datagram sockets.
+
+use super::SocketAddr;
+use super::inner::Inner;
+use super::registry::Bound;
+use crate::host::hosts;
+use crate::io::{Interest, Ready};
+use crate::stream::waiters::Wait;
+use cct_executor::node::current;
+use cct_executor::shim::{Access, OpKind};
+use cct_executor::task::coop;
+use std::fmt;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::panic::Location;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+type Site = &'static Location<'static>;
+
+/// A Unix datagram socket. Nothing is lost or overtaken: with 11 datagrams waiting at the receiver,
+/// senders wait.
+///
+/// # Differences from tokio
+/// No file descriptors, no abstract names, no `async_io`. `poll_*` methods take a slice and return
+/// how many bytes they filled. A future of `send_to` waits for the socket that the path leads to
+/// when it is first polled.
+pub struct UnixDatagram {
+    inner: Arc<Inner>,
+}
+
+fn fill(buf: &mut [u8], data: &[u8]) -> usize {
+    let count = buf.len().min(data.len());
+    buf[..count].copy_from_slice(&data[..count]);
+    count
+}
+
+fn would_block<T>() -> io::Result<T> {
+    Err(ErrorKind::WouldBlock.into())
+}
+
+impl UnixDatagram {
+    /// A socket bound to a path.
+    ///
+    /// # Scheduling points
+    /// One before binding, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `AddrInUse` when the path is taken.
+    #[track_caller]
+    pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
+        let (path, site) = (path.as_ref(), Location::caller());
+        let hosts = hosts()?;
+        hosts.sync_point(OpKind::Init, site);
+        let inner = Inner::new(SocketAddr::of(path), Arc::downgrade(&hosts), site);
+        let bound = Bound::Datagram(Arc::downgrade(&inner));
+        hosts
+            .state
+            .with(|state| state.host(current()).unix.bind(path, bound))?;
+        Ok(UnixDatagram { inner })
+    }
+
+    /// A socket without a name.
+    ///
+    /// # Errors
+    /// Outside a world.
+    #[track_caller]
+    pub fn unbound() -> io::Result<UnixDatagram> {
+        let hosts = Arc::downgrade(&hosts()?);
+        let inner = Inner::new(SocketAddr::default(), hosts, Location::caller());
+        Ok(UnixDatagram { inner })
+    }
+
+    /// Two sockets without names, connected to each other.
+    ///
+    /// # Errors
+    /// Outside a world.
+    #[track_caller]
+    pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
+        let (one, two) = (UnixDatagram::unbound()?, UnixDatagram::unbound()?);
+        one.inner.connect(&two.inner);
+        two.inner.connect(&one.inner);
+        Ok((one, two))
+    }
+
+    /// Makes the socket at a path the one that [`send`](Self::send) sends to.
+    ///
+    /// # Errors
+    /// `NotFound`, and `ConnectionRefused` when the socket there was closed.
+    pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
+        let peer = self.find(path.as_ref())?;
+        self.inner.connect(&peer);
+        Ok(())
+    }
+
+    fn find(&self, path: &Path) -> io::Result<Arc<Inner>> {
+        let over = || io::Error::other("the scenario that this socket belongs to is over");
+        let hosts = self.inner.hosts.upgrade().ok_or_else(over)?;
+        hosts
+            .state
+            .with(|state| state.host(current()).unix.datagram(path))
+    }
+
+    fn push(&self, to: &Arc<Inner>, data: &[u8]) -> Option<io::Result<usize>> {
+        let (name, shut) = self
+            .inner
+            .state
+            .with(|state| (state.name.clone(), state.shut_write));
+        if shut {
+            return Some(Err(ErrorKind::BrokenPipe.into()));
+        }
+        to.push(&name, data)
+    }
+
+    fn poll_push(
+        &self,
+        cx: &mut Context<'_>,
+        to: &Arc<Inner>,
+        data: &[u8],
+        (wait, site): (Wait, Site),
+    ) -> Poll<io::Result<usize>> {
+        ready!(to.resource.point(OpKind::Send, Access::Write, site));
+        let budget = ready!(coop::poll_proceed(cx));
+        match self.push(to, data) {
+            Some(sent) => {
+                budget.made_progress();
+                Poll::Ready(sent)
+            }
+            None => {
+                to.wait_for_room(cx, wait);
+                to.resource.blocked(OpKind::Send, site);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Sends a datagram to the socket it is connected to, waiting for room there.
+    ///
+    /// # Scheduling points
+    /// One before sending.
+    ///
+    /// # Cancel safety
+    /// Safe: a future that was dropped before completion has sent nothing.
+    ///
+    /// # Errors
+    /// `NotConnected`, `ConnectionRefused` when the other socket was closed, `BrokenPipe` after
+    /// [`shutdown`](Self::shutdown).
+    #[track_caller]
+    pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_out(cx, buf, Wait::Future, site))
+    }
+
+    fn poll_out(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+        wait: Wait,
+        site: Site,
+    ) -> Poll<io::Result<usize>> {
+        match self.inner.peer() {
+            Ok(peer) => self.poll_push(cx, &peer, buf, (wait, site)),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    /// As [`send`](Self::send), for hand-written futures.
+    ///
+    /// # Scheduling points
+    /// One before sending.
+    #[track_caller]
+    pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_out(cx, buf, Wait::Poll, Location::caller())
+    }
+
+    /// As [`send`](Self::send), at once.
+    ///
+    /// # Scheduling points
+    /// One before sending, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `WouldBlock` when there is no room, and as for [`send`](Self::send).
+    #[track_caller]
+    pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
+        self.try_push(&self.inner.peer()?, buf, Location::caller())
+    }
+
+    fn try_push(&self, to: &Arc<Inner>, buf: &[u8], site: Site) -> io::Result<usize> {
+        to.resource.sync_point(OpKind::Send, Access::Write, site);
+        self.push(to, buf).unwrap_or_else(would_block)
+    }
+
+    /// Sends a datagram to the socket at a path, waiting for room there.
+    ///
+    /// # Scheduling points
+    /// One before sending.
+    ///
+    /// # Cancel safety
+    /// Safe: a future that was dropped before completion has sent nothing.
+    ///
+    /// # Errors
+    /// `NotFound`, and as for [`send`](Self::send).
+    #[track_caller]
+    pub fn send_to<P: AsRef<Path>>(
+        &self,
+        buf: &[u8],
+        target: P,
+    ) -> impl Future<Output = io::Result<usize>> {
+        let site = Location::caller();
+        async move {
+            let to = self.find(target.as_ref())?;
+            poll_fn(|cx| self.poll_push(cx, &to, buf, (Wait::Future, site))).await
+        }
+    }
+
+    /// As [`send_to`](Self::send_to), at once.
+    ///
+    /// # Scheduling points
+    /// One before sending, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `WouldBlock` when there is no room, and as for [`send_to`](Self::send_to).
+    #[track_caller]
+    pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
+        self.try_push(&self.find(target.as_ref())?, buf, Location::caller())
+    }
+
+    fn poll_in(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+        (wait, site): (Wait, Site),
+    ) -> Poll<io::Result<(usize, SocketAddr)>> {
+        let inner = &self.inner;
+        ready!(inner.resource.point(OpKind::Recv, Access::Write, site));
+        let budget = ready!(coop::poll_proceed(cx));
+        if let Some((from, data)) = inner.pop() {
+            budget.made_progress();
+            return Poll::Ready(Ok((fill(buf, &data), from)));
+        }
+        if inner.is_shut() {
+            return Poll::Ready(Ok((0, SocketAddr::default())));
+        }
+        inner.wait_to_read(cx, wait);
+        inner.resource.blocked(OpKind::Recv, site);
+        Poll::Pending
+    }
+
+    fn try_in(&self, buf: &mut [u8], site: Site) -> io::Result<(usize, SocketAddr)> {
+        let inner = &self.inner;
+        inner.resource.sync_point(OpKind::Recv, Access::Write, site);
+        match inner.pop() {
+            Some((from, data)) => Ok((fill(buf, &data), from)),
+            None if inner.is_shut() => Ok((0, SocketAddr::default())),
+            None => would_block(),
+        }
+    }
+
+    /// Receives a datagram. What does not fit in the buffer is lost.
+    ///
+    /// # Scheduling points
+    /// One before looking for one.
+    ///
+    /// # Cancel safety
+    /// Safe: no datagram is lost.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
+        let from = self.recv_from(buf);
+        async move { from.await.map(|(count, _)| count) }
+    }
+
+    /// As [`recv`](Self::recv), for hand-written futures: of several tasks the last one that
+    /// polled is woken.
+    ///
+    /// # Scheduling points
+    /// One before looking for a datagram.
+    #[track_caller]
+    pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.poll_recv_from(cx, buf).map_ok(|(count, _)| count)
+    }
+
+    /// As [`recv`](Self::recv), at once.
+    ///
+    /// # Scheduling points
+    /// One before receiving, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `WouldBlock` when there is none.
+    #[track_caller]
+    pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(self.try_in(buf, Location::caller())?.0)
+    }
+
+    /// As [`recv`](Self::recv), and says who sent it.
+    ///
+    /// # Scheduling points
+    /// One before looking for a datagram.
+    ///
+    /// # Cancel safety
+    /// Safe: no datagram is lost.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn recv_from(
+        &self,
+        buf: &mut [u8],
+    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_in(cx, buf, (Wait::Future, site)))
+    }
+
+    /// As [`recv_from`](Self::recv_from), for hand-written futures: of several tasks the last one
+    /// that polled is woken.
+    ///
+    /// # Scheduling points
+    /// One before looking for a datagram.
+    #[track_caller]
+    pub fn poll_recv_from(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<(usize, SocketAddr)>> {
+        self.poll_in(cx, buf, (Wait::Poll, Location::caller()))
+    }
+
+    /// As [`recv_from`](Self::recv_from), at once.
+    ///
+    /// # Scheduling points
+    /// One before receiving, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `WouldBlock` when there is none.
+    #[track_caller]
+    pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.try_in(buf, Location::caller())
+    }
+
+    /// Waits until the socket is ready for some of `interest`, and says for what.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    ///
+    /// # Cancel safety
+    /// Safe: nothing is lost.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_ready(cx, interest, Wait::Future, site))
+    }
+
+    fn poll_ready(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        wait: Wait,
+        site: Site,
+    ) -> Poll<io::Result<Ready>> {
+        let inner = &self.inner;
+        ready!(inner.resource.point(OpKind::Recv, Access::Read, site));
+        let ready = inner.readiness(interest);
+        if !ready.is_empty() {
+            return Poll::Ready(Ok(ready));
+        }
+        inner.wait_to_read(cx, wait);
+        if interest.is_writable() {
+            if let Ok(peer) = inner.peer() {
+                peer.wait_for_room(cx, wait);
+            }
+        }
+        inner.resource.blocked(OpKind::Recv, site);
+        Poll::Pending
+    }
+
+    /// Waits until there is a datagram.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    ///
+    /// # Cancel safety
+    /// Safe: nothing is lost.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
+        let ready = self.ready(Interest::READABLE);
+        async move { ready.await.map(drop) }
+    }
+
+    /// Waits until there is room for a datagram at the socket it is connected to.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    ///
+    /// # Cancel safety
+    /// Safe: nothing is lost.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
+        let ready = self.ready(Interest::WRITABLE);
+        async move { ready.await.map(drop) }
+    }
+
+    /// As [`readable`](Self::readable), for hand-written futures.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    #[track_caller]
+    pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_ready(cx, Interest::READABLE, Wait::Poll, Location::caller())
+            .map_ok(drop)
+    }
+
+    /// As [`writable`](Self::writable), for hand-written futures.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    #[track_caller]
+    pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_ready(cx, Interest::WRITABLE, Wait::Poll, Location::caller())
+            .map_ok(drop)
+    }
+
+    /// The address it is bound to.
+    ///
+    /// # Errors
+    /// None.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.inner.state.with(|state| state.name.clone()))
+    }
+
+    /// The address of the socket it is connected to.
+    ///
+    /// # Errors
+    /// `NotConnected`.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        let peer = self.inner.state.with(|state| {
+            let (_, name) = state.peer.as_ref()?;
+            Some(name.clone())
+        });
+        peer.ok_or_else(|| ErrorKind::NotConnected.into())
+    }
+
+    /// Takes the error of the socket: there never is one.
+    ///
+    /// # Errors
+    /// None.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        Ok(None)
+    }
+
+    /// Ends receiving, sending or both.
+    ///
+    /// # Errors
+    /// None.
+    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.inner.state.with(|state| {
+            state.shut_read |= how != Shutdown::Write;
+            state.shut_write |= how != Shutdown::Read;
+        });
+        self.inner.wake_all();
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn connect(&self, peer: &Arc<Inner>) {
+        let name = peer.state.with(|state| state.name.clone());
+        self.state
+            .with(|state| state.peer = Some((Arc::downgrade(peer), name)));
+    }
+}
+
+impl Drop for UnixDatagram {
+    fn drop(&mut self) {
+        self.inner.state.with(|state| state.closed = true);
+        self.inner.wake_all();
+    }
+}
+
+impl fmt::Debug for UnixDatagram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.inner.state.with(|state| state.name.clone());
+        f.debug_struct("UnixDatagram").field("addr", &name).finish()
+    }
+}

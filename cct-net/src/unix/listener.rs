@@ -1,0 +1,126 @@
+//! Sockets that listen.
+
+use super::registry::Bound;
+use super::{SocketAddr, UnixStream};
+use crate::host::{Hosts, hosts};
+use crate::stream::listening::{Buffers, Listening};
+use crate::stream::ops::End;
+use crate::stream::waiters::Wait;
+use cct_executor::node::current;
+use cct_executor::shim::OpKind;
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::panic::Location;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, ready};
+
+/// The backlog: that of tokio.
+const BACKLOG: u32 = 1024;
+
+/// Accepts Unix connections. Dropping it leaves the path taken.
+///
+/// # Differences from tokio
+/// No file descriptors, no abstract names.
+pub struct UnixListener {
+    listening: Arc<Listening>,
+    addr: SocketAddr,
+    hosts: Weak<Hosts>,
+}
+
+impl UnixListener {
+    /// Listens at a path.
+    ///
+    /// # Scheduling points
+    /// One before binding, at granularity `sync`.
+    ///
+    /// # Errors
+    /// `AddrInUse` when the path is taken.
+    #[track_caller]
+    pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
+        let (path, site) = (path.as_ref(), Location::caller());
+        let hosts = hosts()?;
+        hosts.sync_point(OpKind::Init, site);
+        let listening = Listening::new(BACKLOG, Buffers::default(), site);
+        let bound = Bound::Stream(Arc::downgrade(&listening));
+        hosts
+            .state
+            .with(|state| state.host(current()).unix.bind(path, bound))?;
+        Ok(UnixListener {
+            listening,
+            addr: SocketAddr::of(path),
+            hosts: Arc::downgrade(&hosts),
+        })
+    }
+
+    /// Waits for a connection.
+    ///
+    /// # Scheduling points
+    /// One before looking for one.
+    ///
+    /// # Cancel safety
+    /// Safe: no connection is lost.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> {
+        let site = Location::caller();
+        poll_fn(move |cx| self.poll_next(cx, Wait::Future, site))
+    }
+
+    /// As [`accept`](Self::accept), for hand-written futures: of several tasks the last one that
+    /// polled is woken.
+    ///
+    /// # Scheduling points
+    /// One before looking for a connection.
+    #[track_caller]
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
+        self.poll_next(cx, Wait::Poll, Location::caller())
+    }
+
+    fn poll_next(
+        &self,
+        cx: &mut Context<'_>,
+        wait: Wait,
+        site: &'static Location<'static>,
+    ) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
+        let conn = ready!(self.listening.poll_accept(cx, wait, site));
+        let stream = UnixStream::new(End { conn, id: 1 });
+        let peer = stream.peer_addr()?;
+        Poll::Ready(Ok((stream, peer)))
+    }
+
+    /// The address it listens at.
+    ///
+    /// # Errors
+    /// None.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.addr.clone())
+    }
+
+    /// Takes the error of the socket: there never is one.
+    ///
+    /// # Errors
+    /// None.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        Ok(None)
+    }
+}
+
+impl Drop for UnixListener {
+    fn drop(&mut self) {
+        if self.hosts.strong_count() > 0 {
+            self.listening.close(false);
+        }
+    }
+}
+
+impl fmt::Debug for UnixListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnixListener")
+            .field("addr", &self.addr)
+            .finish()
+    }
+}

@@ -1,0 +1,20 @@
+//! Unix sockets, inside a node: the names of `tokio::net` and `tokio::net::unix`.
+//!
+//! What is sent arrives at once. Paths are names in a table of the node, not files: a path stays
+//! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
+//! crashes. Credentials, pipes and file descriptors are not modelled.
+
+mod addr;
+mod datagram;
+mod inner;
+mod listener;
+pub(crate) mod registry;
+mod split;
+mod stream;
+
+pub use addr::SocketAddr;
+pub use datagram::UnixDatagram;
+pub use listener::UnixListener;
+pub use registry::unlink;
+pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
+pub use stream::UnixStream;

@@ -1,0 +1,75 @@
+//! Paths of one node.
+
+use super::inner::Inner;
+use crate::host::hosts;
+use crate::stream::listening::Listening;
+use cct_executor::node::current;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+/// What sockets are bound to, by path.
+#[derive(Default)]
+pub(crate) struct Paths(BTreeMap<PathBuf, Bound>);
+
+/// What a path leads to, as long as the socket is open.
+#[derive(Clone)]
+pub(super) enum Bound {
+    Stream(Weak<Listening>),
+    Datagram(Weak<Inner>),
+}
+
+impl Paths {
+    pub(super) fn bind(&mut self, path: &Path, socket: Bound) -> io::Result<()> {
+        if self.0.contains_key(path) {
+            let text = format!("`{}` exists already", path.display());
+            return Err(io::Error::new(ErrorKind::AddrInUse, text));
+        }
+        self.0.insert(path.to_owned(), socket);
+        Ok(())
+    }
+
+    fn find(&self, path: &Path) -> io::Result<&Bound> {
+        self.0.get(path).ok_or_else(|| {
+            let text = format!("no socket of this node is bound to `{}`", path.display());
+            io::Error::new(ErrorKind::NotFound, text)
+        })
+    }
+
+    pub(super) fn listener(&self, path: &Path) -> io::Result<Arc<Listening>> {
+        match self.find(path)? {
+            Bound::Stream(listener) => listener.upgrade(),
+            Bound::Datagram(_) => return Err(wrong_type(path)),
+        }
+        .ok_or_else(|| ErrorKind::ConnectionRefused.into())
+    }
+
+    pub(super) fn datagram(&self, path: &Path) -> io::Result<Arc<Inner>> {
+        match self.find(path)? {
+            Bound::Datagram(socket) => socket.upgrade(),
+            Bound::Stream(_) => return Err(wrong_type(path)),
+        }
+        .ok_or_else(|| ErrorKind::ConnectionRefused.into())
+    }
+}
+
+fn wrong_type(path: &Path) -> io::Error {
+    let text = format!("`{}` is a socket of another type", path.display());
+    io::Error::other(text)
+}
+
+/// Removes a path from the running task's node, as removing the socket's file does. The socket
+/// itself stays open.
+///
+/// # Errors
+/// `NotFound`, and outside a world.
+pub fn unlink(path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref();
+    hosts()?.state.with(|state| {
+        let paths = &mut state.host(current()).unix;
+        paths.find(path)?;
+        paths.0.remove(path);
+        Ok(())
+    })
+}

@@ -1,0 +1,152 @@
+//! Connections.
+
+use super::SocketAddr;
+use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use crate::host::hosts;
+use crate::stream::conn::{About, Conn, Names};
+use crate::stream::ops::End;
+use crate::stream::state::State;
+use crate::stream::{
+    futures_read, futures_write, read_methods, ready_methods, stream_methods, write_methods,
+};
+use cct_executor::node::current;
+use cct_executor::shim::{Access, OpKind};
+use std::fmt;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::panic::Location;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A Unix connection. Dropping it closes it.
+///
+/// # Differences from tokio
+/// No file descriptors, no credentials, no conversions from and to the standard library's type, no
+/// `async_io`. It reads and writes by the traits of `futures`.
+pub struct UnixStream {
+    end: End,
+}
+
+/// A connection inside the running task's node, open at once.
+fn make(names: [SocketAddr; 2], site: &'static Location<'static>) -> io::Result<Arc<Conn>> {
+    let hosts = hosts()?;
+    let node = current();
+    let about = hosts.state.with(|state| About {
+        serial: state.next_conn(),
+        names: Names::Unix(names),
+        nodes: [node, node],
+        options: state.tcp,
+        site,
+    });
+    let options = about.options;
+    let mut state = State::new([options.send_buffer; 2], [options.recv_buffer; 2]);
+    state.local = true;
+    state.establish();
+    let conn = Conn::inside_node(&hosts, state, about);
+    hosts.state.with(|state| {
+        state.add_conn(node, &conn, 0, None);
+        state.add_conn(node, &conn, 1, None);
+    });
+    Ok(conn)
+}
+
+impl UnixStream {
+    pub(super) fn new(end: End) -> UnixStream {
+        UnixStream { end }
+    }
+
+    pub(super) fn end(&self) -> &End {
+        &self.end
+    }
+
+    pub(super) fn addresses(&self) -> [SocketAddr; 2] {
+        let Names::Unix([first, second]) = self.end.conn.names.clone() else {
+            unreachable!("cct bug: a Unix connection without addresses");
+        };
+        match self.end.id {
+            0 => [first, second],
+            _ => [second, first],
+        }
+    }
+
+    /// Connects to the socket that listens at a path of the same node.
+    ///
+    /// # Scheduling points
+    /// One before connecting.
+    ///
+    /// # Cancel safety
+    /// Safe: a future that was dropped before completion has not connected.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such path, `ConnectionRefused` when nobody listens there any
+    /// more, `WouldBlock` when the listener's queue is full.
+    #[track_caller]
+    pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
+        let site = Location::caller();
+        async move {
+            let (hosts, path) = (hosts()?, path.as_ref());
+            poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
+            let listener = hosts
+                .state
+                .with(|state| state.host(current()).unix.listener(path))?;
+            let conn = make([SocketAddr::default(), SocketAddr::of(path)], site)?;
+            let end = End { conn, id: 0 };
+            if !listener.admit_at_once(&end.conn) {
+                hosts.forget_conn(&end.conn, 1);
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            Ok(UnixStream { end })
+        }
+    }
+
+    /// Two ends of a connection.
+    ///
+    /// # Errors
+    /// Outside a world.
+    #[track_caller]
+    pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+        let conn = make(Default::default(), Location::caller())?;
+        let end = |id| UnixStream {
+            end: End {
+                conn: conn.clone(),
+                id,
+            },
+        };
+        Ok((end(0), end(1)))
+    }
+
+    /// Lends the two directions.
+    pub fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
+        (ReadHalf(self), WriteHalf(self))
+    }
+
+    /// Splits the stream into its two directions. Dropping the writing half shuts its direction
+    /// down.
+    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        split::split_owned(self)
+    }
+
+    ready_methods!(SocketAddr);
+    read_methods!();
+    write_methods!();
+    stream_methods!();
+}
+
+futures_read!(UnixStream);
+futures_write!(UnixStream);
+
+impl AsRef<UnixStream> for UnixStream {
+    fn as_ref(&self) -> &UnixStream {
+        self
+    }
+}
+
+impl fmt::Debug for UnixStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [local, peer] = self.addresses();
+        f.debug_struct("UnixStream")
+            .field("local", &local)
+            .field("peer", &peer)
+            .finish()
+    }
+}

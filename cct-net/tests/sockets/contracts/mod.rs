@@ -1,0 +1,113 @@
+//! What sockets do, written once and run on tokio over loopback and on ours: both must note the
+//! same, ours under every schedule.
+
+#![expect(
+    clippy::duplicate_mod,
+    reason = "both sides compile the same contracts"
+)]
+
+use super::worlds::everywhere;
+use std::fmt::Display;
+use std::sync::{Arc, Mutex};
+
+/// What a contract saw.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn note(&self, line: impl Display) {
+        self.0.lock().unwrap().push(line.to_string());
+    }
+
+    /// Notes the kind of an error, or the value.
+    pub(crate) fn result<T: Display>(&self, what: &str, result: std::io::Result<T>) {
+        match result {
+            Ok(value) => self.note(format!("{what}: {value}")),
+            Err(error) => self.note(format!("{what}: {:?}", error.kind())),
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[path = "."]
+mod on_tokio {
+    mod tokio_side;
+
+    use super::Log;
+    use tokio_side as rt;
+
+    pub(crate) mod tcp;
+    pub(crate) mod tcp_errors;
+    pub(crate) mod udp;
+    pub(crate) mod unix;
+}
+
+#[path = "."]
+mod on_cct {
+    mod cct_side;
+
+    use super::Log;
+    use cct_side as rt;
+
+    pub(crate) mod tcp;
+    pub(crate) mod tcp_errors;
+    pub(crate) mod udp;
+    pub(crate) mod unix;
+}
+
+fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let log = Log::default();
+    runtime.block_on(contract(log.clone()));
+    log.lines()
+}
+
+fn ours<F: Future<Output = ()> + 'static>(
+    name: &str,
+    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
+    expected: &[String],
+) {
+    let expected = expected.to_vec();
+    everywhere(name, 40, |checker| {
+        let expected = expected.clone();
+        checker.run(move || {
+            let expected = expected.clone();
+            async move {
+                let log = Log::default();
+                contract(log.clone()).await;
+                assert_eq!(log.lines(), expected, "ours noted what tokio does not");
+            }
+        })
+    });
+}
+
+macro_rules! contracts {
+    ($($file:ident: $($name:ident)*;)*) => {
+        $(mod $file {
+            $(
+                #[test]
+                fn $name() {
+                    let expected = super::real(super::on_tokio::$file::$name);
+                    assert!(!expected.is_empty(), "a contract that notes nothing");
+                    super::ours(stringify!($name), super::on_cct::$file::$name, &expected);
+                }
+            )*
+        })*
+    };
+}
+
+contracts! {
+    tcp: hello half_close peek_and_try split_and_reunite back_pressure backlog early_bird
+        vectored version_6 both_versions readiness names;
+    tcp_errors: refused taken elsewhere close_with_unread_data zero_linger data_before_reset
+        write_to_closed write_after_shutdown listener_dropped bad_names;
+    udp: echo connected unreachable truncated peeking nothing_there forbidden_broadcast;
+    unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full;
+}

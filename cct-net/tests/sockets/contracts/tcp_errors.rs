@@ -1,0 +1,133 @@
+//! TCP when something goes wrong.
+
+use super::Log;
+use super::rt::{self, TcpListener, TcpSocket, TcpStream};
+use super::tcp::connected;
+
+pub(crate) async fn refused(log: Log) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    drop(listener);
+    log.result("connect", TcpStream::connect(addr).await.map(|_| "ok"));
+}
+
+pub(crate) async fn taken(log: Log) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    log.result("again", TcpListener::bind(addr).await.map(|_| "ok"));
+    let all = ("0.0.0.0", addr.port());
+    log.result("all", TcpListener::bind(all).await.map(|_| "ok"));
+    let other = ("127.0.0.2", addr.port());
+    log.result(
+        "other address",
+        TcpListener::bind(other).await.map(|_| "ok"),
+    );
+    let socket = TcpSocket::new_v4().unwrap();
+    log.result("socket", socket.bind(addr).map(|()| "ok"));
+    drop(listener);
+    let listener = TcpListener::bind(addr).await.unwrap();
+    log.note("free again");
+    let client = TcpStream::connect(addr).await.unwrap();
+    let (server, _) = listener.accept().await.unwrap();
+    drop(listener);
+    // A connection keeps the port from those who do not ask to share it.
+    let socket = TcpSocket::new_v4().unwrap();
+    log.result("without reuse", socket.bind(addr).map(|()| "ok"));
+    socket.set_reuseaddr(true).unwrap();
+    log.result("with reuse", socket.bind(addr).map(|()| "ok"));
+    drop((client, server));
+}
+
+pub(crate) async fn elsewhere(log: Log) {
+    let bound = TcpListener::bind("192.0.2.1:0").await.map(|_| "ok");
+    log.result("bind", bound);
+    let socket = TcpSocket::new_v4().unwrap();
+    log.result(
+        "socket",
+        socket.bind("192.0.2.1:0".parse().unwrap()).map(|()| "ok"),
+    );
+}
+
+/// Closing a socket with data that nobody read resets the connection.
+pub(crate) async fn close_with_unread_data(log: Log) {
+    let (mut client, server) = connected().await;
+    rt::write_all(&mut client, b"unread").await.unwrap();
+    server.readable().await.unwrap();
+    drop(server);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+    log.result("write", rt::write(&mut client, b"x").await);
+    log.result("shutdown", rt::shutdown(&mut client).await.map(|()| "ok"));
+}
+
+pub(crate) async fn zero_linger(log: Log) {
+    let (mut client, server) = connected().await;
+    server.set_zero_linger().unwrap();
+    drop(server);
+    client.readable().await.unwrap();
+    log.result("write", rt::write(&mut client, b"x").await);
+    log.result("write", rt::write(&mut client, b"x").await);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+}
+
+/// What arrived before a reset can still be read.
+pub(crate) async fn data_before_reset(log: Log) {
+    let (mut client, mut server) = connected().await;
+    rt::write_all(&mut server, b"last words").await.unwrap();
+    client.readable().await.unwrap();
+    server.set_zero_linger().unwrap();
+    drop(server);
+    rt::pause().await;
+    log.result("read", rt::read_exact(&mut client, 10).await);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+}
+
+/// The first write to a peer that has closed is swallowed; it brings the reset about.
+pub(crate) async fn write_to_closed(log: Log) {
+    let (mut client, server) = connected().await;
+    drop(server);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+    log.result("write", rt::write(&mut client, b"x").await);
+    rt::pause().await;
+    log.result("write", rt::write(&mut client, b"x").await);
+    log.result("write", rt::write(&mut client, b"x").await);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+}
+
+pub(crate) async fn write_after_shutdown(log: Log) {
+    let (mut client, mut server) = connected().await;
+    rt::shutdown(&mut client).await.unwrap();
+    log.result("write", rt::write(&mut client, b"x").await);
+    log.result("shutdown", rt::shutdown(&mut client).await.map(|()| "ok"));
+    log.result("end", rt::read_to_end(&mut server).await);
+    drop(server);
+    log.result("end", rt::read_to_end(&mut client).await);
+    rt::pause().await;
+    log.result("shutdown", rt::shutdown(&mut client).await.map(|()| "ok"));
+    log.result("write", rt::write(&mut client, b"x").await);
+}
+
+/// Connections that wait to be accepted are reset.
+pub(crate) async fn listener_dropped(log: Log) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap())
+        .await
+        .unwrap();
+    rt::pause().await;
+    drop(listener);
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+}
+
+pub(crate) async fn bad_names(log: Log) {
+    for name in ["nonsense", "localhost:99999", "localhost:http", "127.0.0.1"] {
+        let error = TcpStream::connect(name).await.unwrap_err();
+        log.note(format!("{name}: {:?}", error.kind()));
+    }
+    let nowhere: &[std::net::SocketAddr] = &[];
+    let error = TcpStream::connect(nowhere).await.unwrap_err();
+    log.note(format!("nowhere: {:?}", error.kind()));
+    let socket = TcpSocket::new_v4().unwrap();
+    let error = socket.connect("[::1]:80".parse().unwrap()).await.is_err();
+    log.note(format!("wrong version: {error}"));
+}

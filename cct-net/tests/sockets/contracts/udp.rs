@@ -1,0 +1,115 @@
+//! UDP, with one datagram on its way at a time: several may overtake each other.
+
+use super::Log;
+use super::rt::{self, UdpSocket};
+
+async fn two() -> (UdpSocket, UdpSocket) {
+    let one = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let two = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    (one, two)
+}
+
+pub(crate) async fn echo(log: Log) {
+    let (one, two) = two().await;
+    let addr = two.local_addr().unwrap();
+    let server = rt::spawn(async move {
+        let mut buf = [0; 16];
+        let (count, from) = two.recv_from(&mut buf).await.unwrap();
+        two.send_to(&buf[..count], from).await.unwrap();
+        (count, from)
+    });
+    log.result("send", one.send_to(b"ping", addr).await);
+    let mut buf = [0; 16];
+    let (count, from) = one.recv_from(&mut buf).await.unwrap();
+    log.note(String::from_utf8_lossy(&buf[..count]));
+    log.note(from == addr);
+    let (count, from) = server.await.unwrap();
+    log.note(count);
+    log.note(from == one.local_addr().unwrap());
+    let error = one.peer_addr().unwrap_err();
+    log.note(format!("{:?}", error.kind()));
+}
+
+pub(crate) async fn connected(log: Log) {
+    let (one, two) = two().await;
+    let stranger = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    one.connect(two.local_addr().unwrap()).await.unwrap();
+    log.note(one.peer_addr().unwrap() == two.local_addr().unwrap());
+    let to = one.local_addr().unwrap();
+    stranger.send_to(b"from a stranger", to).await.unwrap();
+    rt::pause().await;
+    two.send_to(b"from the peer", to).await.unwrap();
+    let mut buf = [0; 32];
+    let count = one.recv(&mut buf).await.unwrap();
+    log.note(String::from_utf8_lossy(&buf[..count]));
+    log.result("send", one.send(b"").await);
+    log.result("empty", two.recv(&mut buf).await);
+}
+
+pub(crate) async fn unreachable(log: Log) {
+    let (one, two) = two().await;
+    one.connect(two.local_addr().unwrap()).await.unwrap();
+    drop(two);
+    log.result("send", one.send(b"x").await);
+    log.result("recv", one.recv(&mut [0; 4]).await);
+    log.result("send", one.send(b"x").await);
+    rt::pause().await;
+    log.result("send", one.send(b"x").await);
+}
+
+pub(crate) async fn truncated(log: Log) {
+    let (one, two) = two().await;
+    one.send_to(b"0123456789", two.local_addr().unwrap())
+        .await
+        .unwrap();
+    let mut buf = [0; 4];
+    log.result("recv", two.recv(&mut buf).await);
+    log.note(String::from_utf8_lossy(&buf));
+    log.result("rest", two.try_recv(&mut buf));
+    let mut long = Vec::with_capacity(64);
+    one.send_to(b"grows", two.local_addr().unwrap())
+        .await
+        .unwrap();
+    log.result("recv_buf", two.recv_buf(&mut long).await);
+    log.result(
+        "too long",
+        one.send_to(&[0; 70_000], two.local_addr().unwrap())
+            .await
+            .map_err(|_| std::io::Error::other("")),
+    );
+}
+
+pub(crate) async fn peeking(log: Log) {
+    let (one, two) = two().await;
+    one.send_to(b"look", two.local_addr().unwrap())
+        .await
+        .unwrap();
+    let mut buf = [0; 8];
+    log.result("peek", two.peek(&mut buf).await);
+    let (count, from) = two.peek_from(&mut buf).await.unwrap();
+    log.note(count);
+    log.note(from == one.local_addr().unwrap());
+    log.result("recv", two.recv(&mut buf).await);
+    log.result("peek", two.try_peek_from(&mut buf).map(|(count, _)| count));
+}
+
+pub(crate) async fn nothing_there(log: Log) {
+    let (one, two) = two().await;
+    log.result("recv", one.try_recv(&mut [0; 4]));
+    log.result(
+        "taken",
+        UdpSocket::bind(two.local_addr().unwrap())
+            .await
+            .map(|_| "ok"),
+    );
+    one.writable().await.unwrap();
+    one.try_send_to(b"x", two.local_addr().unwrap()).unwrap();
+    two.readable().await.unwrap();
+    log.result("recv", two.try_recv(&mut [0; 4]));
+}
+
+pub(crate) async fn forbidden_broadcast(log: Log) {
+    let socket = UdpSocket::bind("0.0.0.0:0").await.unwrap();
+    log.note(socket.broadcast().unwrap());
+    log.result("send", socket.send_to(b"x", "255.255.255.255:9").await);
+}

@@ -1,0 +1,127 @@
+//! Unix sockets.
+
+use super::Log;
+use super::rt::{self, UnixDatagram, UnixListener, UnixStream};
+
+pub(crate) async fn pair(log: Log) {
+    let (mut one, mut two) = UnixStream::pair().unwrap();
+    log.note(one.local_addr().unwrap().is_unnamed());
+    log.note(one.peer_addr().unwrap().is_unnamed());
+    rt::write_all(&mut one, b"hello").await.unwrap();
+    two.readable().await.unwrap();
+    log.result("try_read", two.try_read(&mut [0; 2]));
+    log.result("rest", rt::read_exact(&mut two, 3).await);
+    log.result("try_read", two.try_read(&mut [0; 2]));
+    let (mut read, write) = two.into_split();
+    drop(write);
+    log.result("end", rt::read_to_end(&mut one).await);
+    rt::write_all(&mut one, b"still").await.unwrap();
+    drop(one);
+    log.result("read", rt::read_to_end(&mut read).await);
+}
+
+pub(crate) async fn listen_and_connect(log: Log) {
+    let path = rt::path("listen");
+    let listener = UnixListener::bind(&path).unwrap();
+    log.note(listener.local_addr().unwrap().as_pathname() == Some(path.as_path()));
+    let mut client = UnixStream::connect(&path).await.unwrap();
+    log.note(client.peer_addr().unwrap().as_pathname() == Some(path.as_path()));
+    let (mut server, peer) = listener.accept().await.unwrap();
+    log.note(peer.is_unnamed());
+    rt::write_all(&mut client, b"ping").await.unwrap();
+    rt::shutdown(&mut client).await.unwrap();
+    log.result("server", rt::read_to_end(&mut server).await);
+    rt::write_all(&mut server, b"pong").await.unwrap();
+    drop(server);
+    log.result("client", rt::read_to_end(&mut client).await);
+    rt::unlink(&path).unwrap();
+}
+
+pub(crate) async fn closed(log: Log) {
+    let (mut one, two) = UnixStream::pair().unwrap();
+    drop(two);
+    log.result("write", rt::write(&mut one, b"x").await);
+    log.result("read", rt::read(&mut one, &mut [0; 4]).await);
+    let (mut one, two) = UnixStream::pair().unwrap();
+    rt::write_all(&mut one, b"unread").await.unwrap();
+    drop(two);
+    log.result("read", rt::read(&mut one, &mut [0; 4]).await);
+    log.result("read", rt::read(&mut one, &mut [0; 4]).await);
+    log.result("write", rt::write(&mut one, b"x").await);
+}
+
+pub(crate) async fn paths(log: Log) {
+    let path = rt::path("paths");
+    log.result("nobody", UnixStream::connect(&path).await.map(|_| "ok"));
+    let listener = UnixListener::bind(&path).unwrap();
+    log.result("taken", UnixListener::bind(&path).map(|_| "ok"));
+    drop(listener);
+    log.result("closed", UnixStream::connect(&path).await.map(|_| "ok"));
+    log.result("still taken", UnixListener::bind(&path).map(|_| "ok"));
+    rt::unlink(&path).unwrap();
+    log.result("gone", UnixStream::connect(&path).await.map(|_| "ok"));
+    log.result("free", UnixListener::bind(&path).map(|_| "ok"));
+    rt::unlink(&path).unwrap();
+}
+
+pub(crate) async fn datagrams(log: Log) {
+    let (here, there) = (rt::path("here"), rt::path("there"));
+    let one = UnixDatagram::bind(&here).unwrap();
+    let two = UnixDatagram::bind(&there).unwrap();
+    log.result("send", one.send_to(b"first", &there).await);
+    one.connect(&there).unwrap();
+    log.result("send", one.send(b"second").await);
+    let mut buf = [0; 16];
+    let (count, from) = two.recv_from(&mut buf).await.unwrap();
+    log.note(String::from_utf8_lossy(&buf[..count]));
+    log.note(from.as_pathname() == Some(here.as_path()));
+    log.result("short", two.recv(&mut buf[..3]).await);
+    log.result("none", two.try_recv(&mut buf));
+    let (a, b) = UnixDatagram::pair().unwrap();
+    a.send(b"pair").await.unwrap();
+    log.result("pair", b.recv(&mut buf).await);
+    rt::unlink(&here).unwrap();
+    rt::unlink(&there).unwrap();
+}
+
+pub(crate) async fn datagrams_to_nobody(log: Log) {
+    let path = rt::path("nobody");
+    let one = UnixDatagram::unbound().unwrap();
+    log.result("send", one.send(b"x").await);
+    log.result("send_to", one.send_to(b"x", &path).await);
+    log.result("connect", one.connect(&path).map(|()| "ok"));
+    let two = UnixDatagram::bind(&path).unwrap();
+    one.connect(&path).unwrap();
+    drop(two);
+    log.result("send", one.send(b"x").await);
+    log.result("send_to", one.send_to(b"x", &path).await);
+    rt::unlink(&path).unwrap();
+    let (a, b) = UnixDatagram::pair().unwrap();
+    a.shutdown(std::net::Shutdown::Write).unwrap();
+    log.result("shut", a.send(b"x").await);
+    drop(b);
+}
+
+pub(crate) async fn full(log: Log) {
+    let (one, two) = UnixDatagram::pair().unwrap();
+    let mut sent = 0_u32;
+    let error = loop {
+        match one.try_send(&sent.to_be_bytes()) {
+            Ok(_) => sent += 1,
+            Err(error) => break error,
+        }
+    };
+    log.note(format!("{:?} {}", error.kind(), sent > 5));
+    let sender = rt::spawn(async move {
+        for number in sent..sent + 20 {
+            one.send(&number.to_be_bytes()).await.unwrap();
+        }
+    });
+    let mut buf = [0; 4];
+    for number in 0..sent + 20 {
+        two.recv(&mut buf).await.unwrap();
+        assert_eq!(u32::from_be_bytes(buf), number);
+    }
+    sender.await.unwrap();
+    log.note("all arrive in order");
+}

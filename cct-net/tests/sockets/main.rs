@@ -1,0 +1,6 @@
+//! Sockets: what real ones do, and what becomes of them when things go wrong.
+
+mod contracts;
+mod faults;
+mod repeat;
+mod worlds;
