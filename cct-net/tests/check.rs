@@ -48,14 +48,20 @@ fn brute_force<M: Model>(model: &M, ops: &[Timed<M>]) -> bool {
     extend(model, ops, &mut Vec::new(), &model.initial())
 }
 
+/// A history, and what is in it.
+type Recorded<M> = (
+    History<<M as Model>::Op, <M as Model>::Output>,
+    Vec<Timed<M>>,
+);
+
 /// Records random, overlapping operations with random outputs.
 fn random_history<M: Model>(
     rng: &mut impl rand::Rng,
     draw: impl Fn(&mut dyn rand::Rng) -> (M::Op, M::Output),
-) -> (History<M::Op, M::Output>, Vec<Timed<M>>) {
+) -> Recorded<M> {
     let history = History::new();
-    let (mut ops, mut open): (Vec<Timed<M>>, Vec<(usize, Call<_, _>, M::Output)>) =
-        Default::default();
+    let mut ops: Vec<Timed<M>> = Vec::new();
+    let mut open: Vec<(usize, Call<_, _>, M::Output)> = Vec::new();
     for event in 0..10 {
         if ops.len() < 6 && (open.is_empty() || rng.random_bool(0.5)) {
             let (op, output) = draw(rng);
