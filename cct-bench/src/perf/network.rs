@@ -12,6 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 const MESSAGES: u64 = 100_000;
+/// So that what a run sets up once (stacks, tables) does not pass for the cost of messages.
+const ITERATIONS: u64 = 5;
+/// With how many peers a node exchanges messages: a few, so that links are used again and again, or
+/// all of them, so that among many nodes every message makes a new link.
+const PEERS: [u64; 2] = [8, u64::MAX];
 const NODES: [u64; 5] = [3, 10, 50, 150, 500];
 const LIVE: [u64; 3] = [25_000, 50_000, 100_000];
 const STRATEGIES: [&str; 2] = ["random", "pct:d=3"];
@@ -20,6 +25,8 @@ const STRATEGIES: [&str; 2] = ["random", "pct:d=3"];
 #[derive(Serialize)]
 pub(crate) struct Cost {
     nodes: u64,
+    /// How many peers each node has.
+    peers: u64,
     strategy: &'static str,
     messages: u64,
     links: u64,
@@ -37,8 +44,9 @@ pub(crate) struct Memory {
 #[derive(Serialize)]
 pub(crate) struct Network {
     cost: Vec<Cost>,
-    /// The dearest of these figures by the cheapest, over the numbers of nodes.
-    dearest_by_cheapest: Vec<(&'static str, f64)>,
+    /// The dearest of these figures by the cheapest, over the numbers of nodes; with few peers a node,
+    /// and with all.
+    dearest_by_cheapest: Vec<(&'static str, &'static str, f64)>,
     memory: Vec<Memory>,
 }
 
@@ -46,34 +54,20 @@ pub(crate) struct Network {
 pub(crate) fn all(reps: usize, print: bool) -> Network {
     let memory: Vec<Memory> = LIVE.into_iter().map(memory).collect();
     let mut cost = Vec::new();
-    for strategy in STRATEGIES {
-        let mut seconds = vec![Vec::new(); NODES.len()];
-        for _ in 0..reps {
-            for (nodes, seconds) in NODES.into_iter().zip(&mut seconds) {
-                seconds.push(exchange(nodes, strategy));
-            }
-        }
-        for (nodes, mut seconds) in NODES.into_iter().zip(seconds) {
-            let (each, links) = plan(nodes);
-            let messages = each * nodes;
-            cost.push(Cost {
-                nodes,
-                strategy,
-                messages,
-                links,
-                ns_per_message: measure::median(&mut seconds) * 1e9 / messages as f64,
-            });
+    let mut spread = Vec::new();
+    for peers in PEERS {
+        for strategy in STRATEGIES {
+            let rows = costs(peers, strategy, reps);
+            let figures: Vec<f64> = rows.iter().map(|row| row.ns_per_message).collect();
+            let dearest = figures.iter().copied().fold(0.0, f64::max);
+            let cheapest = figures.iter().copied().fold(f64::INFINITY, f64::min);
+            let peers = if peers == u64::MAX { "all" } else { "few" };
+            spread.push((peers, strategy, dearest / cheapest));
+            cost.extend(rows);
         }
     }
-    let spread = STRATEGIES.into_iter().map(|strategy| {
-        let rows = cost.iter().filter(|row| row.strategy == strategy);
-        let figures: Vec<f64> = rows.map(|row| row.ns_per_message).collect();
-        let dearest = figures.iter().copied().fold(0.0, f64::max);
-        let cheapest = figures.iter().copied().fold(f64::INFINITY, f64::min);
-        (strategy, dearest / cheapest)
-    });
     let network = Network {
-        dearest_by_cheapest: spread.collect(),
+        dearest_by_cheapest: spread,
         cost,
         memory,
     };
@@ -83,21 +77,43 @@ pub(crate) fn all(reps: usize, print: bool) -> Network {
     network
 }
 
+fn costs(peers: u64, strategy: &'static str, reps: usize) -> Vec<Cost> {
+    let mut seconds = vec![Vec::new(); NODES.len()];
+    for _ in 0..reps {
+        for (nodes, seconds) in NODES.into_iter().zip(&mut seconds) {
+            seconds.push(exchange(nodes, peers, strategy));
+        }
+    }
+    let rows = NODES.into_iter().zip(seconds).map(|(nodes, mut seconds)| {
+        let (each, peers) = plan(nodes, peers);
+        let messages = each * nodes;
+        Cost {
+            nodes,
+            peers,
+            strategy,
+            messages,
+            links: nodes * each.min(peers),
+            ns_per_message: measure::median(&mut seconds) * 1e9 / messages as f64,
+        }
+    });
+    rows.collect()
+}
+
 impl Network {
     fn print(&self) {
-        println!("\nW11: {MESSAGES} messages among nodes that all send to all");
+        println!("\nW11: {MESSAGES} messages among nodes");
         println!(
-            "  {:<10} {:>6} {:>9} {:>12}",
-            "strategy", "nodes", "links", "ns/message"
+            "  {:<10} {:>6} {:>6} {:>9} {:>12}",
+            "strategy", "nodes", "peers", "links", "ns/message"
         );
         for row in &self.cost {
             println!(
-                "  {:<10} {:>6} {:>9} {:>12.0}",
-                row.strategy, row.nodes, row.links, row.ns_per_message
+                "  {:<10} {:>6} {:>6} {:>9} {:>12.0}",
+                row.strategy, row.nodes, row.peers, row.links, row.ns_per_message
             );
         }
-        for (strategy, factor) in &self.dearest_by_cheapest {
-            println!("  {strategy}: dearest by cheapest {factor:.2}");
+        for (peers, strategy, factor) in &self.dearest_by_cheapest {
+            println!("  {peers} peers, {strategy}: dearest by cheapest {factor:.2}");
         }
         println!("  {:<10} {:>14}", "live", "bytes/message");
         for row in &self.memory {
@@ -109,18 +125,17 @@ impl Network {
     }
 }
 
-/// How many messages each node sends, and how many links that takes.
-fn plan(nodes: u64) -> (u64, u64) {
-    let each = MESSAGES / nodes;
-    (each, nodes * each.min(nodes - 1))
+/// How many messages each node sends, and to how many peers.
+fn plan(nodes: u64, peers: u64) -> (u64, u64) {
+    (MESSAGES / nodes, peers.min(nodes - 1))
 }
 
 /// Each node in turn sends a message to the next of its peers, and receives one. Returns seconds of
 /// processor time.
-fn exchange(nodes: u64, strategy: &'static str) -> f64 {
-    let (each, _) = plan(nodes);
+fn exchange(nodes: u64, peers: u64, strategy: &'static str) -> f64 {
+    let (each, peers) = plan(nodes, peers);
     let begin = ProcessTime::now();
-    let checker = cct::checker(strategy, Granularity::Op).iterations(1);
+    let checker = cct::checker(strategy, Granularity::Op).iterations(ITERATIONS);
     let report = checker.run(move || async move {
         let all: Vec<Node> = (0..nodes)
             .map(|i| node(format!("n{i}")).start(std::future::pending::<()>))
@@ -131,7 +146,7 @@ fn exchange(nodes: u64, strategy: &'static str) -> f64 {
             node.spawn(async move {
                 let mut mailbox = Mailbox::<u64>::bind("w11").unwrap();
                 for n in 0..each {
-                    let peer = (i as u64 + 1 + n % (nodes - 1)) % nodes;
+                    let peer = (i as u64 + 1 + n % peers) % nodes;
                     mailbox.send(ids[peer as usize], n).unwrap();
                     mailbox.recv().await;
                 }
@@ -142,7 +157,7 @@ fn exchange(nodes: u64, strategy: &'static str) -> f64 {
         }
     });
     report.assert_passed();
-    begin.elapsed().as_secs_f64()
+    begin.elapsed().as_secs_f64() / ITERATIONS as f64
 }
 
 /// Holds so many messages on their way among a few nodes.

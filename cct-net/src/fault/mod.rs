@@ -56,6 +56,7 @@ mod handle;
 mod kind;
 mod pace;
 mod plan;
+mod progress;
 mod run;
 mod source;
 

@@ -5,21 +5,14 @@
 //! 2. At most one kind of fault is offered at a time.
 
 use super::deeds::Undo;
-use super::pace::Due;
-use super::plan::{FaultPlan, Kind};
+use super::plan::FaultPlan;
+use super::progress::{Ask, InForce, Phase, Progress};
 use super::source::Actions;
 use cct_executor::observe::sometimes;
 use cct_executor::shim::{self, Resource, Shared, Waiter};
 use cct_executor::words::Observations;
 use cct_executor::words::fingerprint::mix2;
-use std::collections::BTreeMap;
 use std::panic::Location;
-
-/// Beyond the first ones, so many offers may pass for each fault of the total.
-const OFFERS: u32 = 16;
-
-/// A crash that has been asked for happens soon; then a restart can follow.
-const SOON_NS: u64 = 1_000_000;
 
 /// A running plan.
 pub(super) struct Run {
@@ -31,62 +24,6 @@ pub(super) struct Run {
     pub(super) state: Shared<Progress>,
 }
 
-/// How far a plan has come.
-pub(super) struct Progress {
-    phase: Phase,
-    /// The predicate has held.
-    open: bool,
-    arrivals: u64,
-    taken: u32,
-    of_episode: u32,
-    by_kind: Vec<u32>,
-    offers_left: u32,
-    in_force: Vec<InForce>,
-    history: Vec<String>,
-    pub(super) waiters: Vec<Waiter>,
-    pub(super) bugs: u32,
-    /// Which points of `buggify` can say yes in this iteration.
-    pub(super) live: BTreeMap<&'static str, bool>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// The window is not open yet.
-    Closed,
-    /// Nothing is offered until then.
-    Gap(Due),
-    /// This kind is offered until then.
-    Slot(usize, Due),
-    /// The budget is spent.
-    Spent,
-    /// The window is closed again.
-    Over,
-}
-
-/// A fault that lasts.
-struct InForce {
-    text: String,
-    kind: usize,
-    instance: u32,
-    undo: Undo,
-    due: Due,
-    at_once: bool,
-    offered: bool,
-    /// It has come into force: a crash comes a little after it was asked for.
-    landed: bool,
-}
-
-/// What a plan has to do now.
-enum Ask {
-    Rest,
-    Predicate,
-    Gap,
-    Slot,
-    Reoffer(usize),
-    Mend(usize),
-    End,
-}
-
 impl Run {
     pub(super) fn new(
         plan: FaultPlan,
@@ -94,20 +31,7 @@ impl Run {
         resource: Resource,
         site: &'static Location<'static>,
     ) -> Run {
-        let progress = Progress {
-            phase: Phase::Closed,
-            open: plan.after.is_none(),
-            arrivals: 0,
-            taken: 0,
-            of_episode: 0,
-            by_kind: vec![0; plan.kinds.len()],
-            offers_left: plan.total.saturating_mul(OFFERS).saturating_add(OFFERS),
-            in_force: Vec::new(),
-            history: Vec::new(),
-            waiters: Vec::new(),
-            bugs: plan.buggify,
-            live: BTreeMap::new(),
-        };
+        let progress = Progress::new(&plan);
         let run = Run {
             plan,
             site,
@@ -132,7 +56,7 @@ impl Run {
         }
     }
 
-    fn window_ns(&self) -> (u64, u64) {
+    pub(super) fn window_ns(&self) -> (u64, u64) {
         let after = |time: std::time::Duration| {
             let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             self.begin_ns.saturating_add(time_ns)
@@ -381,99 +305,7 @@ impl Run {
     /// When the plan wants to be asked again at the latest.
     pub(super) fn next_time_ns(&self) -> Option<u64> {
         let (begin, end) = self.window_ns();
-        let now = shim::world_time_ns();
-        self.state.with(|state| {
-            let faults = state.in_force.iter().filter(|fault| !fault.offered);
-            let over = state.phase == Phase::Over;
-            let mends = faults.map(|fault| match fault.landed && !over {
-                true => fault.due.time_ns,
-                false => now + SOON_NS,
-            });
-            let closed = !state.open && state.arrivals >= self.plan.deliveries.start;
-            let phase = match state.phase {
-                Phase::Closed if begin > now => Some(begin),
-                // To look at the predicate.
-                Phase::Closed => closed.then(|| self.plan.pace.due(4, 0).time_ns),
-                Phase::Gap(due) | Phase::Slot(_, due) => Some(due.time_ns),
-                Phase::Spent | Phase::Over => None,
-            };
-            let waits = !(state.in_force.is_empty() && state.waiters.is_empty());
-            let idle = over || state.phase == Phase::Spent && !waits;
-            let end = (!idle && end > now).then_some(end);
-            mends.chain(phase).chain(end).min()
-        })
-    }
-}
-
-impl Progress {
-    fn next(&mut self, run: &Run) -> Ask {
-        let (begin, end) = run.window_ns();
-        let now = shim::world_time_ns();
-        let deliveries = &run.plan.deliveries;
-        if self.phase != Phase::Over && (now >= end || self.arrivals >= deliveries.end) {
-            return Ask::End;
-        }
-        for (at, fault) in self.in_force.iter_mut().enumerate() {
-            if !fault.landed {
-                continue;
-            }
-            if self.phase == Phase::Over {
-                return Ask::Mend(at);
-            }
-            if fault.due.is_over(self.arrivals, now) {
-                if fault.at_once {
-                    return Ask::Mend(at);
-                }
-                if !fault.offered {
-                    fault.offered = true;
-                    run.actions
-                        .offer_mend(run, (fault.kind, fault.instance), true);
-                }
-            }
-        }
-        match self.phase {
-            Phase::Closed if now < begin || self.arrivals < deliveries.start => Ask::Rest,
-            Phase::Closed if !self.open => Ask::Predicate,
-            Phase::Closed => Ask::Gap,
-            Phase::Gap(due) if due.is_over(self.arrivals, now) => Ask::Slot,
-            Phase::Slot(kind, due) if due.is_over(self.arrivals, now) => {
-                run.actions.offer(kind, &[]);
-                Ask::Gap
-            }
-            Phase::Spent if self.in_force.is_empty() && self.bugs == 0 => Ask::End,
-            Phase::Slot(kind, _) if run.plan.target.is_some() => Ask::Reoffer(kind),
-            _ => Ask::Rest,
-        }
-    }
-
-    /// The instances of a kind that are in force, if there is budget for another.
-    fn allows(&self, plan: &FaultPlan, kind: usize) -> Option<Vec<u32>> {
-        let this: &Kind = &plan.kinds[kind];
-        let in_force = self.in_force.len();
-        let allowed = self.taken < plan.total
-            && self.by_kind[kind] < this.limit
-            && (in_force == 0 || self.of_episode < plan.per_episode)
-            && (!this.lasts() || in_force < plan.concurrent as usize);
-        let held = self.in_force.iter().filter(|fault| fault.kind == kind);
-        allowed.then(|| held.map(|fault| fault.instance).collect())
-    }
-
-    fn count(&mut self, kind: usize) {
-        self.taken += 1;
-        self.by_kind[kind] += 1;
-        if self.in_force.is_empty() {
-            self.of_episode = 0;
-        }
-        self.of_episode += 1;
-    }
-
-    fn position(&self, kind: usize, instance: u32) -> Option<usize> {
-        let same = |fault: &InForce| fault.kind == kind && fault.instance == instance;
-        self.in_force.iter().position(same)
-    }
-
-    pub(super) fn note(&mut self, what: String) {
-        let millis = shim::world_time_ns() as f64 / 1e6;
-        self.history.push(format!("at {millis} ms: {what}"));
+        self.state
+            .with(|state| state.next_time_ns(&self.plan, (begin, end)))
     }
 }

@@ -22,8 +22,8 @@ pub(super) struct Registry {
 #[derive(Default)]
 struct State {
     names: BTreeMap<String, Name>,
-    /// By name and node.
-    slots: BTreeMap<(u64, u16), Known>,
+    /// By name, then by node.
+    slots: BTreeMap<u64, Vec<Option<Known>>>,
     /// By name and node, in order or not.
     lines: BTreeMap<(u64, u16, bool), SentFrom>,
     down: BTreeSet<u16>,
@@ -118,8 +118,10 @@ impl Registry {
         node: NodeId,
         site: &'static Location<'static>,
     ) -> Arc<Slot<M>> {
-        let key = (name, node.0);
-        let known = self.state.with(|state| state.slots.get(&key).cloned());
+        let at = usize::from(node.0);
+        let known = self
+            .state
+            .with(|state| state.slots.get(&name)?.get(at).cloned().flatten());
         let known = known.unwrap_or_else(|| {
             let slot = Arc::new(Slot::<M>::new(name, site));
             if self.state.with(|state| state.down.contains(&node.0)) {
@@ -129,8 +131,13 @@ impl Registry {
                 slot: slot.clone(),
                 any: slot,
             };
-            self.state
-                .with(|state| state.slots.insert(key, known.clone()));
+            self.state.with(|state| {
+                let slots = state.slots.entry(name).or_default();
+                if at >= slots.len() {
+                    slots.resize_with(at + 1, || None);
+                }
+                slots[at] = Some(known.clone());
+            });
             known
         });
         let slot = known.any.downcast();
@@ -158,9 +165,9 @@ impl Registry {
     /// The slots of a node.
     fn on(&self, node: NodeId) -> impl Iterator<Item = Arc<dyn Forget>> + use<> {
         let slots: Vec<Arc<dyn Forget>> = self.state.with(|state| {
-            let slots = state.slots.iter();
-            let here = slots.filter(|((_, at), _)| *at == node.0);
-            here.map(|(_, known)| known.slot.clone()).collect()
+            let slots = state.slots.values();
+            let here = slots.filter_map(|slots| slots.get(usize::from(node.0))?.as_ref());
+            here.map(|known| known.slot.clone()).collect()
         });
         slots.into_iter()
     }

@@ -64,8 +64,9 @@ fn every_fault_happens_and_is_mended() {
             let seen = Arc::new(Mutex::new(BTreeSet::new()));
             let theirs = seen.clone();
             let report = checker("every fault")
+                .determinism_check(false)
                 .strategy_text(strategy)
-                .iterations(25)
+                .iterations(20)
                 .run(move || {
                     let seen = theirs.clone();
                     async move {
@@ -106,7 +107,7 @@ fn faults_are_spread_over_the_iteration() {
         let report = checker("spread")
             .determinism_check(false)
             .strategy_text(strategy)
-            .iterations(300)
+            .iterations(200)
             .run(move || {
                 let firsts = theirs.clone();
                 async move {
@@ -134,11 +135,11 @@ fn faults_are_spread_over_the_iteration() {
             between(600, u32::MAX),
         ];
         assert!(
-            counts[..3].iter().all(|&n| n >= 30),
+            counts[..3].iter().all(|&n| n >= 20),
             "{strategy}: {counts:?}"
         );
         assert!(
-            firsts.iter().filter(|&&n| n < u32::MAX).count() > 200,
+            firsts.iter().filter(|&&n| n < u32::MAX).count() > 130,
             "{strategy}"
         );
     }
@@ -148,7 +149,7 @@ fn faults_are_spread_over_the_iteration() {
 fn budgets_hold() {
     let most = Arc::new(AtomicU32::new(0));
     let theirs = most.clone();
-    everywhere("budgets", 40, move || {
+    everywhere("budgets", 15, move || {
         let most = theirs.clone();
         async move {
             let nodes = gossip();
@@ -192,7 +193,7 @@ fn windows_hold() {
     for deliveries in [false, true] {
         let seen = Arc::new(AtomicU32::new(0));
         let theirs = seen.clone();
-        everywhere("windows", 20, move || {
+        everywhere("windows", 6, move || {
             let seen = theirs.clone();
             async move {
                 let nodes = gossip();
@@ -225,7 +226,7 @@ fn windows_hold() {
                 seen.fetch_add(hit.load(SeqCst), SeqCst);
             }
         });
-        assert!(seen.load(SeqCst) > 20);
+        assert!(seen.load(SeqCst) > 10);
     }
 }
 
