@@ -15,6 +15,7 @@
 
 mod arena;
 pub(super) mod exp;
+mod few;
 mod index;
 pub(super) mod marks;
 #[cfg(test)]

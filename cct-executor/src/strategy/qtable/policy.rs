@@ -115,34 +115,11 @@ fn softmax(values: &[f32], odds: &mut Vec<f64>, generator: &mut Generator) -> Op
 /// The odds of an action, where those of the best one are 1. No branch depends on the value: which
 /// way it went could not be foreseen.
 #[inline(always)]
-fn odds_of(value: f32, best: f32) -> f64 {
+pub(super) fn odds_of(value: f32, best: f32) -> f64 {
     let below = f64::from(value) - f64::from(best);
     let counts = below > NEGLIGIBLE;
     let odds = exp_above_least(if counts { below } else { NEGLIGIBLE });
     f64::from_bits(odds.to_bits() & u64::from(counts).wrapping_neg())
-}
-
-/// The softmax over so few values that they fit in registers. Places without a value hold negative
-/// infinity.
-#[inline(always)]
-pub(super) fn softmax_few<const N: usize>(values: &[f32; N], generator: &mut Generator) -> usize {
-    let max = values.iter().fold(
-        f32::NEG_INFINITY,
-        |best, &value| {
-            if value > best { value } else { best }
-        },
-    );
-    let mut sums = values.map(|value| odds_of(value, max));
-    for i in 1..N {
-        sums[i] += sums[i - 1];
-    }
-    let drawn = unit(generator) * sums[N - 1];
-    let index = sums.iter().filter(|&&sum| sum <= drawn).count();
-    if index == N {
-        // The product was rounded up to the sum of all.
-        return values.iter().position(|&value| value == max).unwrap_or(0);
-    }
-    index
 }
 
 /// An index with probability proportional to its odds.
@@ -165,29 +142,4 @@ fn draw_below(mut left: f64, odds: &[f64]) -> Option<usize> {
         }
     }
     last
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::words::Seed;
-
-    /// The same draw leads to the same choice, however many places are empty.
-    #[test]
-    fn few_values_are_chosen_from_as_many_are() {
-        let (mut one, mut other) = (Seed(5).stream("test"), Seed(5).stream("test"));
-        let mut random = Seed(6).stream("test");
-        let mut odds = Vec::new();
-        for _ in 0..20_000 {
-            let n = 1 + random.next_u64() as usize % 8;
-            let scale = [0.1, 3.0, 50.0][random.next_u64() as usize % 3];
-            let mut values = [f32::NEG_INFINITY; 8];
-            for value in &mut values[..n] {
-                *value = (-scale * unit(&mut random)) as f32;
-            }
-            odds.clear();
-            let expected = softmax(&values[..n], &mut odds, &mut one);
-            assert_eq!(Some(softmax_few(&values, &mut other)), expected);
-        }
-    }
 }

@@ -7,7 +7,8 @@
 //!    which actions were enabled.
 //! 3. Nothing is allocated once the vectors have grown to the length of an iteration.
 
-use super::policy::{self, Policy};
+use super::few::{self, Few};
+use super::policy::Policy;
 use super::{Arm, State, Table};
 use crate::strategy::draw;
 use crate::words::enabled::{EnabledActions, Values};
@@ -15,8 +16,9 @@ use crate::words::fingerprint::hash_of;
 use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Pick};
 
-/// Up to so many actions and arms all pairs are compared at once, in registers.
+/// Up to so many actions are held in registers, and each of so many arms is compared with all.
 const FEW: usize = 16;
+const ARMS_FEW: usize = 64;
 /// Pairs of actions and arms up to which each pair is compared.
 const PAIRS_MAX: usize = 40;
 
@@ -55,7 +57,10 @@ pub(in crate::strategy) struct Walk {
     odds: Vec<f64>,
     /// An open-addressed table of arms, for matching many with many.
     matching: Vec<(u32, u32)>,
-    /// The state whose arms are in it. They do not change during an iteration.
+    /// What many actions were looked at last, and the sums of their odds. Values do not change
+    /// during an iteration.
+    latest: Option<(Few<FEW>, [f64; FEW])>,
+    /// The state whose arms are in `matching`. They do not change during an iteration.
     matched: Option<State>,
     label: (&'static str, u64),
 }
@@ -70,6 +75,7 @@ impl Walk {
             values: Vec::new(),
             odds: Vec::new(),
             matching: Vec::new(),
+            latest: None,
             matched: None,
             label: ("", 0),
         }
@@ -79,6 +85,7 @@ impl Walk {
         self.steps.clear();
         self.tags.clear();
         self.matched = None;
+        self.latest = None;
     }
 
     /// The last decision, if there was one yet.
@@ -137,7 +144,7 @@ impl Walk {
                     ..=2 => self.look_few::<2>(table, policy, known, actions, generator),
                     3..=4 => self.look_few::<4>(table, policy, known, actions, generator),
                     5..=8 => self.look_few::<8>(table, policy, known, actions, generator),
-                    _ => self.look_few::<FEW>(table, policy, known, actions, generator),
+                    _ => self.look_again(table, policy, known, actions, generator),
                 },
                 _ => self.look_at_all(table, policy, key, known, actions, generator),
             },
@@ -147,7 +154,7 @@ impl Walk {
 
     #[inline]
     fn is_few(&self, table: &Table, known: State, n: usize) -> bool {
-        !self.thorough && n <= FEW && table.arms_len(known) <= FEW
+        !self.thorough && n <= FEW && table.arms_len(known) <= ARMS_FEW
     }
 
     /// Decides by looking at all actions.
@@ -184,51 +191,80 @@ impl Walk {
         actions: &EnabledActions<'_>,
         generator: &mut Generator,
     ) -> usize {
-        let n = actions.keys.len();
-        let mut tags = [0; N];
-        for (tag, &key) in tags.iter_mut().zip(actions.keys) {
-            *tag = actions.actions[key as usize].id().0 as u32;
-        }
-        // All bits set where an arm was found.
-        let (mut bits, mut tried) = ([self.initial.to_bits(); N], [0; N]);
-        let mut compare = |arm: &Arm| {
-            for i in 0..N {
-                let is = u32::from(tags[i] == arm.tag).wrapping_neg();
-                bits[i] = bits[i] & !is | arm.value.to_bits() & is;
-                tried[i] |= is;
-            }
-        };
-        let (first, others) = table.slices(known);
-        first.iter().for_each(&mut compare);
-        others.iter().for_each(&mut compare);
-        for i in 0..N {
-            let beyond = u32::from(i >= n).wrapping_neg();
-            bits[i] = bits[i] & !beyond | f32::NEG_INFINITY.to_bits() & beyond;
-            tried[i] &= !beyond;
-        }
-        let values = bits.map(f32::from_bits);
+        let tags = few::tags(actions);
+        let few = Few::<N>::look(table, known, (tags, actions.keys.len()), self.initial);
         let index = match policy {
-            Policy::Softmax => policy::softmax_few(&values, generator),
+            Policy::Softmax => few::draw(&few::sums(&few.values), generator),
             _ => policy
-                .choose(&values[..n], &[], &mut self.odds, generator)
+                .choose(
+                    &few.values[..actions.keys.len()],
+                    &[],
+                    &mut self.odds,
+                    generator,
+                )
                 .unwrap_or(0),
         };
-        let tried_in_all = tried.iter().map(|tried| tried & 1).sum::<u32>() as usize;
-        let untried = n - tried_in_all > usize::from(tried[index] == 0);
-        let at = self.tags.len();
-        self.tags.extend_from_slice(&tags);
+        self.push_few(
+            table,
+            known,
+            &tags,
+            actions.keys.len(),
+            index,
+            few.leaves_untried(index),
+        );
+        index
+    }
+
+    /// The same for more actions. A state in which many are enabled is often that of the next
+    /// decision as well.
+    #[inline]
+    fn look_again(
+        &mut self,
+        table: &Table,
+        policy: &Policy,
+        known: State,
+        actions: &EnabledActions<'_>,
+        generator: &mut Generator,
+    ) -> usize {
+        if !matches!(policy, Policy::Softmax) {
+            return self.look_few::<FEW>(table, policy, known, actions, generator);
+        }
+        let (tags, n) = (few::tags(actions), actions.keys.len());
+        if !matches!(&self.latest, Some((few, _)) if few.is_of(known, &tags, n)) {
+            let few = Few::look(table, known, (tags, n), self.initial);
+            let sums = few::sums(&few.values);
+            self.latest = Some((few, sums));
+        }
+        let (few, sums) = self.latest.as_ref().expect("cct bug: it was just set");
+        let index = few::draw(sums, generator);
+        let untried = few.leaves_untried(index);
+        self.push_few(table, known, &tags, n, index, untried);
+        index
+    }
+
+    #[inline]
+    fn push_few<const N: usize>(
+        &mut self,
+        table: &Table,
+        known: State,
+        tags: &[u32; N],
+        enabled: usize,
+        index: usize,
+        untried: bool,
+    ) {
+        let first = self.tags.len() as u32;
+        self.tags.extend_from_slice(tags);
         self.steps.push(Step {
             key: table.key(known),
             known: Some(known),
             tag: tags[index],
-            first: at as u32,
-            enabled: n as u32,
+            first,
+            enabled: enabled as u32,
             untried,
             data: false,
             extra: 0.0,
             waypoint: 0,
         });
-        index
     }
 
     fn pick_value(
