@@ -49,7 +49,7 @@
 //!
 //! # What it does not do
 //!
-//! There is no network, disk or crash of nodes yet. Primitives of `std` are no scheduling points
+//! Networks and disks are in the crate `cct-net`. Primitives of `std` are no scheduling points
 //! ([`nondet::point`] is one). The iteration order of a `HashMap` is not controlled, but the
 //! determinism check finds it when it matters. Memory is sequentially consistent. Threads and I/O
 //! of the operating system are not controlled; a wake-up from there is reported.
