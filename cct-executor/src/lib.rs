@@ -40,7 +40,7 @@
 //! - [`spawn`], [`task`], [`time`], [`select!`], [`join!`], [`try_join!`] and [`task_local!`] have
 //!   tokio's names and semantics. Channels and locks are in the crate `cct-sync`.
 //! - [`nondet`] draws values, [`cancellable`] lets the search cancel a future, [`always!`] and
-//!   [`sometimes!`] state properties, [`observe`] makes states differ.
+//!   [`sometimes!`] state properties, [`observe()`] makes states differ.
 //! - [`Granularity`] says where scheduling points lie, [`Clock`] when virtual time may move.
 //! - [`strategy`] has the strategies, [`shim`] what primitives are built from, [`words`] the values
 //!   that all of them share.

@@ -8,17 +8,17 @@
 //!
 //! How: the random numbers behind all choices of the base strategy, data choices included, are
 //! recorded on a tape. An iteration is kept if its timeline (see the module `timeline`) is new. A
-//! kept tape is played several times, each time with [`MUTATIONS`] of its numbers drawn again. Its
+//! kept tape is played several times, each time with `MUTATIONS` of its numbers drawn again. Its
 //! diversity, 1 less the greatest similarity to another kept timeline, says which tape comes next
-//! and how often: [`BUDGET`] times the diversity. When all have had their turn then with equal odds
-//! they all have another, or the base strategy goes on alone for [`BUDGET`] iterations.
+//! and how often: `BUDGET` times the diversity. When all have had their turn then with equal odds
+//! they all have another, or the base strategy goes on alone for `BUDGET` iterations.
 //!
 //! Departures:
 //! - A timeline is made of accesses that follow each other at a resource, instead of all pairs: a
 //!   bounded number, linear in the steps.
 //! - Resources are told apart by the order in which they are made.
 //! - There are no scenarios to count towards the priority.
-//! - At most [`KEPT_MAX`] tapes are kept; then the least diverse one makes room. At most 2^17
+//! - At most `KEPT_MAX` tapes are kept; then the least diverse one makes room. At most 2^17
 //!   timelines are remembered, and 2^14 numbers of a tape.
 //!
 //! Measured by `feedback_finds_what_is_rare` and `kept_tapes_are_bounded` below.
