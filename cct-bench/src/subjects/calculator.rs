@@ -63,3 +63,13 @@ pub(crate) const CALCULATOR: Subject = Subject {
         Published::one("calculator", "QL", 10_000.0),
     ],
 };
+
+/// As long as the tool's bound of 1,000 steps lets it run if each operation takes three of them.
+pub(crate) const CALCULATOR_CUT: Subject = Subject {
+    name: "calculator-cut",
+    about: "the same, cut after 333 operations",
+    standing: Standing::Variant,
+    max_steps: 340,
+    published: &[],
+    ..CALCULATOR
+};

@@ -103,6 +103,7 @@ pub(crate) const ALL: &[&Subject] = &[
     &matcher::ETA6,
     &matcher::COIN,
     &calculator::CALCULATOR,
+    &calculator::CALCULATOR_CUT,
     &services::cache_provider::CACHE_PROVIDER,
     &services::pool_manager::V1,
     &services::pool_manager::V2,
