@@ -5,6 +5,8 @@
 use super::kind::Fault;
 use super::plan::{Deed, FaultPlan, Kind, What};
 use crate::fabric::{Network, Verdict, control, network};
+use crate::fs::disks::{self, Armed};
+use crate::host;
 use cct_executor::node::{Node, NodeId};
 use cct_executor::shim;
 use cct_executor::words::Observations;
@@ -38,6 +40,7 @@ pub(super) enum Undo {
         pairs: Vec<(NodeId, NodeId)>,
         held: bool,
     },
+    Disarm(Armed),
     Hook(Deed),
 }
 
@@ -52,17 +55,29 @@ pub(super) struct Done {
 impl Kind {
     pub(super) fn lasts(&self) -> bool {
         match &self.what {
-            What::Known(Fault::Drop | Fault::Duplicate | Fault::Delay) => false,
+            What::Known(Fault::Drop | Fault::Duplicate | Fault::Delay | Fault::Reset) => false,
             What::Known(_) => true,
             What::Hook { end, .. } => end.is_some(),
         }
+    }
+
+    /// Whether what it can be done to may be gone at the next moment.
+    pub(super) fn is_fleeting(&self) -> bool {
+        matches!(self.what, What::Known(Fault::Reset))
     }
 
     /// How many instances there are.
     pub(super) fn count(&self, plan: &FaultPlan) -> u32 {
         let n = plan.nodes.len();
         let count = match self.what {
-            What::Known(Fault::Crash | Fault::Restart | Fault::Pause | Fault::Isolate) => n,
+            What::Known(
+                Fault::Crash
+                | Fault::Restart
+                | Fault::Pause
+                | Fault::Isolate
+                | Fault::Reset
+                | Fault::Disk(_),
+            ) => n,
             What::Known(Fault::Cut | Fault::Hold) => n * (n - 1),
             What::Known(Fault::Partition) if n <= PARTITIONED_MAX => partitions(n).len(),
             _ => 1,
@@ -73,9 +88,14 @@ impl Kind {
     fn hit(&self, plan: &FaultPlan, instance: u32) -> Hit {
         let (i, n) = (instance as usize, plan.nodes.len());
         match self.what {
-            What::Known(Fault::Crash | Fault::Restart | Fault::Pause | Fault::Isolate) => {
-                Hit::One(i)
-            }
+            What::Known(
+                Fault::Crash
+                | Fault::Restart
+                | Fault::Pause
+                | Fault::Isolate
+                | Fault::Reset
+                | Fault::Disk(_),
+            ) => Hit::One(i),
             What::Known(Fault::Cut | Fault::Hold) => {
                 let (from, to) = (i / (n - 1), i % (n - 1));
                 Hit::Pair(from, to + usize::from(to >= from))
@@ -115,6 +135,9 @@ impl Kind {
             && match (&self.what, hit) {
                 (What::Known(Fault::Crash | Fault::Restart | Fault::Pause), Hit::One(at)) => {
                     plan.nodes[at].is_up()
+                }
+                (What::Known(Fault::Reset), Hit::One(at)) => {
+                    !host::established(plan.nodes[at].id()).is_empty()
                 }
                 (What::Known(Fault::Partition), _) => held.is_empty(),
                 (What::Known(Fault::Drop | Fault::Duplicate | Fault::Delay), _) => {
@@ -162,6 +185,13 @@ impl Kind {
                 let pairs = others.flat_map(|other| [(node, other), (other, node)]);
                 Some(links(pairs.collect(), false))
             }
+            (What::Known(Fault::Reset), Hit::One(at)) => {
+                done.text = reset(&plan.nodes[at])?;
+                None
+            }
+            (What::Known(Fault::Disk(fault)), Hit::One(at)) => {
+                Some(Undo::Disarm(disks::arm(plan.nodes[at].id(), *fault)?))
+            }
             (What::Known(fault), Hit::One(at)) => {
                 plan.nodes[at].crash();
                 done.at_once = *fault == Fault::Restart;
@@ -195,12 +225,18 @@ fn links(pairs: Vec<(NodeId, NodeId)>, held: bool) -> Undo {
 }
 
 impl Undo {
+    /// Whether the fault is over although nobody has undone it.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self, Undo::Disarm(armed) if !armed.is_waiting())
+    }
+
     /// Undoes it. Links that others still want cut stay so.
     pub(super) fn run(self, others: &[Undo]) {
         match self {
             Undo::Restart(node) if !node.is_up() => node.restart(),
             Undo::Restart(_) => {}
             Undo::Resume(node) => node.resume(),
+            Undo::Disarm(armed) => armed.disarm(),
             Undo::Hook(end) => end(),
             Undo::Links { pairs, held } => {
                 let wanted = |pair: &(NodeId, NodeId)| {
@@ -296,6 +332,15 @@ fn meddle(plan: &FaultPlan, fault: Fault) -> Option<String> {
     };
     let text = format!("{fault} {}", net.describe_first(flow));
     Network::meddle(&net, flow, verdict).then_some(text)
+}
+
+/// Resets a connection of a node, and says which.
+fn reset(node: &Node) -> Option<String> {
+    let conns = host::established(node.id());
+    let count = u32::try_from(conns.len()).ok().filter(|&count| count > 0)?;
+    let conn = &conns[shim::choose(count, "which connection is reset") as usize];
+    conn.reset_both();
+    Some(format!("{} {}", Fault::Reset, conn.describe()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The kinds of faults.
 
+use crate::fs::DiskFault;
 use std::fmt;
 
 /// A kind of fault.
@@ -27,6 +28,13 @@ pub enum Fault {
     Duplicate,
     /// A message that is on its way is late.
     Delay,
+    /// A TCP connection between a node and another is reset at both ends, as by something in between
+    /// that has forgotten it. Which connection of the node is a choice.
+    Reset,
+    /// The next operation of its kind on a node's disk meets this fault, as after
+    /// [`fs::inject`](crate::fs::inject). It lasts until it is met; nothing else mends it before the
+    /// end of the plan, which takes it back.
+    Disk(DiskFault),
 }
 
 impl Fault {
@@ -43,13 +51,20 @@ impl Fault {
             Fault::Drop => "drop",
             Fault::Duplicate => "duplicate",
             Fault::Delay => "delay",
+            Fault::Reset => "reset",
+            Fault::Disk(DiskFault::ReadError) => "disk read error",
+            Fault::Disk(DiskFault::WriteError) => "disk write error",
+            Fault::Disk(DiskFault::SyncError) => "disk sync error",
+            Fault::Disk(DiskFault::LostSync) => "disk lost sync",
+            Fault::Disk(DiskFault::BitRot) => "disk bit rot",
+            Fault::Disk(DiskFault::NoSpace) => "disk no space",
         }
     }
 
     /// How many nodes it needs at least.
     pub(super) fn nodes_min(self) -> usize {
         match self {
-            Fault::Crash | Fault::Restart | Fault::Pause => 1,
+            Fault::Crash | Fault::Restart | Fault::Pause | Fault::Reset | Fault::Disk(_) => 1,
             _ => 2,
         }
     }

@@ -29,6 +29,17 @@
 //! report.assert_passed();
 //! ```
 //!
+//! # Kinds
+//! | fault | what it hits | over |
+//! |---|---|---|
+//! | [`Fault::Crash`], [`Fault::Restart`], [`Fault::Pause`] | a node | when mended |
+//! | [`Fault::Partition`], [`Fault::Isolate`], [`Fault::Cut`], [`Fault::Hold`] | links | when mended |
+//! | [`Fault::Drop`], [`Fault::Duplicate`], [`Fault::Delay`] | a message on its way | at once |
+//! | [`Fault::Reset`] | a TCP connection of a node | at once |
+//! | [`Fault::Disk`] | the disk of a node | when an operation meets it |
+//! | [`FaultPlan::hook`] | what you like | at once |
+//! | [`FaultPlan::lasting_hook`] | what you like | when mended |
+//!
 //! # When faults are offered
 //! If every fault were enabled all the time, a random walk would spend the whole budget on its first
 //! steps. So the plan offers them at moments that are spread out. A *moment* is the arrival of a
@@ -39,6 +50,8 @@
 //!
 //! What lasts (a crash, a partition) is mended by an action of its own, which is offered after
 //! another number of moments drawn from the same ladder.
+//!
+//! A fault of a disk lasts until an operation meets it, and counts as lasting until then.
 //!
 //! # The end
 //! When the plan's window is over, or [`Faults::stop`] is called, everything is mended at once and

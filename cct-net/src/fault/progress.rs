@@ -123,7 +123,7 @@ impl Progress {
             if !fault.landed {
                 continue;
             }
-            if self.phase == Phase::Over {
+            if self.phase == Phase::Over || fault.undo.is_done() {
                 return Ask::Mend(at);
             }
             if fault.due.is_over(self.arrivals, now) {
@@ -147,7 +147,11 @@ impl Progress {
                 Ask::Gap
             }
             Phase::Spent if self.in_force.is_empty() && self.bugs == 0 => Ask::End,
-            Phase::Slot(kind, _) if run.plan.target.is_some() => Ask::Reoffer(kind),
+            Phase::Slot(kind, _)
+                if run.plan.target.is_some() || run.plan.kinds[kind].is_fleeting() =>
+            {
+                Ask::Reoffer(kind)
+            }
             _ => Ask::Rest,
         }
     }

@@ -174,6 +174,8 @@ impl Run {
         self.report(true, true);
         let moments = match (&done.undo, done.at_once) {
             (None, _) | (_, true) => 1,
+            // It is mended when an operation meets it.
+            (Some(Undo::Disarm(_)), _) => u64::MAX,
             _ => self.plan.pace.draw("moments until the fault may be mended"),
         };
         self.state.with(|state| {

@@ -39,6 +39,8 @@ struct State {
     lanes: Vec<Lane>,
     /// Lanes by node and identity of what they work on, in order of making.
     by_identity: BTreeMap<(u16, u64), Vec<usize>>,
+    /// How many faults were armed.
+    tickets: u64,
     /// For disks yet to be made.
     faults: DiskFaults,
 }
@@ -290,10 +292,46 @@ pub fn set_faults_on(node: NodeId, faults: DiskFaults) {
 /// budgets are. Does nothing outside a scenario.
 #[track_caller]
 pub fn inject(node: NodeId, fault: DiskFault) {
+    arm(node, fault);
+}
+
+/// A fault that waits for the operation that meets it.
+#[derive(Clone, Copy)]
+pub(crate) struct Armed {
+    node: NodeId,
+    ticket: u64,
+}
+
+/// As [`inject`], of which one may hear again. `None` outside a scenario.
+#[track_caller]
+pub(crate) fn arm(node: NodeId, fault: DiskFault) -> Option<Armed> {
     let site = Location::caller();
-    if let Ok(disks) = disks() {
-        disks
-            .state
-            .with(|state| state.disk(node, site).faults.arm(fault));
+    let ticket = disks().ok()?.state.with(|state| {
+        state.tickets += 1;
+        let ticket = state.tickets;
+        state.disk(node, site).faults.arm(ticket, fault);
+        ticket
+    });
+    Some(Armed { node, ticket })
+}
+
+impl Armed {
+    /// Whether no operation has met it yet.
+    pub(crate) fn is_waiting(self) -> bool {
+        let waiting = |faults: &mut FaultState| faults.is_armed(self.ticket);
+        self.with(waiting).unwrap_or(false)
+    }
+
+    /// Takes it back.
+    pub(crate) fn disarm(self) {
+        self.with(|faults| faults.disarm(self.ticket));
+    }
+
+    fn with<R>(self, f: impl FnOnce(&mut FaultState) -> R) -> Option<R> {
+        let disks = disks().ok()?;
+        disks.state.with(|state| {
+            let disk = state.disks.get_mut(&self.node.0)?;
+            Some(f(&mut disk.faults))
+        })
     }
 }

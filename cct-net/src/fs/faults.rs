@@ -64,7 +64,7 @@ pub enum DiskFault {
 pub(super) struct FaultState {
     pub(super) settings: DiskFaults,
     /// Faults that the next operation of their kind meets.
-    armed: Vec<DiskFault>,
+    armed: Vec<(u64, DiskFault)>,
 }
 
 /// Whether an operation meets a fault.
@@ -100,13 +100,23 @@ impl FaultState {
         }
     }
 
-    pub(super) fn arm(&mut self, fault: DiskFault) {
-        self.armed.push(fault);
+    /// `ticket` tells the fault from others of its kind.
+    pub(super) fn arm(&mut self, ticket: u64, fault: DiskFault) {
+        self.armed.push((ticket, fault));
+    }
+
+    /// Whether no operation has met the fault yet.
+    pub(super) fn is_armed(&self, ticket: u64) -> bool {
+        self.armed.iter().any(|&(armed, _)| armed == ticket)
+    }
+
+    pub(super) fn disarm(&mut self, ticket: u64) {
+        self.armed.retain(|&(armed, _)| armed != ticket);
     }
 
     /// What an operation has to expect; uses up an armed fault.
     pub(super) fn prospect(&mut self, fault: DiskFault) -> Prospect {
-        if let Some(at) = self.armed.iter().position(|&armed| armed == fault) {
+        if let Some(at) = self.armed.iter().position(|&(_, armed)| armed == fault) {
             self.armed.remove(at);
             return Prospect::Yes;
         }

@@ -59,7 +59,7 @@
 //! Read next: `content` (rules 1 and 2), `journal` (rules 4 and 5), `tree`, `disks`.
 
 mod content;
-mod disks;
+pub(crate) mod disks;
 mod errno;
 mod faults;
 mod file;

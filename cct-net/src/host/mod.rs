@@ -80,6 +80,24 @@ pub(crate) fn hosts() -> io::Result<Arc<Hosts>> {
     })
 }
 
+/// The TCP connections between a node and others that are open at both ends, oldest first.
+pub(crate) fn established(node: NodeId) -> Vec<Arc<Conn>> {
+    let Ok(hosts) = hosts() else {
+        return Vec::new();
+    };
+    let mut conns: Vec<Arc<Conn>> = hosts.state.with(|state| {
+        let opened = state.hosts.values().flat_map(|host| host.conns.values());
+        let conns = opened.map(|open| &open.conn);
+        let ours =
+            conns.filter(|conn| conn.nodes.contains(&node) && conn.nodes[0] != conn.nodes[1]);
+        ours.cloned().collect()
+    });
+    conns.sort_by_key(|conn| conn.serial);
+    conns.dedup_by_key(|conn| conn.serial);
+    conns.retain(|conn| conn.state.with(|state| state.is_established()));
+    conns
+}
+
 /// Addresses that nodes without explicit ones have.
 fn automatic(number: u32) -> [IpAddr; 2] {
     let v4 = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 0)) + number);

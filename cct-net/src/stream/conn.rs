@@ -7,7 +7,7 @@ use crate::fabric::{Arrival, FlowId, Net, Network};
 use crate::host::Hosts;
 use crate::tcp::Options;
 use crate::unix;
-use cct_executor::node::NodeId;
+use cct_executor::node::{self, NodeId};
 use cct_executor::shim::{Alarm, Resource, ResourceKind, Shared, world_time_ns};
 use std::net::SocketAddr;
 use std::panic::Location;
@@ -153,6 +153,24 @@ impl Conn {
     /// Side 1 does not want side 0.
     pub(crate) fn refuse(self: &Arc<Self>) {
         self.run(|state, fx| state.refuse(1, fx));
+    }
+
+    /// Both sides are told that the other has reset the connection.
+    pub(crate) fn reset_both(self: &Arc<Self>) {
+        self.run(|state, fx| state.reset_both(fx));
+        self.tidy_up();
+    }
+
+    /// Its two ends, for reports.
+    pub(crate) fn describe(&self) -> String {
+        let end = |id: SideId| {
+            let node = node::name_of(self.nodes[id]).unwrap_or_default();
+            match &self.names {
+                Names::Inet(addrs) => format!("`{node}` {}", addrs[id]),
+                Names::Unix(addrs) => format!("`{node}` {:?}", addrs[id]),
+            }
+        };
+        format!("{} -> {}", end(0), end(1))
     }
 
     /// The handle of a side is dropped, or its process dies.

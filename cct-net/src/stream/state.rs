@@ -146,6 +146,12 @@ impl State {
         self.sides.iter().all(Side::is_done)
     }
 
+    /// Whether both ends are open, and neither knows of anything wrong.
+    pub(crate) fn is_established(&self) -> bool {
+        let sound = |side: &Side| side.open && !side.closed && !side.gone;
+        self.sides.iter().all(sound) && !self.is_over()
+    }
+
     /// Both sides of a connection without handshake.
     pub(crate) fn establish(&mut self) {
         self.sides[0].open = true;
@@ -305,12 +311,24 @@ impl State {
         self.reset(id, fx);
     }
 
+    /// A reset arrives at both sides.
+    pub(crate) fn reset_both(&mut self, fx: &mut Effects) {
+        self.reset_arrives(0, fx);
+        self.reset_arrives(1, fx);
+    }
+
     /// Something arrives at a side. Handshakes are the caller's business.
     pub(crate) fn arrive(&mut self, id: SideId, packet: Packet, fx: &mut Effects) {
         if let Packet::Data(count) = packet {
+            let closed = self.sides[id].closed;
             let sender = &mut self.sides[1 - id];
             sender.flying -= count;
-            sender.arrived += count;
+            if closed {
+                // Nobody is there who would keep it for a reader.
+                sender.bytes.drain(sender.arrived..sender.arrived + count);
+            } else {
+                sender.arrived += count;
+            }
         }
         let side = &mut self.sides[id];
         if packet == Packet::Rst {
