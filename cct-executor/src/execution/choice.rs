@@ -22,7 +22,7 @@ impl Core {
             step: self.steps,
             time_ns: self.now_ns,
             fingerprint: Fingerprint(self.fingerprint),
-            parts: self.parts,
+            parts: self.parts_asked(),
             waypoint: self.waypoint,
             waypoints: self.waypoints.len() as u32,
             current: Self::key(self.last),

@@ -295,6 +295,17 @@ impl Core {
             .get_or_insert(Outcome::Failed(Failure { kind, step }));
     }
 
+    /// The parts of the state, for a strategy that wants them. To read what was just written in
+    /// smaller pieces would stall every decision.
+    #[inline]
+    pub(crate) fn parts_asked(&self) -> StateParts {
+        if self.interests.parts {
+            self.parts
+        } else {
+            StateParts::default()
+        }
+    }
+
     /// Notes a state.
     #[inline]
     pub(crate) fn add_state(&mut self, state: u64) {

@@ -161,6 +161,7 @@ impl Strategy for BonusMax {
     fn interests(&self) -> Interests {
         Interests {
             observations: true,
+            parts: true,
             ..Interests::default()
         }
     }

@@ -29,7 +29,7 @@
 use super::draw;
 use super::memory::Memory;
 use super::spec::{Entry, Kind, Parameter};
-use super::{Flow, Lanes, Strategy};
+use super::{Flow, Interests, Lanes, Strategy};
 use crate::words::fingerprint::mix2;
 use crate::words::seed::Generator;
 use crate::words::{
@@ -186,6 +186,13 @@ impl Strategy for Greedy {
 
     fn lanes(&self) -> Lanes {
         Lanes::Fixed(1)
+    }
+
+    fn interests(&self) -> Interests {
+        Interests {
+            parts: true,
+            ..Interests::default()
+        }
     }
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {

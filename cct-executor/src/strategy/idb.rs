@@ -28,7 +28,7 @@
 
 use super::memory::Memory;
 use super::spec::{Entry, Kind, Parameter};
-use super::{Flow, Lanes, Strategy, draw};
+use super::{Flow, Interests, Lanes, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, Seed};
@@ -178,6 +178,13 @@ impl Strategy for Idb {
 
     fn lanes(&self) -> Lanes {
         Lanes::Fixed(1)
+    }
+
+    fn interests(&self) -> Interests {
+        Interests {
+            parts: true,
+            ..Interests::default()
+        }
     }
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {

@@ -132,6 +132,7 @@ impl Sampler {
         steps: false,
         observations: false,
         fresh: true,
+        parts: false,
     };
 
     pub(super) fn new() -> Self {

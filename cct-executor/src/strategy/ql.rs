@@ -327,6 +327,7 @@ impl Strategy for Ql {
     fn interests(&self) -> Interests {
         Interests {
             observations: self.penalties,
+            parts: true,
             ..Interests::default()
         }
     }

@@ -308,7 +308,10 @@ impl<E: DelayingExplorer> Strategy for Ses<E> {
     }
 
     fn interests(&self) -> Interests {
-        Guide::<E>::INTERESTS
+        Interests {
+            parts: true,
+            ..Guide::<E>::INTERESTS
+        }
     }
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {

@@ -197,6 +197,7 @@ impl Strategy for Waypoint {
     fn interests(&self) -> Interests {
         Interests {
             observations: true,
+            parts: true,
             ..Interests::default()
         }
     }

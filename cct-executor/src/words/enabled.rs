@@ -37,7 +37,8 @@ pub struct SchedulingPoint {
     pub time_ns: u64,
     /// The abstract state, the running task's next operation included.
     pub fingerprint: Fingerprint,
-    /// The parts of it that abstractions leave out or single out.
+    /// The parts of it that abstractions leave out or single out. Nothing unless the strategy asked
+    /// for them with [`Interests::parts`](super::Interests::parts).
     pub parts: StateParts,
     /// The highest waypoint whose predicate holds, counted from 1; 0 when none does.
     pub waypoint: u32,

@@ -83,4 +83,6 @@ pub struct Interests {
     pub observations: bool,
     /// [`EnabledActions::fresh`](super::enabled::EnabledActions::fresh).
     pub fresh: bool,
+    /// [`SchedulingPoint::parts`](super::enabled::SchedulingPoint::parts).
+    pub parts: bool,
 }

@@ -50,6 +50,7 @@ impl Strategy for Scribe {
     fn interests(&self) -> Interests {
         Interests {
             observations: true,
+            parts: true,
             ..Interests::default()
         }
     }

@@ -65,6 +65,7 @@ impl<E: DelayingExplorer> Guide<E> {
         steps: true,
         observations: true,
         fresh: true,
+        parts: false,
     };
 
     pub(in crate::strategy) fn new(explorer: E) -> Self {
