@@ -104,7 +104,8 @@ pub fn point() {
         resource: 0,
         site,
     };
-    let _: Result<Poll<()>, _> = WORLD.try_with(|world| world.point(op));
+    let _: Result<Poll<()>, _> =
+        WORLD.try_with(|world| world.point(op.kind, op.access, op.resource, op.site));
 }
 
 /// A mark for strategies that look for marks ([`StepEvent::UserOp`]); nothing to all others.

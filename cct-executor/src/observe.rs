@@ -22,7 +22,7 @@ use crate::execution::core::Core;
 use crate::execution::decider::Decider;
 use crate::execution::world::WORLD;
 use crate::words::fingerprint::hash_of;
-use crate::words::{Fingerprint, Observations, StepEvent};
+use crate::words::{Observations, StepEvent};
 use std::hash::Hash;
 
 /// The value now known under `key`.
@@ -65,7 +65,7 @@ fn put(key: &'static str, instance: u64, value: u64, number: Option<i64>) {
         let waypoints = world.with(|core, decider| {
             core.observe(key, instance, value, number);
             if core.interests.observations {
-                let fingerprint = Fingerprint(core.fingerprint);
+                let fingerprint = core.point.fingerprint;
                 decider.observe(&StepEvent::Observed {
                     key,
                     value,

@@ -111,15 +111,8 @@ impl Resource {
         access: Access,
         site: &'static Location<'static>,
     ) -> Poll<()> {
-        self.in_world(|world, resource| {
-            world.point(Op {
-                kind,
-                access,
-                resource,
-                site,
-            })
-        })
-        .unwrap_or(Poll::Ready(()))
+        self.in_world(|world, resource| world.point(kind, access, resource, site))
+            .unwrap_or(Poll::Ready(()))
     }
 
     /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.
@@ -165,10 +158,7 @@ impl Resource {
                     resource,
                     site,
                 };
-                world.with(|core, _| {
-                    let tag = core.resources[resource as usize].tag;
-                    core.announce(key, op, tag);
-                });
+                world.with(|core, _| core.announce(key, op));
             }
         });
     }

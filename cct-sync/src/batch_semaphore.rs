@@ -46,6 +46,8 @@ pub(crate) struct BatchSemaphore {
     initial: usize,
     /// Whether the fingerprint sees how many permits are free. For locks it sees who holds them.
     counted: bool,
+    /// A lock for one: nothing of it shows but who holds it and who queues.
+    plain: bool,
     state: Shared<State>,
 }
 
@@ -105,6 +107,12 @@ impl State {
             self.queue.unlink(key);
             self.queue.owe(wakes, waiter);
         }
+        self.free(count);
+    }
+
+    /// Permits become free; nobody queues.
+    #[inline]
+    fn free(&mut self, count: usize) {
         assert!(
             count <= BatchSemaphore::MAX_PERMITS - self.permits,
             "number of added permits ({count}) would overflow MAX_PERMITS ({})",
@@ -116,6 +124,9 @@ impl State {
     /// What the fingerprint is to see, if that has changed.
     #[inline]
     fn news(&mut self, of: &BatchSemaphore) -> Option<u64> {
+        if of.plain && self.shown == 0 && self.queue.first().is_none() && !self.closed {
+            return None; // who holds it is all there is to see
+        }
         // 0 for a semaphore as it was made, so that one that was used and given back looks like
         // one that never was.
         let low = match self.queue.first() {
@@ -143,6 +154,7 @@ impl BatchSemaphore {
             resource: Resource::new(kind),
             initial: permits,
             counted: matches!(kind, ResourceKind::Semaphore),
+            plain: matches!(kind, ResourceKind::Mutex),
             state: Shared::new(State::new(permits, false)),
         }
     }
@@ -157,6 +169,7 @@ impl BatchSemaphore {
             resource: Resource::const_new(kind),
             initial: permits,
             counted: matches!(kind, ResourceKind::Semaphore),
+            plain: matches!(kind, ResourceKind::Mutex),
             state: Shared::const_new(State::new(permits, false)),
         }
     }
@@ -167,6 +180,7 @@ impl BatchSemaphore {
             resource: Resource::const_new(kind),
             initial: 0,
             counted: false,
+            plain: false,
             state: Shared::const_new(State::new(0, true)),
         }
     }
@@ -208,6 +222,20 @@ impl BatchSemaphore {
         if count == 0 {
             return;
         }
+        let released = self.state.with(|state| {
+            let alone = state.queue.first().is_none();
+            alone.then(|| {
+                state.free(count);
+                state.news(self)
+            })
+        });
+        match released {
+            Some(news) => self.show(news),
+            None => self.release_to_queue(count),
+        }
+    }
+
+    fn release_to_queue(&self, count: usize) {
         let mut wakes = Wakes::none();
         let news = self.state.with(|state| {
             state.add(count, &mut wakes);

@@ -67,7 +67,11 @@ impl Core {
     /// The cancellation was picked: wakes the task, whose next poll drops the future.
     pub(crate) fn fire_cancel(&mut self, action: u32, decider: &mut dyn Decider) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.step(self.steps, self.now_ns, &self.actions[action as usize]);
+            recorder.step(
+                self.point.step,
+                self.point.time_ns,
+                &self.actions[action as usize],
+            );
         }
         let entry = &mut self.cancels[self.actions[action as usize].subject as usize];
         entry.fired = true;
@@ -75,7 +79,7 @@ impl Core {
             None => {}
             Some(waiter) => match waiter.task() {
                 Some(key) => self.wake(key, decider),
-                None => self.timers.due.push(waiter),
+                None => self.due(waiter),
             },
         }
     }

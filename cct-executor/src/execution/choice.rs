@@ -4,7 +4,7 @@ use super::core::{Core, NONE};
 use super::decider::Decider;
 use super::world::{Phase, World};
 use crate::words::enabled::Values;
-use crate::words::{Decision, DecisionKind, EnabledSet, Fingerprint, SchedulingPoint};
+use crate::words::{Decision, DecisionKind, EnabledSet, SchedulingPoint};
 
 impl Core {
     fn choose(
@@ -19,15 +19,9 @@ impl Core {
             return 0;
         }
         let point = SchedulingPoint {
-            step: self.steps,
-            time_ns: self.now_ns,
-            fingerprint: Fingerprint(self.fingerprint),
-            parts: self.parts_asked(),
-            waypoint: self.waypoint,
-            waypoints: self.waypoints.len() as u32,
-            current: Self::key(self.last),
             can_continue: current != NONE,
             yielded: false,
+            ..self.point
         };
         let set = EnabledSet::Values(Values {
             count,
@@ -35,7 +29,7 @@ impl Core {
             label,
         });
         match decider.pick(&point, &set) {
-            Ok(pick) => {
+            Some(pick) => {
                 assert!(pick.0 < count, "cct bug: pick {} of {count} values", pick.0);
                 let index = pick.0;
                 self.record(Decision {
@@ -44,12 +38,12 @@ impl Core {
                     arity: count,
                 });
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.value(self.steps, self.now_ns, current, label, index);
+                    recorder.value(self.point.step, self.point.time_ns, current, label, index);
                 }
                 index
             }
-            Err(stop) => {
-                self.stop(stop);
+            None => {
+                self.stop(decider.stop());
                 0
             }
         }

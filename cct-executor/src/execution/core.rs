@@ -17,8 +17,8 @@ use super::waypoints::Waypoint;
 use crate::words::seed::Generator;
 use crate::words::trace::TraceWriter;
 use crate::words::{
-    Action, ActionKey, Failure, FailureKind, Interests, Limit, Observations, Outcome, Seed,
-    StateParts, WorldConfig,
+    Action, ActionKey, Failure, FailureKind, Interests, Limit, Observations, Outcome,
+    SchedulingPoint, Seed, WorldConfig,
 };
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -115,23 +115,22 @@ pub(crate) struct Core {
     pub(crate) applying: Vec<SourceEntry>,
     /// How many enabled actions are optional.
     pub(crate) optional: u32,
+    /// Something besides the enabled set may have to be seen to before the next decision: the end, a
+    /// crash, wakers or source actions that are due, timers that changed. Set with
+    /// [`alert`](Self::alert) by whoever gives cause, so that a step asks one question and not five.
+    pub(crate) alerted: bool,
     pub(crate) observations: Observations,
     pub(crate) waypoints: Vec<Waypoint>,
-    /// The highest waypoint that holds, counted from 1.
-    pub(crate) waypoint: u32,
-    /// The sum of all digests.
-    pub(crate) fingerprint: u64,
-    /// Parts of it.
-    pub(crate) parts: StateParts,
+    /// What a strategy is told at a decision, kept up to date in place: to put it together for every
+    /// decision would cost more than most decisions do.
+    pub(crate) point: SchedulingPoint,
     /// The state at the last step.
     last_state: u64,
     /// Rolling hash over decisions and the states they were taken in.
     pub(crate) rolling: u64,
-    pub(crate) steps: u64,
     pub(crate) decisions: u64,
-    pub(crate) now_ns: u64,
-    /// The task that ran last.
-    pub(crate) last: u32,
+    /// The task that ran last; see [`set_last`](Self::set_last).
+    last: u32,
     /// Set once the iteration is over.
     pub(crate) end: Option<Outcome>,
     /// Panics whose join handle is alive and has not been asked yet.
@@ -141,6 +140,10 @@ pub(crate) struct Core {
     pub(crate) trace: TraceWriter,
     pub(crate) config: WorldConfig,
     pub(crate) interests: Interests,
+    /// Somebody wants to know of every step.
+    pub(crate) watched: bool,
+    /// The end of a poll concerns more than the enabled set.
+    pub(crate) closely: bool,
     pub(crate) noise: Generator,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
@@ -171,16 +174,13 @@ impl Core {
             source_actions: Vec::new(),
             applying: Vec::new(),
             optional: 0,
+            alerted: false,
             observations: Observations::default(),
             waypoints: Vec::new(),
-            waypoint: 0,
-            fingerprint: 0,
-            parts: StateParts::default(),
+            point: SchedulingPoint::default(),
             last_state: 0,
             rolling: 0,
-            steps: 0,
             decisions: 0,
-            now_ns: 0,
             last: NONE,
             end: None,
             unobserved: Vec::new(),
@@ -188,6 +188,8 @@ impl Core {
             trace: TraceWriter::new(),
             config: WorldConfig::default(),
             interests: Interests::default(),
+            watched: false,
+            closely: false,
             noise: Seed(0).stream("noise"),
             heartbeat: Arc::default(),
             recorder: None,
@@ -199,7 +201,12 @@ impl Core {
     }
 
     /// Makes everything ready for a new iteration. The tables hold no user values by now.
-    pub(crate) fn reset(&mut self, config: &WorldConfig, recorder: Option<Box<Recorder>>) {
+    pub(crate) fn reset(
+        &mut self,
+        config: &WorldConfig,
+        interests: Interests,
+        recorder: Option<Box<Recorder>>,
+    ) {
         self.actions.clear();
         self.tasks.clear();
         self.enabled.clear();
@@ -213,16 +220,13 @@ impl Core {
         self.source_actions.clear();
         self.applying.clear();
         self.optional = 0;
+        self.alerted = false;
         self.observations.clear();
         self.waypoints.clear();
-        self.waypoint = 0;
-        self.fingerprint = 0;
-        self.parts = StateParts::default();
+        self.point = SchedulingPoint::default();
         self.last_state = 0;
         self.rolling = 0;
-        self.steps = 0;
         self.decisions = 0;
-        self.now_ns = 0;
         self.last = NONE;
         self.end = None;
         self.unobserved.clear();
@@ -230,6 +234,9 @@ impl Core {
         self.trace.clear();
         self.config.clone_from(config);
         self.noise = config.noise.stream("noise");
+        self.interests = interests;
+        self.watched = interests.steps || recorder.is_some();
+        self.closely = interests.readiness || config.spurious_polls;
         self.recorder = recorder;
     }
 
@@ -256,16 +263,17 @@ impl Core {
     /// too many.
     #[inline]
     pub(crate) fn count_step(&mut self) -> bool {
-        self.steps += 1;
-        self.heartbeat.store(self.steps, Ordering::Relaxed);
-        self.rolling = (self.rolling ^ self.fingerprint)
+        self.point.step += 1;
+        self.heartbeat.store(self.point.step, Ordering::Relaxed);
+        let state = self.point.fingerprint.0;
+        self.rolling = (self.rolling ^ state)
             .wrapping_mul(0xD6E8_FEB8_6659_FD93)
             .rotate_left(29);
-        if self.fingerprint != self.last_state {
-            self.last_state = self.fingerprint;
-            self.add_state(self.fingerprint);
+        if state != self.last_state {
+            self.last_state = state;
+            self.add_state(state);
         }
-        if self.steps > self.config.limits.steps {
+        if self.point.step > self.config.limits.steps {
             self.cut(Limit::Steps);
             return false;
         }
@@ -279,31 +287,51 @@ impl Core {
             let kind = FailureKind::LimitReached(limit);
             Outcome::Failed(Failure {
                 kind,
-                step: self.steps,
+                step: self.point.step,
             })
         } else {
             Outcome::Cut(limit)
         };
-        self.end.get_or_insert(outcome);
+        self.conclude(outcome);
     }
 
     /// Ends the iteration with a failure, unless it is over already.
     #[cold]
     pub(crate) fn fail(&mut self, kind: FailureKind) {
-        let step = self.steps;
-        self.end
-            .get_or_insert(Outcome::Failed(Failure { kind, step }));
+        let step = self.point.step;
+        self.conclude(Outcome::Failed(Failure { kind, step }));
     }
 
-    /// The parts of the state, for a strategy that wants them. To read what was just written in
-    /// smaller pieces would stall every decision.
+    /// Ends the iteration, unless it is over already.
+    pub(crate) fn conclude(&mut self, outcome: Outcome) {
+        self.end.get_or_insert(outcome);
+        self.alert();
+    }
+
+    /// Makes the next decision look for what else is to be done; see [`alerted`](Self::alerted).
     #[inline]
-    pub(crate) fn parts_asked(&self) -> StateParts {
-        if self.interests.parts {
-            self.parts
-        } else {
-            StateParts::default()
-        }
+    pub(crate) fn alert(&mut self) {
+        self.alerted = true;
+    }
+
+    /// The task that ran last, or [`NONE`].
+    #[inline]
+    pub(crate) fn last(&self) -> u32 {
+        self.last
+    }
+
+    /// Notes which task ran last, [`NONE`] when it is gone.
+    pub(crate) fn set_last(&mut self, key: u32) {
+        self.begins(key);
+        self.point.current = Self::key(key);
+    }
+
+    /// A task begins to run.
+    #[inline]
+    pub(crate) fn begins(&mut self, key: u32) {
+        self.last = key;
+        self.point.current = Some(ActionKey(key));
+        self.point.yielded = false;
     }
 
     /// Notes a state.

@@ -8,8 +8,8 @@ use super::core::{Core, NONE, state};
 use super::decider::{Decider, Stop};
 use crate::words::enabled::EnabledActions;
 use crate::words::{
-    Action, ActionKey, ActionKind, Decision, DecisionKind, EnabledSet, FailureKind, Fingerprint,
-    Limit, SchedulingPoint, StepEvent,
+    Action, ActionKey, ActionKind, Decision, DecisionKind, EnabledSet, FailureKind, Limit,
+    StepEvent,
 };
 
 /// What the loop does next.
@@ -75,8 +75,9 @@ impl Core {
         if self.interests.readiness {
             decider.observe(&StepEvent::Enabled(ActionKey(key)));
             // A timer that fires wakes without anybody sending.
-            let sender = self.actions.get(self.last as usize);
-            if self.last != key && sender.is_some_and(|a| a.state & state::RUNNING != 0) {
+            let last = self.last();
+            let sender = self.actions.get(last as usize);
+            if last != key && sender.is_some_and(|a| a.state & state::RUNNING != 0) {
                 decider.observe(&StepEvent::Sent { to: ActionKey(key) });
             }
         }
@@ -85,95 +86,125 @@ impl Core {
     /// Decides what happens next and takes it out of the enabled set. Timers and cancellations
     /// are applied on the spot. `current` is the task in the middle of a poll that may go on; the
     /// caller has put it into the set.
-    #[inline]
     pub(crate) fn next(&mut self, current: u32, decider: &mut dyn Decider) -> Next {
+        self.next_inlined(current, decider)
+    }
+
+    /// [`next`](Self::next) for the step loop, where the call itself would show.
+    #[inline(always)]
+    pub(crate) fn next_inlined(&mut self, current: u32, decider: &mut dyn Decider) -> Next {
         loop {
-            if self.end.is_some() {
-                return Next::End;
+            if self.alerted {
+                if let Some(next) = self.see_to_alert() {
+                    return next;
+                }
             }
-            if self.is_due() {
-                return Next::Wake;
-            }
-            if !self.crashes.is_empty() {
-                return Next::Crash;
-            }
-            self.timers_changed();
-            let key = match self.enabled.len() {
+            let position = match self.enabled.len() {
                 n if n == self.optional as usize => {
                     if self.idle(decider) {
                         continue;
                     }
                     return Next::End;
                 }
-                1 => self.enabled[0],
+                1 => 0,
                 _ => match self.ask(current, decider) {
-                    Some(key) => key,
+                    Some(position) => position,
                     None => return Next::End,
                 },
             };
+            let key = self.enabled[position];
             if !self.count_step() {
-                self.last = key; // who would have been next: a watchdog asks
+                self.set_last(key); // who would have been next: a watchdog asks
                 return Next::End;
             }
-            self.remove(key);
-            match self.actions[key as usize].kind {
-                ActionKind::Run => return Next::Run(key),
-                ActionKind::Fire => self.fire_early(key, decider),
-                ActionKind::Deliver | ActionKind::Fault => {
-                    self.performs(key, decider);
-                    self.picked_source(key);
-                }
-                _ => self.fire_cancel(key, decider),
+            let kind = self.take_at(position, key);
+            if kind == ActionKind::Run {
+                return Next::Run(key);
             }
+            self.fire_picked(kind, key, decider);
         }
     }
 
-    /// Whether something has to happen outside before the next decision.
-    #[inline]
-    pub(crate) fn is_due(&self) -> bool {
-        !self.timers.due.is_empty() || !self.applying.is_empty()
+    /// Something was picked that is no task's.
+    #[inline(never)]
+    fn fire_picked(&mut self, kind: ActionKind, key: u32, decider: &mut dyn Decider) {
+        match kind {
+            ActionKind::Run | ActionKind::Value(_) => {}
+            ActionKind::Fire => self.fire_early(key, decider),
+            ActionKind::Deliver | ActionKind::Fault => {
+                self.performs(key, decider);
+                self.picked_source(key);
+            }
+            ActionKind::Cancel => self.fire_cancel(key, decider),
+        }
     }
 
-    /// Asks the decider; there are at least two choices.
-    #[inline]
-    fn ask(&mut self, current: u32, decider: &mut dyn Decider) -> Option<u32> {
-        let last = self.last;
-        let point = SchedulingPoint {
-            step: self.steps,
-            time_ns: self.now_ns,
-            fingerprint: Fingerprint(self.fingerprint),
-            parts: self.parts_asked(),
-            waypoint: self.waypoint,
-            waypoints: self.waypoints.len() as u32,
-            current: Self::key(last),
-            can_continue: current != NONE,
-            yielded: last != NONE && self.actions[last as usize].state & state::YIELDED != 0,
-        };
+    /// Takes the action at this position out of the enabled set, and says what it is.
+    #[inline(always)]
+    fn take_at(&mut self, position: usize, key: u32) -> ActionKind {
+        let action = &mut self.actions[key as usize];
+        action.position = Action::NOWHERE;
+        let kind = action.kind;
+        self.enabled.swap_remove(position);
+        if let Some(&moved) = self.enabled.get(position) {
+            self.actions[moved as usize].position = position as u32;
+        }
+        kind
+    }
+
+    /// What has to happen before the next decision, if anything: the alert stands until there is
+    /// nothing left.
+    #[cold]
+    fn see_to_alert(&mut self) -> Option<Next> {
+        if self.end.is_some() {
+            return Some(Next::End);
+        }
+        if !self.timers.due.is_empty() || !self.applying.is_empty() {
+            return Some(Next::Wake);
+        }
+        if !self.crashes.is_empty() {
+            return Some(Next::Crash);
+        }
+        self.timers_changed();
+        self.alerted = false;
+        None
+    }
+
+    /// Asks the decider which position it is; there are at least two choices.
+    #[inline(always)]
+    fn ask(&mut self, current: u32, decider: &mut dyn Decider) -> Option<usize> {
+        self.point.can_continue = current != NONE;
         let set = EnabledSet::Actions(EnabledActions {
             keys: &self.enabled,
             actions: &self.actions,
             fresh: &self.fresh,
         });
-        let pick = match decider.pick(&point, &set) {
-            Ok(pick) => pick,
-            Err(stop) => {
-                self.stop(stop);
-                return None;
-            }
+        let Some(pick) = decider.pick(&self.point, &set) else {
+            self.stop(decider.stop());
+            return None;
         };
         let arity = self.enabled.len() as u32;
-        let Some(&key) = self.enabled.get(pick.0 as usize) else {
-            panic!("cct bug: pick {} of {arity} enabled actions", pick.0);
-        };
-        for fresh in self.fresh.drain(..) {
-            self.actions[fresh as usize].fresh = false;
+        assert!(
+            pick.0 < arity,
+            "cct bug: pick {} of {arity} enabled actions",
+            pick.0
+        );
+        if !self.fresh.is_empty() {
+            self.forget_fresh();
         }
         self.record(Decision {
             kind: DecisionKind::Schedule,
             index: pick.0,
             arity,
         });
-        Some(key)
+        Some(pick.0 as usize)
+    }
+
+    /// What was fresh has been seen.
+    fn forget_fresh(&mut self) {
+        for fresh in self.fresh.drain(..) {
+            self.actions[fresh as usize].fresh = false;
+        }
     }
 
     /// Writes a decision down.
@@ -186,8 +217,15 @@ impl Core {
             .rolling
             .rotate_left(23)
             .wrapping_add(u64::from(decision.index) << 32 | u64::from(decision.arity));
+        if self.watched {
+            self.tell_decision(decision.arity);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_decision(&mut self, arity: u32) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.decision(decision, self.rolling);
+            recorder.decision(arity, self.rolling);
         }
     }
 

@@ -16,7 +16,13 @@ pub(crate) enum Stop {
 /// Answers the engine's questions. Unlike a strategy it may be unable to.
 pub(crate) trait Decider {
     /// Chooses; asked only when there are at least two choices.
-    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Result<Pick, Stop>;
+    /// `None` when there is no answer; [`stop`](Self::stop) says why.
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Option<Pick>;
+
+    /// Why the last question had no answer.
+    fn stop(&mut self) -> Stop {
+        Stop::End
+    }
 
     /// Which events [`observe`](Self::observe) is called for.
     fn interests(&self) -> Interests {

@@ -150,7 +150,7 @@ impl Core {
             _ => mix2(hash_of(&*entry.name), to as u64),
         };
         let before = std::mem::replace(&mut entry.digest, digest);
-        self.fingerprint = self.fingerprint.wrapping_sub(before).wrapping_add(digest);
+        self.point.fingerprint.shift(digest.wrapping_sub(before));
     }
 
     /// Takes a node's tasks out of the enabled set, or puts them back.
@@ -197,6 +197,7 @@ impl Core {
     fn queue_crash(&mut self, crash: Crash) {
         if crash.node.0 != 0 && self.node_state(crash.node) != NodeState::Down {
             self.crashes.push(crash);
+            self.alert();
         }
     }
 
@@ -310,8 +311,8 @@ impl World {
         self.phase.set(Phase::Running);
         self.recording.set(recording);
         self.with(|core, _| {
-            if core.node_of(core.last) == node {
-                core.last = NONE;
+            if core.node_of(core.last()) == node {
+                core.set_last(NONE);
             }
         });
     }

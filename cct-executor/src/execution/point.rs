@@ -38,42 +38,25 @@ enum At {
 }
 
 impl Core {
-    fn resource_tag(&self, resource: u32) -> u64 {
+    #[inline]
+    pub(super) fn resource_tag(&self, resource: u32) -> u64 {
         match resource_task(resource) {
-            Some(key) => self.tasks[self.actions[key as usize].subject as usize].tag,
+            Some(key) => self.actions[key as usize].tag,
             None if resource == 0 => 0,
             None => self.resources[resource as usize].tag,
         }
     }
 
     /// The running task is about to perform `op`.
-    #[inline]
-    fn at_point(
-        &mut self,
-        (key, untouched): (u32, bool),
-        op: Op,
-        granularity: Granularity,
-        worker: u32,
-        decider: &mut dyn Decider,
-    ) -> At {
-        let pending = self.actions[key as usize].op;
-        if untouched && pending.kind == op.kind && pending.resource == op.resource {
-            // The decision to let the task do just this has this moment been taken.
-            return At::GoOn;
-        }
-        let tag = self.resource_tag(op.resource);
-        self.announce(key, op, tag);
-        if granularity == Granularity::Await {
-            self.performs(key, decider);
-            return At::GoOn;
-        }
+    #[inline(always)]
+    fn at_point(&mut self, key: u32, op: Op, worker: u32, decider: &mut dyn Decider) -> At {
+        self.announce(key, op);
         if self.actions[key as usize].state & state::GROUPED != 0 {
             self.take_group_turn(key);
         }
-        self.timers_changed();
-        let alone = self.enabled.is_empty() && self.timers.due.is_empty() && self.end.is_none();
-        let alone = alone && self.crashes.is_empty();
-        if alone && self.count_step() {
+        if self.alerted {
+            self.timers_changed();
+        } else if self.enabled.is_empty() && self.count_step() {
             self.performs(key, decider);
             return At::GoOn;
         }
@@ -83,10 +66,17 @@ impl Core {
         self.decide_at_point(key, worker, decider)
     }
 
-    /// Decides while the running task is in the enabled set.
+    /// Whether this is the operation that the task has published.
     #[inline]
+    fn is_pending(&self, key: u32, kind: OpKind, resource: u32) -> bool {
+        let pending = &self.actions[key as usize].op;
+        pending.kind == kind && pending.resource == resource
+    }
+
+    /// Decides while the running task is in the enabled set.
+    #[inline(always)]
     fn decide_at_point(&mut self, key: u32, worker: u32, decider: &mut dyn Decider) -> At {
-        match self.next(key, decider) {
+        match self.next_inlined(key, decider) {
             Next::Run(next) if next == key => {
                 self.performs(key, decider);
                 At::GoOn
@@ -103,9 +93,39 @@ impl Core {
         }
     }
 
+    /// The running task yields; `own` when it is its own waker that is to be woken.
+    #[inline]
+    fn yields(&mut self, key: u32, own: bool, site: &'static Location<'static>) {
+        self.point.yielded = true;
+        let action = &mut self.actions[key as usize];
+        action.state |= state::YIELDED | if own { state::NOTIFIED } else { 0 };
+        if action.op.kind == OpKind::Yield {
+            action.op.site = site; // as loops over yields do
+        } else {
+            self.announce_yield(key, site);
+        }
+    }
+
+    fn announce_yield(&mut self, key: u32, site: &'static Location<'static>) {
+        let op = Op {
+            kind: OpKind::Yield,
+            access: Access::Read,
+            resource: 0,
+            site,
+        };
+        self.announce(key, op);
+    }
+
     /// Tells strategies and recorder that an action performs its pending operation.
     #[inline]
     pub(crate) fn performs(&mut self, key: u32, decider: &mut dyn Decider) {
+        if self.watched {
+            self.tell_step(key, decider);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn tell_step(&mut self, key: u32, decider: &mut dyn Decider) {
         if self.interests.steps {
             let op = self.actions[key as usize].op;
             decider.observe(&StepEvent::Step {
@@ -114,7 +134,11 @@ impl Core {
             });
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.step(self.steps, self.now_ns, &self.actions[key as usize]);
+            recorder.step(
+                self.point.step,
+                self.point.time_ns,
+                &self.actions[key as usize],
+            );
         }
     }
 
@@ -136,41 +160,117 @@ impl Core {
         let action = self.action(key);
         action.state = action.state & !state::FROZEN | state::RUNNING;
         self.task(key).worker = NONE;
-        self.last = key;
+        self.runs_on(key);
+    }
+
+    /// A task goes on with a poll that it began earlier.
+    fn runs_on(&mut self, key: u32) {
+        self.set_last(key);
+        self.point.yielded = self.actions[key as usize].state & state::YIELDED != 0;
     }
 }
 
 impl World {
     /// The scheduling point of an asynchronous operation.
-    #[inline]
-    pub(crate) fn point(&self, op: Op) -> Poll<()> {
+    ///
+    /// The parts of the operation come one by one, in registers: put together in memory and read as
+    /// one, they would stall every point.
+    pub(crate) fn point(
+        &self,
+        kind: OpKind,
+        access: Access,
+        resource: u32,
+        site: &'static Location<'static>,
+    ) -> Poll<()> {
         match self.phase.get() {
             Phase::Running => {}
             Phase::Idle => return Poll::Ready(()),
             Phase::Closing => return self.inert_point(),
         }
-        let mut running = self.running.get();
-        if running.key == NONE {
+        if self.running.get().key == NONE {
             return Poll::Ready(());
         }
+        if self.granularity.get() == Granularity::Await {
+            self.pass_point(kind, access, resource, site);
+            return Poll::Ready(());
+        }
+        let at = self.decide_point(kind, access, resource, site);
+        self.go(at)
+    }
+
+    /// Does what was decided at a point. Apart from the decision, whose stack frame would otherwise
+    /// be kept, and brought back into the cache, with every suspended poll.
+    #[inline(always)]
+    fn go(&self, at: At) -> Poll<()> {
+        match at {
+            At::GoOn => Poll::Ready(()),
+            At::Switch(next) => self.freeze(self.running.get().key, next),
+            At::Wake => self.wake_and_decide(self.running.get().key),
+        }
+    }
+
+    /// The running task touches something: it, and whether it is the first time since it was picked.
+    #[inline(always)]
+    fn touch(&self) -> (u32, bool) {
+        let mut running = self.running.get();
         let untouched = running.untouched;
         running.untouched = false;
         self.running.set(running);
-        let key = running.key;
-        let granularity = if std::thread::panicking() {
-            Granularity::Await
-        } else {
-            self.granularity.get()
-        };
-        let worker = self.worker.get();
-        let at = self.with(|core, decider| {
-            core.at_point((key, untouched), op, granularity, worker, decider)
+        (running.key, untouched)
+    }
+
+    /// The rest of [`point`](Self::point) where there is nothing to decide.
+    #[inline(always)]
+    fn pass_point(
+        &self,
+        kind: OpKind,
+        access: Access,
+        resource: u32,
+        site: &'static Location<'static>,
+    ) {
+        let (key, untouched) = self.touch();
+        self.with(|core, decider| {
+            if !(untouched && core.is_pending(key, kind, resource)) {
+                let op = Op {
+                    kind,
+                    access,
+                    resource,
+                    site,
+                };
+                core.announce(key, op);
+                core.performs(key, decider);
+            }
         });
-        match at {
-            At::GoOn => Poll::Ready(()),
-            At::Switch(next) => self.freeze(key, next),
-            At::Wake => self.wake_and_decide(key),
+    }
+
+    /// The rest of [`point`](Self::point) where there is something to decide.
+    #[inline(never)]
+    fn decide_point(
+        &self,
+        kind: OpKind,
+        access: Access,
+        resource: u32,
+        site: &'static Location<'static>,
+    ) -> At {
+        if std::thread::panicking() {
+            self.pass_point(kind, access, resource, site);
+            return At::GoOn;
         }
+        let (key, untouched) = self.touch();
+        let worker = self.worker.get();
+        self.with(|core, decider| {
+            if untouched && core.is_pending(key, kind, resource) {
+                // The decision to let the task do just this has this moment been taken.
+                return At::GoOn;
+            }
+            let op = Op {
+                kind,
+                access,
+                resource,
+                site,
+            };
+            core.at_point(key, op, worker, decider)
+        })
     }
 
     /// Wakes foreign wakers that are due, and takes the decision that had to wait for them.
@@ -191,7 +291,7 @@ impl World {
     /// Whether synchronous operations are points, or recorded.
     #[inline]
     pub(crate) fn has_sync_points(&self) -> bool {
-        self.granularity.get() == Granularity::Sync || self.recording.get()
+        self.sync_points.get()
     }
 
     /// The scheduling point of a synchronous operation.
@@ -201,7 +301,7 @@ impl World {
             if self.phase.get() == Phase::Closing {
                 self.count_inert();
             } else {
-                let _ = self.point(op);
+                let _ = self.point(op.kind, op.access, op.resource, op.site);
             }
         } else if self.phase.get() == Phase::Closing {
             self.count_inert();
@@ -214,7 +314,7 @@ impl World {
                             op,
                             ..core.actions[key as usize].clone()
                         };
-                        recorder.step(core.steps, core.now_ns, &action);
+                        recorder.step(core.point.step, core.point.time_ns, &action);
                     }
                 });
             }
@@ -312,7 +412,7 @@ impl World {
                 core.insert(key);
             } else {
                 if matches!(core.action(key).op.kind, OpKind::Start | OpKind::Yield) {
-                    core.announce(key, op, 0);
+                    core.announce(key, op);
                 }
                 if core.interests.readiness {
                     decider.observe(&StepEvent::Blocked(ActionKey(key)));
@@ -321,7 +421,7 @@ impl World {
         });
         match self.decide(NONE) {
             Next::Run(next) if next == key => self.with(|core, _| {
-                core.last = key;
+                core.runs_on(key);
                 core.action(key).state |= state::RUNNING;
                 core.action(key).state &= !state::NOTIFIED;
             }),
@@ -347,21 +447,8 @@ impl World {
             cx.waker().wake_by_ref();
             return;
         }
-        let op = Op {
-            kind: OpKind::Yield,
-            access: Access::Read,
-            resource: 0,
-            site,
-        };
         let own = running.waker == cx.waker().data();
-        self.with(|core, _| {
-            core.announce(running.key, op, 0);
-            let action = core.action(running.key);
-            action.state |= state::YIELDED;
-            if own {
-                action.state |= state::NOTIFIED;
-            }
-        });
+        self.with(|core, _| core.yields(running.key, own, site));
         if !own {
             self.push_deferred(cx);
         }

@@ -5,7 +5,7 @@ use super::point::resource_task;
 use crate::words::explanation::{
     Explanation, Holder, Step, TaskState, TaskStory, Wait, find_cycles,
 };
-use crate::words::{Action, ActionKind, Decision, OpKind};
+use crate::words::{Action, ActionKind, OpKind};
 use std::collections::BTreeMap;
 use std::panic::Location;
 
@@ -30,7 +30,8 @@ pub(crate) struct Recorder {
     log: Vec<(u64, String)>,
     snapshot: Vec<String>,
     last: Option<u32>,
-    pending: Option<Decision>,
+    /// Of the last decision, until the step that it led to.
+    choices: Option<u32>,
 }
 
 struct RawStep {
@@ -48,9 +49,10 @@ struct RawStep {
 }
 
 impl Recorder {
-    pub(crate) fn decision(&mut self, decision: Decision, rolling: u64) {
+    /// A decision was taken, among so many choices.
+    pub(crate) fn decision(&mut self, choices: u32, rolling: u64) {
         self.hashes.push(rolling);
-        self.pending = Some(decision);
+        self.choices = Some(choices);
     }
 
     /// A task's poll begins: what it waited for is settled anew.
@@ -59,7 +61,7 @@ impl Recorder {
     }
 
     pub(crate) fn step(&mut self, step: u64, time_ns: u64, action: &Action) {
-        let choices = self.pending.take().map_or(1, |decision| decision.arity);
+        let choices = self.choices.take().unwrap_or(1);
         let key = action.key.0;
         let preempts = action.kind == ActionKind::Run
             && choices > 1
@@ -91,7 +93,7 @@ impl Recorder {
         label: &'static str,
         value: u32,
     ) {
-        let choices = self.pending.take().map_or(1, |decision| decision.arity);
+        let choices = self.choices.take().unwrap_or(1);
         self.steps.push(RawStep {
             step,
             time_ns,

@@ -1,6 +1,6 @@
 //! Resources: what operations act on, as reports and fingerprints know them.
 
-use super::core::{Core, NONE};
+use super::core::Core;
 use crate::words::ResourceKind;
 use crate::words::fingerprint::mix2;
 use std::panic::Location;
@@ -52,8 +52,11 @@ impl Core {
         let entry = &mut self.resources[index as usize];
         let digest = mix2(entry.tag, state);
         let change = digest.wrapping_sub(entry.digest);
-        self.fingerprint = self.fingerprint.wrapping_add(change);
-        self.parts.contents = self.parts.contents.wrapping_add(change);
+        self.point.fingerprint.shift(change);
+        if self.interests.parts {
+            let contents = &mut self.point.parts.contents;
+            *contents = contents.wrapping_add(change);
+        }
         entry.digest = digest;
     }
 
@@ -64,7 +67,7 @@ impl Core {
         let entry = &mut self.resources[index as usize];
         entry.held = entry.held.wrapping_add(share);
         entry.holders += 1;
-        self.fingerprint = self.fingerprint.wrapping_add(share);
+        self.point.fingerprint.shift(share);
         if let Some(recorder) = &mut self.recorder {
             recorder.acquired(index, holder, site);
         }
@@ -73,29 +76,34 @@ impl Core {
     /// The resource was given back, by whoever held it.
     #[inline]
     pub(crate) fn released(&mut self, index: u32, holder: u32) {
-        let share = self.share(index, holder);
         let entry = &mut self.resources[index as usize];
         // A guard may be dropped by a task other than the one that took it; with the last holder
         // gone the sum is right again.
-        entry.holders = entry.holders.saturating_sub(1);
-        let gone = if entry.holders == 0 {
-            entry.held
+        let gone = if entry.holders <= 1 {
+            entry.holders = 0;
+            std::mem::take(&mut entry.held)
         } else {
-            share
+            self.one_released(index, holder)
         };
-        entry.held = entry.held.wrapping_sub(gone);
-        self.fingerprint = self.fingerprint.wrapping_sub(gone);
+        self.point.fingerprint.shift(gone.wrapping_neg());
         if let Some(recorder) = &mut self.recorder {
             recorder.released(index, holder);
         }
     }
 
+    /// One of several holders gave the resource back.
+    fn one_released(&mut self, index: u32, holder: u32) -> u64 {
+        let share = self.share(index, holder);
+        let entry = &mut self.resources[index as usize];
+        entry.holders -= 1;
+        entry.held = entry.held.wrapping_sub(share);
+        share
+    }
+
     #[inline]
     fn share(&self, index: u32, holder: u32) -> u64 {
-        let task = match holder {
-            NONE => 0,
-            key => self.tasks[self.actions[key as usize].subject as usize].tag,
-        };
+        // 0 for no task, which is no index.
+        let task = self.actions.get(holder as usize).map_or(0, |a| a.tag);
         // Tags are well mixed already; one multiplication keeps the pair's parts apart.
         (task ^ self.resources[index as usize].tag.rotate_left(32))
             .wrapping_mul(0xD6E8_FEB8_6659_FD93)

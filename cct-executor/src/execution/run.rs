@@ -12,7 +12,7 @@ use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
 use crate::words::explanation::Explanation;
 use crate::words::trace::SharedTrace;
-use crate::words::{FailureKind, Fingerprint, IterationEnd, Outcome, Trace, WorldConfig};
+use crate::words::{FailureKind, Granularity, IterationEnd, Outcome, Trace, WorldConfig};
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -122,12 +122,13 @@ impl World {
         let interests = decider.interests();
         drop(self.swap_decider(decider));
         self.with(|core, _| {
-            core.reset(config, explain.then(Box::default));
-            core.interests = interests;
+            core.reset(config, interests, explain.then(Box::default));
         });
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
+        self.sync_points
+            .set(explain || config.granularity == Granularity::Sync);
         self.spurious.set(config.spurious_polls);
         self.frozen.set(config.start_paused);
         self.running.set(Running::NOBODY);
@@ -297,18 +298,19 @@ impl World {
                         .end
                         .clone()
                         .expect("cct bug: an iteration without an end"),
-                    steps: core.steps,
+                    steps: core.point.step,
                     decisions: core.decisions,
                     schedule_hash: core.rolling,
-                    fingerprint: Fingerprint(core.fingerprint),
-                    parts: core.parts,
-                    waypoint: core.waypoint,
-                    waypoints: core.waypoints.len() as u32,
+                    fingerprint: core.point.fingerprint,
+                    parts: core.point.parts,
+                    waypoint: core.point.waypoint,
+                    waypoints: core.point.waypoints,
                 },
                 decider,
                 joined_panics: core.joined_panics,
                 leaked,
-                last_task: (explain && core.last != NONE).then(|| core.name_of_action(core.last)),
+                last_task: (explain && core.last() != NONE)
+                    .then(|| core.name_of_action(core.last())),
                 explanation: core.explain(),
             }
         })

@@ -96,6 +96,7 @@ impl Core {
         let entry = self.source_actions[action.subject as usize];
         self.optional -= u32::from(entry.optional);
         self.applying.push(entry);
+        self.alert();
     }
 }
 

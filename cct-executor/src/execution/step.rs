@@ -16,35 +16,20 @@ use std::task::Poll;
 const BUDGET: u8 = 128;
 
 /// What the step loop does next.
-pub(crate) struct Turn {
-    pub(crate) what: What,
-    /// The task. For [`What::Leave`], [`NONE`] at the end.
+pub(crate) enum Turn {
+    Poll(Begun),
+    /// Wakers of foreign make are due.
+    Wake,
+    /// Another stack has to run the task; [`NONE`] at the end.
+    Leave(u32),
+}
+
+/// A task whose poll begins.
+pub(crate) struct Begun {
     pub(crate) key: u32,
     pub(crate) waker: *const (),
     pub(crate) aborted: bool,
-    pub(crate) body: Option<Body>,
-}
-
-/// The kinds of [`Turn`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    Poll,
-    /// Wakers of foreign make are due.
-    Wake,
-    /// Another stack has to run the task.
-    Leave,
-}
-
-impl Turn {
-    fn without_body(what: What, key: u32) -> Turn {
-        Turn {
-            what,
-            key,
-            waker: std::ptr::null(),
-            aborted: false,
-            body: None,
-        }
-    }
+    pub(crate) body: Body,
 }
 
 /// The body of every worker.
@@ -62,36 +47,47 @@ impl World {
             } else {
                 Running::UNLIMITED
             };
-            (budget, core.begin_poll(first, decider))
+            (budget, Turn::Poll(core.begin_poll(first, decider)))
         });
         loop {
-            turn = match turn.what {
-                What::Poll => self.poll_task(turn, budget),
-                What::Wake => {
+            let pending = match turn {
+                Turn::Poll(begun) => match self.poll_task(begun, budget) {
+                    Ok(pending) => pending,
+                    Err(next) => {
+                        turn = next;
+                        continue;
+                    }
+                },
+                Turn::Wake => {
                     self.running.set(Running::NOBODY);
                     self.wake_due();
-                    self.with(Core::next_turn)
+                    None
                 }
-                What::Leave => {
+                Turn::Leave(key) => {
                     self.running.set(Running::NOBODY);
-                    self.next_key.set(turn.key);
+                    self.next_key.set(key);
                     return;
                 }
-            }
+            };
+            turn = self.with(|core, decider| {
+                if let Some((key, body)) = pending {
+                    core.end_poll(key, body, decider);
+                }
+                core.next_turn(decider)
+            });
         }
     }
 
-    /// Polls a task, and decides what comes next.
+    /// Polls a task. What is left to do when all is as usual, its body put back and the next
+    /// decision taken, is left to the caller, who does both at once.
     #[inline(always)]
-    fn poll_task(&self, turn: Turn, budget: u8) -> Turn {
-        let Turn {
+    fn poll_task(&self, begun: Begun, budget: u8) -> Result<Option<(u32, Body)>, Turn> {
+        let Begun {
             key,
             waker,
             aborted,
-            body,
-            ..
-        } = turn;
-        let mut body = body.expect("cct bug: a task without a body was picked");
+            mut body,
+        } = begun;
         self.running.set(Running {
             key,
             waker,
@@ -106,25 +102,34 @@ impl World {
             }
             body.as_mut().poll()
         }));
+        let usual = self.phase.get() == Phase::Running && !self.has_deferred.get();
+        match result {
+            Ok(Poll::Pending) if usual => Ok(Some((key, body))),
+            result => self.settle(key, body, result),
+        }
+    }
+
+    /// What follows a poll that ended, panicked, deferred wake-ups, or went on while the world
+    /// closed.
+    fn settle(
+        &self,
+        key: u32,
+        body: Body,
+        result: std::thread::Result<Poll<()>>,
+    ) -> Result<Option<(u32, Body)>, Turn> {
         let closing = self.phase.get() != Phase::Running;
         match result {
             Ok(Poll::Pending) if closing => self.with(|core, _| core.put_back(key, body)),
-            Ok(Poll::Pending) if !self.has_deferred.get() => {
-                return self.with(|core, decider| {
-                    core.end_poll(key, body, decider);
-                    core.next_turn(decider)
-                });
-            }
             Ok(Poll::Pending) => self.with(|core, decider| core.end_poll(key, body, decider)),
             Ok(Poll::Ready(())) => self.finish(key, body),
             Err(payload) => self.poll_panicked(key, body, payload),
         }
         self.running.set(Running::NOBODY);
         if closing {
-            return Turn::without_body(What::Leave, NONE);
+            return Err(Turn::Leave(NONE));
         }
         self.wake_deferred();
-        self.with(Core::next_turn)
+        Ok(None)
     }
 
     /// A task is over: drops what is left of it outside the core.
@@ -177,7 +182,7 @@ impl World {
             if let Err(message) = result {
                 core.fail(FailureKind::Error { message });
             }
-            core.conclude();
+            core.scenario_over();
         });
     }
 }
@@ -186,18 +191,18 @@ impl Core {
     /// Decides, and begins with what was picked.
     #[inline(always)]
     fn next_turn(&mut self, decider: &mut dyn Decider) -> Turn {
-        match self.next(NONE, decider) {
+        match self.next_inlined(NONE, decider) {
             Next::Run(key) if self.actions[key as usize].state & state::FROZEN != 0 => {
-                Turn::without_body(What::Leave, key)
+                Turn::Leave(key)
             }
-            Next::Run(key) => self.begin_poll(key, decider),
-            Next::Wake => Turn::without_body(What::Wake, NONE),
-            Next::End | Next::Crash => Turn::without_body(What::Leave, NONE),
+            Next::Run(key) => Turn::Poll(self.begin_poll(key, decider)),
+            Next::Wake => Turn::Wake,
+            Next::End | Next::Crash => Turn::Leave(NONE),
         }
     }
 
     /// The scenario is over: so is the iteration, whatever other tasks are alive.
-    fn conclude(&mut self) {
+    fn scenario_over(&mut self) {
         if let Some((_, kind)) = self.unobserved.first() {
             let kind = kind.clone();
             self.fail(kind);
@@ -207,7 +212,7 @@ impl Core {
         if self.config.fail_on_leak && tasks > 0 {
             self.fail(FailureKind::Leaked { tasks });
         }
-        self.end.get_or_insert(Outcome::Passed);
+        self.conclude(Outcome::Passed);
     }
 
     /// While closing: keeps a body that is still to be dropped.

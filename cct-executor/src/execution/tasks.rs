@@ -3,7 +3,7 @@
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::nodes::NodeState;
-use super::step::{Turn, What};
+use super::step::Begun;
 use crate::words::fingerprint::{mix, mix2};
 use crate::words::{
     Access, Action, ActionId, ActionKey, ActionKind, FailureKind, Limit, NodeId, Op, OpKind,
@@ -53,8 +53,6 @@ pub(crate) struct Task {
     /// How many tasks, timers and resources it has made: the last part of their identity.
     pub(crate) made: u32,
     pub(crate) spawn_site: &'static Location<'static>,
-    /// Stands for the task in fingerprints: equal for tasks spawned at one place.
-    pub(crate) tag: u64,
     pub(crate) name: Option<Rc<str>>,
     pub(crate) locals: Vec<Local>,
     /// Runs a blocking closure.
@@ -98,6 +96,7 @@ impl Core {
         self.actions.push(Action {
             id,
             op,
+            tag: 0,
             digest: 0,
             key: ActionKey(key),
             position: Action::NOWHERE,
@@ -143,7 +142,9 @@ impl Core {
             site: spawn.site,
         };
         let key = self.add_action(ActionKind::Run, subject, id, op);
-        self.action(key).node = node;
+        let action = self.action(key);
+        action.node = node;
+        action.tag = tag;
         let group = spawn.group;
         let waker_data = waker.data();
         body.as_mut().set_waker(waker);
@@ -155,7 +156,6 @@ impl Core {
             group,
             made: 0,
             spawn_site: spawn.site,
-            tag,
             name: spawn.name,
             locals: Vec::new(),
             blocking: spawn.blocking,
@@ -182,23 +182,34 @@ impl Core {
     }
 
     /// Publishes the operation a task is about to perform.
-    #[inline]
-    pub(crate) fn announce(&mut self, key: u32, op: Op, resource_tag: u64) {
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, key: u32, op: Op) {
         let action = &mut self.actions[key as usize];
-        let same = action.op.kind == op.kind && action.op.resource == op.resource;
-        let before = action.op.kind;
+        let (kind, resource) = (action.op.kind, action.op.resource);
         action.op = op;
-        if same {
-            return;
+        if kind != op.kind || resource != op.resource {
+            self.announce_other(key, op.kind, op.resource, kind);
         }
-        let tag = self.tasks[action.subject as usize].tag;
-        let digest = mix(tag ^ op_digest(op.kind, resource_tag));
+    }
+
+    /// The rest of [`announce`](Self::announce) where the state changes.
+    fn announce_other(&mut self, key: u32, kind: OpKind, resource: u32, before: OpKind) {
+        let resource_tag = self.resource_tag(resource);
+        let action = &mut self.actions[key as usize];
+        let digest = mix(action.tag ^ op_digest(kind, resource_tag));
         let change = digest.wrapping_sub(action.digest);
         action.digest = digest;
-        self.fingerprint = self.fingerprint.wrapping_add(change);
-        self.parts.pending = self.parts.pending.wrapping_add(change);
-        let kinds = kind_digest(op.kind).wrapping_sub(kind_digest(before));
-        self.parts.kinds = self.parts.kinds.wrapping_add(kinds);
+        self.point.fingerprint.shift(change);
+        if self.interests.parts {
+            let kinds = kind_digest(kind).wrapping_sub(kind_digest(before));
+            self.pending_changed(change, kinds);
+        }
+    }
+
+    fn pending_changed(&mut self, pending: u64, kinds: u64) {
+        let parts = &mut self.point.parts;
+        parts.pending = parts.pending.wrapping_add(pending);
+        parts.kinds = parts.kinds.wrapping_add(kinds);
     }
 
     /// A task begins to count in the fingerprint, or ceases to.
@@ -207,42 +218,40 @@ impl Core {
         let change = digest.wrapping_sub(action.digest);
         let kind = kind_digest(action.op.kind);
         action.digest = digest;
-        self.fingerprint = self.fingerprint.wrapping_add(change);
-        self.parts.pending = self.parts.pending.wrapping_add(change);
-        self.parts.kinds = if digest == 0 {
-            self.parts.kinds.wrapping_sub(kind)
-        } else {
-            self.parts.kinds.wrapping_add(kind)
-        };
+        self.point.fingerprint.shift(change);
+        if self.interests.parts {
+            let kinds = if digest == 0 {
+                kind.wrapping_neg()
+            } else {
+                kind
+            };
+            self.pending_changed(change, kinds);
+        }
     }
 
     /// A task was picked: what is needed to poll it.
     #[inline(always)]
-    pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> Turn {
+    pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> Begun {
         let action = &mut self.actions[key as usize];
         let aborted = action.state & state::ABORTED != 0;
         action.state = action.state & !(state::NOTIFIED | state::YIELDED) | state::RUNNING;
         let subject = action.subject;
-        self.last = key;
-        if self.interests.steps {
-            let op = self.actions[key as usize].op;
-            decider.observe(&StepEvent::Step {
-                action: ActionKey(key),
-                op: &op,
-            });
-        }
-        if let Some(recorder) = &mut self.recorder {
-            let action = &self.actions[key as usize];
-            recorder.begin_poll(key);
-            recorder.step(self.steps, self.now_ns, action);
+        self.begins(key);
+        if self.watched {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.begin_poll(key);
+            }
+            self.tell_step(key, decider);
         }
         let task = &mut self.tasks[subject as usize];
-        Turn {
-            what: What::Poll,
+        Begun {
             key,
             waker: task.waker,
             aborted,
-            body: task.body.take(),
+            body: task
+                .body
+                .take()
+                .expect("cct bug: a task without a body was picked"),
         }
     }
 
@@ -250,12 +259,30 @@ impl Core {
     #[inline(always)]
     pub(crate) fn end_poll(&mut self, key: u32, body: Body, decider: &mut dyn Decider) {
         let action = &mut self.actions[key as usize];
-        action.state &= !state::RUNNING;
+        let was = action.state;
+        action.state = was & !state::RUNNING;
+        let before = self.tasks[action.subject as usize].body.replace(body);
+        debug_assert!(before.is_none(), "cct bug: a task has two bodies");
+        std::mem::forget(before); // there is none, and the compiler need not know how to drop it
         // A blocking wait in the middle of the poll may have used up the wake-up of an abort.
-        let notified = action.state & (state::NOTIFIED | state::ABORTED) != 0;
-        let grouped = action.state & state::GROUPED != 0;
-        self.tasks[action.subject as usize].body = Some(body);
-        if grouped {
+        let notified = was & (state::NOTIFIED | state::ABORTED) != 0;
+        if self.closely || was & state::GROUPED != 0 {
+            return self.end_poll_closely(key, notified, decider);
+        }
+        if notified && action.position == Action::NOWHERE {
+            action.position = self.enabled.len() as u32;
+            self.enabled.push(key);
+            if self.interests.fresh && !action.fresh {
+                action.fresh = true;
+                self.fresh.push(key);
+            }
+        }
+    }
+
+    /// The rest of [`end_poll`](Self::end_poll), where more than the enabled set has to know.
+    #[cold]
+    fn end_poll_closely(&mut self, key: u32, notified: bool, decider: &mut dyn Decider) {
+        if self.actions[key as usize].state & state::GROUPED != 0 {
             self.end_group_turn(key);
         }
         if notified || self.spurious_wake() {
@@ -279,8 +306,8 @@ impl Core {
                 self.wake(driver, decider);
             }
         }
-        if self.last == key {
-            self.last = NONE;
+        if self.last() == key {
+            self.set_last(NONE);
         }
         if self.interests.lifecycle {
             decider.observe(&StepEvent::Exited(ActionKey(key)));

@@ -195,7 +195,7 @@ impl Core {
         site: &'static Location<'static>,
     ) -> Option<TimerId> {
         let deadline_ns = Self::rounded(deadline_ns);
-        if deadline_ns <= self.now_ns {
+        if deadline_ns <= self.point.time_ns {
             return None;
         }
         let timer = match self.timers.free.pop() {
@@ -225,6 +225,7 @@ impl Core {
             self.timers.timers[timer as usize].action = action;
         }
         self.timers.push(timer, deadline_ns);
+        self.alerted |= self.timers.dirty;
         Some(timer)
     }
 
@@ -248,6 +249,7 @@ impl Core {
     /// Forgets a timer. Its waiter is returned, to be dropped outside.
     pub(crate) fn drop_timer(&mut self, timer: TimerId) -> Option<Waiter> {
         self.timers.take(timer);
+        self.alerted |= self.timers.dirty;
         self.retire_action(timer);
         self.timers.free.push(timer);
         self.timers.timers[timer as usize].waiter.take()
@@ -287,15 +289,22 @@ impl Core {
         }
     }
 
+    /// A waker of foreign make is to be woken outside the core.
+    pub(crate) fn due(&mut self, waiter: Waiter) {
+        self.timers.due.push(waiter);
+        self.alert();
+    }
+
     /// Fires one timer: takes it out and wakes whoever waits for it.
     fn fire(&mut self, timer: TimerId, decider: &mut dyn Decider) {
         self.timers.take(timer);
+        self.alerted |= self.timers.dirty;
         self.retire_action(timer);
         match self.timers.timers[timer as usize].waiter.take() {
             None => {}
             Some(waiter) => match waiter.task() {
                 Some(key) => self.wake(key, decider),
-                None => self.timers.due.push(waiter),
+                None => self.due(waiter),
             },
         }
     }
@@ -304,7 +313,11 @@ impl Core {
     pub(crate) fn fire_early(&mut self, action: u32, decider: &mut dyn Decider) {
         let timer = self.actions[action as usize].subject;
         if let Some(recorder) = &mut self.recorder {
-            recorder.step(self.steps, self.now_ns, &self.actions[action as usize]);
+            recorder.step(
+                self.point.step,
+                self.point.time_ns,
+                &self.actions[action as usize],
+            );
         }
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
         if self.advance_to(deadline_ns) {
@@ -334,7 +347,7 @@ impl Core {
     /// Fires every timer whose deadline is over.
     pub(crate) fn fire_due(&mut self, decider: &mut dyn Decider) {
         while let Some(first) = self.timers.heap.first() {
-            if first.deadline_ns > self.now_ns {
+            if first.deadline_ns > self.point.time_ns {
                 break;
             }
             self.fire(first.timer, decider);
@@ -348,7 +361,7 @@ impl Core {
             self.cut(Limit::Time);
             return false;
         }
-        self.now_ns = self.now_ns.max(time_ns);
+        self.point.time_ns = self.point.time_ns.max(time_ns);
         true
     }
 }

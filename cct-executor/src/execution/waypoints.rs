@@ -25,9 +25,12 @@ impl Core {
         number: Option<i64>,
     ) {
         let change = self.observations.put(key, instance, value, number);
-        self.fingerprint = self.fingerprint.wrapping_add(change);
-        self.parts.observed = self.parts.observed.wrapping_add(change);
-        self.add_state(self.fingerprint);
+        self.point.fingerprint.shift(change);
+        if self.interests.parts {
+            let observed = &mut self.point.parts.observed;
+            *observed = observed.wrapping_add(change);
+        }
+        self.add_state(self.point.fingerprint.0);
     }
 
     /// Adds a waypoint behind those that exist; the same one again changes nothing.
@@ -38,6 +41,7 @@ impl Core {
                 holds,
                 held: false,
             });
+            self.point.waypoints += 1;
         }
     }
 }
@@ -79,7 +83,7 @@ impl World {
             }
             core.observations = observations;
             core.waypoints = waypoints;
-            core.waypoint = highest;
+            core.point.waypoint = highest;
         });
     }
 }

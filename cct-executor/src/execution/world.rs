@@ -5,7 +5,7 @@
 
 use super::core::{Core, NONE};
 use super::decide::Next;
-use super::decider::{Decider, Stop};
+use super::decider::Decider;
 use super::nodes::AfterCrash;
 use super::source::Known;
 use crate::raw::shared::Home;
@@ -78,6 +78,8 @@ pub(crate) struct World {
     pub(crate) dying: Cell<bool>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
+    /// Whether synchronous operations are points, or recorded.
+    pub(crate) sync_points: Cell<bool>,
     /// Whether `time::advance` may move the clock.
     pub(crate) frozen: Cell<bool>,
     /// Whether spurious polls were asked for.
@@ -129,8 +131,8 @@ impl Drop for Cleaner {
 pub(crate) struct Nobody;
 
 impl Decider for Nobody {
-    fn pick(&mut self, _: &SchedulingPoint, _: &EnabledSet<'_>) -> Result<Pick, Stop> {
-        Err(Stop::End)
+    fn pick(&mut self, _: &SchedulingPoint, _: &EnabledSet<'_>) -> Option<Pick> {
+        None
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
@@ -147,6 +149,7 @@ impl World {
             granularity: Cell::new(Granularity::Op),
             dying: Cell::new(false),
             recording: Cell::new(false),
+            sync_points: Cell::new(false),
             frozen: Cell::new(false),
             spurious: Cell::new(false),
             worker: Cell::new(NONE),
@@ -166,7 +169,7 @@ impl World {
     }
 
     /// Runs `f` on the tables. No user code may run inside.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Core, &mut dyn Decider) -> R) -> R {
         match &mut *self.engine.borrow_mut() {
             Some(engine) => f(&mut engine.core, &mut *engine.decider),

@@ -1,6 +1,6 @@
 //! The one place where a strategy becomes a decider.
 
-use crate::execution::{Decider, Stop};
+use crate::execution::Decider;
 use crate::strategy::Strategy;
 use crate::words::{EnabledSet, Interests, Pick, SchedulingPoint, StepEvent};
 use std::any::Any;
@@ -12,8 +12,8 @@ pub(super) struct Driver {
 
 impl Decider for Driver {
     #[inline]
-    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Result<Pick, Stop> {
-        Ok(self.strategy.pick(point, enabled))
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Option<Pick> {
+        Some(self.strategy.pick(point, enabled))
     }
 
     fn interests(&self) -> Interests {

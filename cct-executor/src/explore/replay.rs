@@ -8,6 +8,7 @@ use std::any::Any;
 pub(super) struct Replay {
     decisions: Vec<Decision>,
     next: usize,
+    stop: Stop,
 }
 
 impl Replay {
@@ -15,6 +16,7 @@ impl Replay {
         Replay {
             decisions: trace.decisions().to_vec(),
             next: 0,
+            stop: Stop::End,
         }
     }
 }
@@ -27,16 +29,14 @@ fn what(kind: DecisionKind) -> &'static str {
 }
 
 impl Decider for Replay {
-    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Result<Pick, Stop> {
-        let Some(&recorded) = self.decisions.get(self.next) else {
-            return Err(Stop::End);
-        };
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Option<Pick> {
+        let recorded = *self.decisions.get(self.next)?;
         let kind = match enabled {
             EnabledSet::Actions(_) => DecisionKind::Schedule,
             EnabledSet::Values(_) => DecisionKind::Value,
         };
         if kind != recorded.kind || enabled.len() != recorded.arity as usize {
-            return Err(Stop::Diverged(format!(
+            self.stop = Stop::Diverged(format!(
                 "replay diverged at step {} (decision {} of {}): the trace chooses among {} {}, \
                  now there are {} {}. The program has changed since the trace was recorded, or it \
                  does not behave the same twice",
@@ -47,10 +47,15 @@ impl Decider for Replay {
                 what(recorded.kind),
                 enabled.len(),
                 what(kind),
-            )));
+            ));
+            return None;
         }
         self.next += 1;
-        Ok(enabled.pick(recorded.index as usize))
+        Some(enabled.pick(recorded.index as usize))
+    }
+
+    fn stop(&mut self) -> Stop {
+        self.stop.clone()
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

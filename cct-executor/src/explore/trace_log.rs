@@ -94,7 +94,7 @@ impl Subscriber for Log {
         let _ = WORLD.try_with(|world| {
             if world.is_running() {
                 world.with(|core, _| {
-                    let (step, task) = (core.steps, task.map(|key| core.task_name(key)));
+                    let (step, task) = (core.point.step, task.map(|key| core.task_name(key)));
                     let task = task.map_or(String::new(), |task| format!("task {task} "));
                     if let Some(recorder) = &mut core.recorder {
                         recorder.log(step, format!("{task}{line}"));

@@ -172,7 +172,7 @@ impl<T> Shared<T> {
     }
 
     /// The caller holds the home's lock, or the cell's own where it has no home.
-    #[inline]
+    #[inline(always)]
     fn exclusive<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         struct Reset<'a>(&'a AtomicBool);
         impl Drop for Reset<'_> {

@@ -193,7 +193,7 @@ impl Drop for Alarm {
 /// Nanoseconds of virtual time since the world began; 0 outside a world.
 pub fn world_time_ns() -> u64 {
     let time = WORLD.try_with(|world| {
-        (world.phase.get() != Phase::Idle).then(|| world.with(|core, _| core.now_ns))
+        (world.phase.get() != Phase::Idle).then(|| world.with(|core, _| core.point.time_ns))
     });
     time.ok().flatten().unwrap_or(0)
 }

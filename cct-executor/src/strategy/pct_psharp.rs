@@ -36,9 +36,9 @@ use crate::words::{ActionKey, EnabledSet, Iteration, IterationEnd, Pick, Schedul
 
 const CHANGES: u32 = 3;
 /// The place of the main task at the beginning, as a number.
-const FIRST: u64 = 1 << 63;
+const FIRST: u64 = u64::MAX;
 /// Between neighbours, when there is no reason for less.
-const GAP: u64 = 1 << 32;
+const GAP: u64 = 1 << 53;
 /// When there is no change left.
 const NEVER: u64 = u64::MAX;
 
@@ -173,8 +173,9 @@ impl PctPsharp {
 
     #[cold]
     fn renumber(&mut self) {
+        let gap = FIRST / (self.list.len() as u64 + 2);
         for (place, (number, key)) in (0..).zip(&mut self.list) {
-            *number = FIRST - place * GAP;
+            *number = FIRST - place * gap;
             self.ranking.set(*key, *number);
         }
     }

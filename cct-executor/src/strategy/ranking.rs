@@ -5,51 +5,91 @@
 //! 1. A new action gets a random 63-bit number: any relative order among them is equally likely
 //!    (two being equal has odds of `2^-63`, and then the younger action wins).
 //! 2. Numbers below [`BELOW_NEW`] are below every priority given to a new action.
-//! 3. An action has at most one live entry in the heap: the one with its present priority. Entries
-//!    of disabled actions are dropped when they come to the top, and made again when the action
-//!    is reported as fresh. So a pick looks at the top only, whatever the number of tasks, and
-//!    each time an action becomes enabled costs at most one push and one pop.
-//! 4. Nothing is allocated once the vectors have grown to the number of actions.
+//! 3. An action stands in the order at most once, with its present priority. One that is found
+//!    disabled when it comes first is taken out, and put back when it is reported as fresh. So a pick
+//!    looks at the first only, whatever the number of tasks, and each time an action becomes
+//!    enabled costs at most one insertion and one removal.
+//! 4. The order is a row of sorted lists, one for each value of a priority's highest bits, under a
+//!    bitmap of those that are not empty. As priorities are random, lists are short, and insertion,
+//!    removal and finding the first take constant time where a heap's paths grow with the number of
+//!    tasks.
+//! 5. Nothing is allocated once the vectors have grown to the number of actions.
 
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
 use crate::words::{ActionKey, Pick};
 use rand::Rng;
-use std::collections::BinaryHeap;
 
 /// Every priority given to a new action is at least this.
 pub(super) const BELOW_NEW: u64 = 1 << 63;
+
+/// Lists in the row: one for each value of a priority's highest 12 bits.
+const LISTS: usize = 64 * 64;
+
+/// No action.
+const NIL: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Rank {
     priority: u64,
     /// The epoch in which the priority was given.
     epoch: u32,
-    /// Whether the heap has an entry with this priority.
+    /// The next in its list.
+    next: u32,
+    /// Whether it stands in the order.
     queued: bool,
 }
 
 /// Which action comes first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Ranking {
     /// By [`ActionKey::index`].
     ranks: Vec<Rank>,
-    heap: BinaryHeap<(u64, u32)>,
+    /// The first of each list.
+    firsts: Box<[u32; LISTS]>,
+    /// Which lists are not empty.
+    filled: [u64; 64],
+    /// Which words of `filled` are not 0.
+    words: u64,
     /// Ranks of other epochs are void.
     epoch: u32,
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Ranking {
+            ranks: Vec::new(),
+            firsts: Box::new([NIL; LISTS]),
+            filled: [0; 64],
+            words: 0,
+            epoch: 0,
+        }
+    }
+}
+
+fn list_of(priority: u64) -> usize {
+    (priority >> 52) as usize
 }
 
 impl Ranking {
     /// Forgets all actions, keeping the memory.
     pub(super) fn clear(&mut self) {
+        self.empty();
         self.ranks.clear();
-        self.heap.clear();
         self.epoch = 1;
+    }
+
+    /// Empties all lists.
+    fn empty(&mut self) {
+        while let Some(list) = self.highest() {
+            self.firsts[list] = NIL;
+            self.unmark(list);
+        }
     }
 
     /// Gives new priorities to all actions: to the enabled ones now, to others when they come.
     pub(super) fn renew(&mut self, enabled: &EnabledActions<'_>, generator: &mut Generator) {
-        self.heap.clear();
+        self.empty();
         self.epoch += 1;
         self.rebuild(enabled, generator);
     }
@@ -58,22 +98,21 @@ impl Ranking {
     #[inline]
     pub(super) fn admit(&mut self, key: ActionKey, generator: &mut Generator) {
         let index = key.index();
+        let known = self.ranks.get(index);
+        if !known.is_some_and(|rank| rank.queued && rank.epoch == self.epoch) {
+            self.take_in(index, generator);
+        }
+    }
+
+    fn take_in(&mut self, index: usize, generator: &mut Generator) {
         if index >= self.ranks.len() {
             self.ranks.resize(index + 1, Rank::default());
         }
-        let rank = &mut self.ranks[index];
-        if rank.epoch != self.epoch {
-            let priority = generator.next_u64() | BELOW_NEW;
-            *rank = Rank {
-                priority,
-                epoch: self.epoch,
-                queued: false,
-            };
+        if self.ranks[index].epoch != self.epoch {
+            self.ranks[index].priority = generator.next_u64() | BELOW_NEW;
+            self.ranks[index].epoch = self.epoch;
         }
-        if !rank.queued {
-            rank.queued = true;
-            self.heap.push((rank.priority, index as u32));
-        }
+        self.insert(index as u32);
     }
 
     /// Whether the action has a priority.
@@ -89,20 +128,23 @@ impl Ranking {
         if index >= self.ranks.len() {
             self.ranks.resize(index + 1, Rank::default());
         }
-        self.ranks[index] = Rank {
-            priority,
-            epoch: self.epoch,
-            queued: true,
-        };
-        self.heap.push((priority, index as u32));
+        self.ranks[index].priority = priority;
+        self.ranks[index].epoch = self.epoch;
+        self.insert(index as u32);
     }
 
     /// Gives an action that has a priority another one.
     pub(super) fn set(&mut self, key: ActionKey, priority: u64) {
-        let rank = &mut self.ranks[key.index()];
-        rank.priority = priority;
-        if rank.queued {
-            self.heap.push((priority, key.index() as u32));
+        let index = key.index();
+        if self.ranks[index].epoch != self.epoch {
+            return; // it gets a new one when it comes
+        }
+        if self.ranks[index].queued {
+            self.remove(index as u32);
+            self.ranks[index].priority = priority;
+            self.insert(index as u32);
+        } else {
+            self.ranks[index].priority = priority;
         }
     }
 
@@ -114,19 +156,16 @@ impl Ranking {
         generator: &mut Generator,
     ) -> (ActionKey, Pick) {
         loop {
-            let Some(&(priority, index)) = self.heap.peek() else {
+            let Some(list) = self.highest() else {
                 self.rebuild(enabled, generator);
                 continue;
             };
+            let index = self.firsts[list];
             let key = ActionKey::from_index(index as usize);
-            let rank = &mut self.ranks[index as usize];
-            if rank.priority == priority {
-                if let Some(pick) = enabled.find(key) {
-                    return (key, pick);
-                }
-                rank.queued = false;
+            if let Some(pick) = enabled.find(key) {
+                return (key, pick);
             }
-            self.heap.pop();
+            self.drop_first(list, index);
         }
     }
 
@@ -136,5 +175,112 @@ impl Ranking {
         enabled
             .iter()
             .for_each(|(_, action)| self.admit(action.key(), generator));
+    }
+
+    /// The list of the highest priorities.
+    #[inline]
+    fn highest(&self) -> Option<usize> {
+        let word = self.words.checked_ilog2()?;
+        let bit = self.filled[word as usize].checked_ilog2()?;
+        Some((word * 64 + bit) as usize)
+    }
+
+    fn unmark(&mut self, list: usize) {
+        let word = &mut self.filled[list / 64];
+        *word &= !(1 << (list % 64));
+        if *word == 0 {
+            self.words &= !(1 << (list / 64));
+        }
+    }
+
+    /// Puts an action into its list, which is sorted by priority and then by age.
+    fn insert(&mut self, index: u32) {
+        let priority = self.ranks[index as usize].priority;
+        let list = list_of(priority);
+        let mut before = NIL;
+        let mut next = self.firsts[list];
+        while next != NIL && (self.ranks[next as usize].priority, next) > (priority, index) {
+            before = next;
+            next = self.ranks[next as usize].next;
+        }
+        let rank = &mut self.ranks[index as usize];
+        rank.next = next;
+        rank.queued = true;
+        if before == NIL {
+            self.firsts[list] = index;
+            self.filled[list / 64] |= 1 << (list % 64);
+            self.words |= 1 << (list / 64);
+        } else {
+            self.ranks[before as usize].next = index;
+        }
+    }
+
+    /// Takes the first action out of its list.
+    fn drop_first(&mut self, list: usize, index: u32) {
+        let rank = &mut self.ranks[index as usize];
+        rank.queued = false;
+        self.firsts[list] = rank.next;
+        if rank.next == NIL {
+            self.unmark(list);
+        }
+    }
+
+    /// Takes an action out of its list.
+    fn remove(&mut self, index: u32) {
+        let list = list_of(self.ranks[index as usize].priority);
+        if self.firsts[list] == index {
+            return self.drop_first(list, index);
+        }
+        let mut before = self.firsts[list];
+        while self.ranks[before as usize].next != index {
+            before = self.ranks[before as usize].next;
+        }
+        self.ranks[before as usize].next = self.ranks[index as usize].next;
+        self.ranks[index as usize].queued = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Seed;
+
+    /// Against a plain list that is searched from end to end.
+    #[test]
+    fn the_first_is_that_of_a_plain_search() {
+        let mut generator = Seed(5).stream("test");
+        let mut ranking = Ranking::default();
+        for actions in [1_usize, 2, 7, 300] {
+            ranking.clear();
+            let mut plain: Vec<Option<u64>> = vec![None; actions];
+            for _ in 0..2_000 {
+                let index = generator.next_u64() as usize % actions;
+                let key = ActionKey::from_index(index);
+                let among_few = generator.next_u64() % 4 * 1_000 + generator.next_u64() % 3;
+                let priority = match generator.next_u64() % 3 {
+                    0 => generator.next_u64(),
+                    1 => among_few,
+                    _ => BELOW_NEW | among_few << 40,
+                };
+                match plain[index] {
+                    None => ranking.place(key, priority),
+                    Some(_) => ranking.set(key, priority),
+                }
+                plain[index] = Some(priority);
+                let first = (0..actions)
+                    .filter(|&i| plain[i].is_some())
+                    .max_by_key(|&i| (plain[i], i));
+                let list = ranking.highest().expect("one was placed");
+                assert_eq!(Some(ranking.firsts[list] as usize), first);
+            }
+            let mut order: Vec<_> = (0..actions).filter(|&i| plain[i].is_some()).collect();
+            order.sort_by_key(|&i| std::cmp::Reverse((plain[i], i)));
+            for index in order {
+                let list = ranking.highest().expect("more are left");
+                assert_eq!(ranking.firsts[list] as usize, index);
+                ranking.drop_first(list, index as u32);
+            }
+            assert_eq!(ranking.highest(), None);
+        }
     }
 }

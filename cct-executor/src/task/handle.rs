@@ -87,7 +87,7 @@ impl<T> Future for JoinHandle<T> {
             };
             ready!(WORLD.with(|world| {
                 if world.serial.get() == serial {
-                    world.point(op)
+                    world.point(op.kind, op.access, op.resource, op.site)
                 } else {
                     Poll::Ready(())
                 }

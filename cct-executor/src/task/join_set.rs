@@ -85,7 +85,7 @@ impl<T> JoinSet<T> {
             resource: 0,
             site,
         };
-        WORLD.with(|world| world.point(op))
+        WORLD.with(|world| world.point(op.kind, op.access, op.resource, op.site))
     }
 
     /// Aborts all tasks. They stay in the set until they are joined.

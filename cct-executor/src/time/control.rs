@@ -79,7 +79,7 @@ fn move_clock(world: &World, duration: Duration) {
     }
     let due = world.with(|core, decider| {
         let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        if core.advance_to(core.now_ns.saturating_add(ns)) {
+        if core.advance_to(core.point.time_ns.saturating_add(ns)) {
             core.fire_due(decider);
         }
         std::mem::take(&mut core.timers.due)

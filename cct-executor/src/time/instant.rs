@@ -50,7 +50,7 @@ impl Instant {
         let virtual_ns = WORLD.try_with(|world| {
             (world.phase.get() != Phase::Idle).then(|| {
                 let key = world.running.get().key;
-                world.with(|core, _| core.clock_of(key).shown(core.now_ns))
+                world.with(|core, _| core.clock_of(key).shown(core.point.time_ns))
             })
         });
         match virtual_ns {

@@ -176,7 +176,7 @@ impl Timer {
         };
         if !self.started || !world.is_running() {
             self.started = true;
-            ready!(world.point(op));
+            ready!(world.point(op.kind, op.access, op.resource, op.site));
         }
         let budget = ready!(coop::poll_proceed(cx));
         let mut unused = Some(Waiter::from_context(cx));

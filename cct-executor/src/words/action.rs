@@ -249,6 +249,8 @@ impl Op {
 pub struct Action {
     pub(crate) id: ActionId,
     pub(crate) op: Op,
+    /// Stands for a task in fingerprints: equal for tasks spawned at one place.
+    pub(crate) tag: u64,
     /// This action's share of the fingerprint.
     pub(crate) digest: u64,
     pub(crate) key: ActionKey,

@@ -29,7 +29,7 @@ pub struct StateParts {
 }
 
 /// Where a decision is taken.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SchedulingPoint {
     /// Steps done so far in this iteration.
     pub step: u64,

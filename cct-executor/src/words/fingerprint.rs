@@ -13,6 +13,14 @@ use std::mem::{Discriminant, discriminant};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Fingerprint(pub u64);
 
+impl Fingerprint {
+    /// A digest has changed by this much.
+    #[inline]
+    pub(crate) fn shift(&mut self, change: u64) {
+        self.0 = self.0.wrapping_add(change);
+    }
+}
+
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)

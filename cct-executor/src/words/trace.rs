@@ -33,20 +33,24 @@ const VALUE: u32 = 1 << 30;
 const WIDE: u32 = 1 << 31;
 
 impl Decision {
-    /// The entry or entries that stand for this decision.
     #[inline]
-    fn pack(self) -> (u32, Option<u32>) {
-        let kind = if self.kind == DecisionKind::Value {
-            VALUE
-        } else {
-            0
-        };
-        if self.arity < NARROW {
-            (kind | self.arity << 15 | self.index, None)
-        } else {
-            assert!(self.arity < VALUE, "a choice among 2^30 things or more");
-            (WIDE | kind | self.index, Some(self.arity))
+    fn kind_bit(self) -> u32 {
+        match self.kind {
+            DecisionKind::Schedule => 0,
+            DecisionKind::Value => VALUE,
         }
+    }
+
+    /// The entry that stands for a decision among fewer than 2^15 choices.
+    #[inline]
+    fn narrow(self) -> u32 {
+        self.kind_bit() | self.arity << 15 | self.index
+    }
+
+    /// The first of two entries that stand for a decision among more; the other is the arity.
+    #[inline]
+    fn wide(self) -> u32 {
+        WIDE | self.kind_bit() | self.index
     }
 
     fn unpack(entries: &mut impl Iterator<Item = u32>) -> Option<Decision> {
@@ -176,18 +180,25 @@ impl TraceWriter {
 
     #[inline]
     pub(crate) fn push(&mut self, decision: Decision) {
-        let (entry, arity) = decision.pack();
-        self.entry(entry);
-        if let Some(arity) = arity {
-            self.entry(arity);
+        if decision.arity < NARROW {
+            self.entry(decision.narrow());
+        } else {
+            self.push_wide(decision.wide(), decision.arity);
         }
-        self.shared.len.store(self.len, Ordering::Release);
+    }
+
+    #[cold]
+    fn push_wide(&mut self, entry: u32, arity: u32) {
+        assert!(arity < VALUE, "a choice among 2^30 things or more");
+        self.entry(entry);
+        self.entry(arity);
     }
 
     #[inline]
     fn entry(&mut self, entry: u32) {
         self.chunk[self.len % CHUNK].store(entry, Ordering::Relaxed);
         self.len += 1;
+        self.shared.len.store(self.len, Ordering::Release);
         if self.len % CHUNK == 0 {
             self.next_chunk();
         }

@@ -75,6 +75,7 @@ pub(in crate::strategy) fn action(task: u32) -> Action {
     Action {
         id: ActionId(u64::from(task)),
         op: Do::Step.op(),
+        tag: 0,
         digest: 0,
         key: ActionKey(task),
         position: Action::NOWHERE,
