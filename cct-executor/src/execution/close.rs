@@ -29,7 +29,7 @@ impl World {
     pub(crate) fn close(&self) {
         self.phase.set(Phase::Closing);
         // So that synchronous operations are counted at every granularity: they may spin.
-        self.recording.set(true);
+        self.sync_points.set(true);
         self.inert_points.set(0);
         self.finish_suspended();
         self.drop_tasks();
@@ -44,7 +44,7 @@ impl World {
         if !(waiters.is_empty() && cancels.is_empty() && deferred.is_empty()) {
             quietly(move || drop((waiters, cancels, deferred)));
         }
-        self.recording.set(false);
+        self.sync_points.set(false);
         self.phase.set(Phase::Idle);
     }
 

@@ -269,7 +269,7 @@ impl World {
             core.configure_node(node, |entry| entry.crashes += 1);
         });
         self.tell_sources(|source| source.node_down(node));
-        let recording = self.recording.replace(true);
+        let sync_points = self.sync_points.replace(true);
         self.phase.set(Phase::Closing);
         self.dying.set(true);
         let count = self.with(|core, _| core.tasks.len());
@@ -309,7 +309,7 @@ impl World {
         }
         self.dying.set(false);
         self.phase.set(Phase::Running);
-        self.recording.set(recording);
+        self.sync_points.set(sync_points);
         self.with(|core, _| {
             if core.node_of(core.last()) == node {
                 core.set_last(NONE);

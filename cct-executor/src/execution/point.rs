@@ -194,15 +194,21 @@ impl World {
             self.pass_point(kind, access, resource, site);
             return Poll::Ready(());
         }
-        let at = self.decide_point(kind, access, resource, site);
-        self.go(at)
+        self.decide_and_go(kind, access, resource, site)
     }
 
-    /// Does what was decided at a point. Apart from the decision, whose stack frame would otherwise
-    /// be kept, and brought back into the cache, with every suspended poll.
-    #[inline(always)]
-    fn go(&self, at: At) -> Poll<()> {
-        match at {
+    /// The rest of [`point`](Self::point) where there is something to decide. The decision is apart:
+    /// its stack frame would otherwise be kept, and brought back into the cache, with every
+    /// suspended poll.
+    #[inline(never)]
+    fn decide_and_go(
+        &self,
+        kind: OpKind,
+        access: Access,
+        resource: u32,
+        site: &'static Location<'static>,
+    ) -> Poll<()> {
+        match self.decide_point(kind, access, resource, site) {
             At::GoOn => Poll::Ready(()),
             At::Switch(next) => self.freeze(self.running.get().key, next),
             At::Wake => self.wake_and_decide(self.running.get().key),
@@ -243,7 +249,7 @@ impl World {
         });
     }
 
-    /// The rest of [`point`](Self::point) where there is something to decide.
+    /// Takes the decision of a point.
     #[inline(never)]
     fn decide_point(
         &self,
@@ -336,7 +342,10 @@ impl World {
 
     /// Leaves this stack until the suspended task is picked. `Pending` if the world closed
     /// meanwhile.
-    #[inline]
+    ///
+    /// Inlined, as is its counterpart [`resume_worker`](Self::resume_worker): the processor predicts
+    /// returns from a stack of its own, and each one that crosses a change of stacks is mispredicted.
+    #[inline(always)]
     fn freeze(&self, key: u32, next: u32) -> Poll<()> {
         let saved = self.running.get();
         self.next_key.set(next);

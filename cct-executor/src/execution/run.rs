@@ -183,14 +183,14 @@ impl World {
         let mut next = self.decide_at_base();
         while next != NONE {
             let frozen = self.with(|core, _| core.task(next).worker);
-            if frozen != NONE {
-                self.resume_worker(frozen, Resume::Continue);
-            } else {
-                match self.idle_worker() {
-                    Ok(worker) => self.resume_worker(worker, Resume::Run(next)),
+            let (worker, how) = match frozen {
+                NONE => match self.idle_worker() {
+                    Ok(worker) => (worker, Resume::Run(next)),
                     Err(error) => return self.out_of_stacks(&error),
-                }
-            }
+                },
+                frozen => (frozen, Resume::Continue),
+            };
+            self.resume_worker(worker, how);
             next = self.next_key.get();
             if next == NONE && self.with(|core, _| !core.crashes.is_empty()) {
                 next = self.crash_nodes();
@@ -216,6 +216,7 @@ impl World {
     }
 
     /// Runs a worker until it is idle or frozen.
+    #[inline(always)]
     pub(crate) fn resume_worker(&self, index: u32, how: Resume) {
         let slot = index as usize;
         let mut worker = self.workers.borrow_mut().workers[slot]

@@ -78,7 +78,7 @@ pub(crate) struct World {
     pub(crate) dying: Cell<bool>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
-    /// Whether synchronous operations are points, or recorded.
+    /// Whether synchronous operations are points, recorded, or (while something closes) counted.
     pub(crate) sync_points: Cell<bool>,
     /// Whether `time::advance` may move the clock.
     pub(crate) frozen: Cell<bool>,

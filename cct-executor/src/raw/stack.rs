@@ -68,7 +68,7 @@ impl Worker {
     }
 
     /// Switches to the worker's stack until it is idle or frozen.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn resume(&mut self, how: Resume) -> Suspend {
         RUNNING.set(self.yielder.get());
         let result = self.coroutine.resume(how);
@@ -99,7 +99,7 @@ pub(crate) fn on_worker() -> bool {
 ///
 /// # Panics
 /// When not [`on_worker`].
-#[inline]
+#[inline(always)]
 pub(crate) fn freeze() {
     let yields = RUNNING.get();
     assert!(

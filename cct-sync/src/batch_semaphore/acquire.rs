@@ -51,18 +51,21 @@ impl Future for Acquire<'_> {
                     .resource
                     .point(this.call.kind, this.call.access, this.call.site)
             );
-            this.stage = Stage::Started;
         }
-        let free = match this.stage {
-            Stage::Started => semaphore.try_acquire(this.count as usize).is_ok(),
-            _ => false,
-        };
-        if free {
-            this.stage = Stage::Held;
-        } else if let Err(error) = ready!(this.poll_queue(cx)) {
-            return Poll::Ready(Err(error));
+        // The stage is left behind as it is until it matters: most often everything is done at once.
+        let first = matches!(this.stage, Stage::New | Stage::Started);
+        if !(first && semaphore.try_acquire(this.count as usize).is_ok()) {
+            if let Err(error) = ready!(this.poll_queue(cx)) {
+                return Poll::Ready(Err(error));
+            }
         }
-        ready!(coop::poll_proceed(cx)).made_progress();
+        match coop::poll_proceed(cx) {
+            Poll::Ready(budget) => budget.made_progress(),
+            Poll::Pending => {
+                this.stage = Stage::Held;
+                return Poll::Pending;
+            }
+        }
         this.stage = Stage::Done;
         if this.count > 0 {
             semaphore.resource.acquired(this.call.site);
