@@ -56,6 +56,10 @@ pub struct Ss<E> {
     path: Vec<u32>,
     /// Whether the present sample has been begun and goes on.
     going_on: bool,
+    /// Whether a sample is one iteration.
+    at_once: bool,
+    /// The greatest number of positions in an iteration so far.
+    longest: u32,
     /// Decisions so far in this iteration that can be delayed, and delays made.
     position: u32,
     made: usize,
@@ -82,6 +86,11 @@ impl Ss<Box<dyn DelayingExplorer>> {
                 help: "the number of delays to end with; no end if not given",
                 kind: Kind::Number(0, 1_000_000),
             },
+            Parameter {
+                name: "at-once",
+                help: "draw all delays of a sample before it runs, so that it is one iteration",
+                kind: Kind::Switch,
+            },
         ],
         build: |arguments| {
             let number = |name| arguments.number(name).map(|number| number as u32);
@@ -92,7 +101,7 @@ impl Ss<Box<dyn DelayingExplorer>> {
             if let Some(delays) = number("max") {
                 ss = ss.max_delays(delays);
             }
-            Box::new(ss)
+            Box::new(ss.at_once(arguments.is_on("at-once")))
         },
     };
 }
@@ -116,6 +125,8 @@ impl<E: DelayingExplorer> Ss<E> {
             generator: Seed(0).stream("ss"),
             path: Vec::new(),
             going_on: false,
+            at_once: false,
+            longest: 0,
             position: 0,
             made: 0,
             more_there: false,
@@ -136,6 +147,23 @@ impl<E: DelayingExplorer> Ss<E> {
         self
     }
 
+    /// Whether all delays of a sample are drawn before it runs, which makes it one iteration.
+    pub fn at_once(mut self, on: bool) -> Self {
+        self.at_once = on;
+        self
+    }
+
+    /// Draws all delays of a sample.
+    fn draw_path(&mut self, positions: u32) {
+        if positions == 0 {
+            return;
+        }
+        for _ in 0..self.stratum {
+            self.path.push(draw::below(&mut self.generator, positions));
+        }
+        self.path.sort_unstable();
+    }
+
     /// Begins the lane's next sample. Returns whether there is one.
     fn next_sample(&mut self, iteration: &Iteration) -> bool {
         let lane = match self.lane {
@@ -154,11 +182,19 @@ impl<E: DelayingExplorer> Ss<E> {
             self.stratum = self.stratum.saturating_add(1);
             self.sample = lane;
         }
+        self.sow(iteration);
+        if self.at_once {
+            self.draw_path(self.longest);
+        }
+        self.stratum <= self.max
+    }
+
+    /// Everything random in a sample comes from here.
+    fn sow(&mut self, iteration: &Iteration) {
         self.seed = iteration.seed;
         self.generator = iteration.seed.stream("ss");
         self.path.clear();
         self.going_on = true;
-        self.stratum <= self.max
     }
 
     /// Decides at a position that may be delayed: by how many delays.
@@ -184,6 +220,7 @@ impl<E: DelayingExplorer> Strategy for Ss<E> {
             (name != delaying::NAMES[0]).then(|| format!("explorer={name}")),
             (self.min != 1).then(|| format!("min={}", self.min)),
             (self.max != u32::MAX).then(|| format!("max={}", self.max)),
+            self.at_once.then(|| "at-once=on".to_owned()),
         ];
         let given: Vec<String> = given.into_iter().flatten().collect();
         let colon = if given.is_empty() { "" } else { ":" };
@@ -199,7 +236,9 @@ impl<E: DelayingExplorer> Strategy for Ss<E> {
     }
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {
-        if !self.going_on && !self.next_sample(iteration) {
+        if self.at_once && iteration.index == 0 {
+            self.sow(iteration);
+        } else if !self.going_on && !self.next_sample(iteration) {
             return Flow::Exhausted;
         }
         self.guide.begin(self.seed);
@@ -217,11 +256,23 @@ impl<E: DelayingExplorer> Strategy for Ss<E> {
         self.guide.choose(enabled, delays)
     }
 
+    fn primed(&self) -> bool {
+        self.at_once
+    }
+
     fn observe(&mut self, event: &StepEvent<'_>) {
         self.guide.observe(event);
     }
 
     fn end(&mut self, _: &IterationEnd) {
+        if self.at_once {
+            self.longest = self.longest.max(self.position);
+            self.going_on = false;
+            self.samples += u64::from(self.lane.is_some());
+            let delays = self.stratum as usize;
+            self.short += u64::from(self.made < delays || self.path.len() < delays);
+            return;
+        }
         let from = match self.path.last() {
             None => 0,
             Some(&last) => last + u32::from(!self.more_there),

@@ -8,6 +8,7 @@
 
 mod chain;
 mod monitor;
+mod network;
 mod paxos;
 #[cfg(test)]
 mod tests;

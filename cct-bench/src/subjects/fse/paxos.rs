@@ -148,7 +148,7 @@ impl Message for Msg {
 }
 
 /// What the invariant speaks of.
-#[derive(Default)]
+#[derive(Default, Hash)]
 struct Spec {
     /// Who has accepted, as bits, by slot and ballot.
     accepted: BTreeMap<(usize, Ballot), u32>,

@@ -83,7 +83,7 @@ impl Message for Msg {
 }
 
 /// What the invariants speak of: the decisions that each live server knows.
-#[derive(Default)]
+#[derive(Default, Hash)]
 struct Spec(BTreeMap<(usize, usize), BTreeMap<u32, bool>>);
 
 impl Spec {

@@ -17,6 +17,8 @@ pub(super) struct Master {
     links: Vec<(usize, usize)>,
     /// Neighbours of which the successor is to say how far it is.
     asked: Option<(usize, usize)>,
+    /// Servers that know who is who, as bits, or have failed.
+    ready: u32,
 }
 
 impl Master {
@@ -30,6 +32,7 @@ impl Master {
             tail: SERVERS - 1,
             links: (1..SERVERS).map(|next| (next - 1, next)).collect(),
             asked: None,
+            ready: 0,
         }
     }
 
@@ -37,7 +40,23 @@ impl Master {
         me.send(&self.servers[server], message);
     }
 
+    fn is_ready(&self) -> bool {
+        self.ready.count_ones() as usize == SERVERS
+    }
+
+    /// One server more is ready. Clients begin when all are.
+    fn got_ready(&mut self, me: &Me<Msg>, server: usize) {
+        let before = self.is_ready();
+        self.ready |= 1 << server;
+        if !before && self.is_ready() {
+            self.tell_clients(me);
+        }
+    }
+
     fn tell_clients(&self, me: &Me<Msg>) {
+        if !self.is_ready() {
+            return;
+        }
         for client in &self.clients {
             me.send(client, Msg::Head(self.servers[self.head].clone()));
         }
@@ -68,6 +87,7 @@ impl Master {
             }
         }
         self.mend(me);
+        self.got_ready(me, server);
     }
 
     fn mend(&mut self, me: &Me<Msg>) {
@@ -94,10 +114,16 @@ impl Machine for Master {
     type Message = Msg;
     const NAME: &'static str = "master";
 
-    fn start(&mut self, _: &mut Me<Msg>) {}
+    fn start(&mut self, me: &mut Me<Msg>) {
+        for server in &self.servers {
+            let (servers, clients) = (self.servers.clone(), self.clients.clone());
+            me.send(server, Msg::Members(servers, clients, me.address()));
+        }
+    }
 
     fn handle(&mut self, me: &mut Me<Msg>, message: Msg) {
         match message {
+            Msg::Ready(server) => self.got_ready(me, server),
             Msg::Failed(server) => self.failed(me, server),
             Msg::Linked(next, before, lens) => {
                 if self.asked == Some((before, next)) {
@@ -110,6 +136,6 @@ impl Machine for Master {
     }
 
     fn digest(&self) -> Option<u64> {
-        Some(hash_of(&(&self.chain, &self.links, self.asked)))
+        Some(hash_of(&(&self.chain, &self.links, self.asked, self.ready)))
     }
 }

@@ -24,17 +24,18 @@ mod server;
 
 use super::monitor::Monitor;
 use super::{NEVER, model, row};
-use crate::subjects::machine::{Address, Machine, Me, Message, run};
+use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
 use crate::subjects::{Probe, Scenario, Subject};
 use cct_executor::words::fingerprint::hash_of;
-use cct_executor::{always, nondet};
+use cct_executor::always;
 use master::Master;
 use server::Server;
 
 const SERVERS: usize = 4;
 const CLIENTS: u32 = 2;
 const UPDATES: u32 = 2;
-const FAILURES: u32 = 2;
+/// Chances for a server to fail.
+const ROUNDS: u32 = 25;
 
 /// What is wrong.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,7 +91,7 @@ fn fixed(_: Probe) -> Scenario {
 fn scenario(bug: Bug) -> Scenario {
     Box::pin(async move {
         let spec = Monitor::default();
-        run(Root(bug, spec.clone())).await;
+        run_as_p(Root(bug, spec.clone())).await;
         spec.with(|spec: &mut Spec| spec.at_rest());
     })
 }
@@ -100,14 +101,17 @@ type Update = (u32, u32);
 
 #[derive(Clone, Hash)]
 enum Msg {
-    /// Who is who: the chain, and the clients.
-    Members(Vec<Address<Msg>>, Vec<Address<Msg>>),
+    /// Who is who: the chain, the clients and the master.
+    Members(Vec<Address<Msg>>, Vec<Address<Msg>>, Address<Msg>),
+    /// A server knows who is who.
+    Ready(usize),
     Update(Update),
     /// An update with its place in the history.
     Forward(usize, Update),
     /// The length of history that the tail has.
     Ack(usize),
     Fail(Address<Msg>),
+    Round,
     Failed(usize),
     BecomeHead,
     BecomeTail,
@@ -135,6 +139,8 @@ impl Message for Msg {
             Msg::NewSuccessor(..) => 10,
             Msg::Done(_) => 11,
             Msg::Head(_) => 12,
+            Msg::Ready(_) => 13,
+            Msg::Round => 14,
         }
     }
 
@@ -144,7 +150,7 @@ impl Message for Msg {
 }
 
 /// What the invariants speak of.
-#[derive(Default)]
+#[derive(Default, Hash)]
 struct Spec {
     /// Of the servers along the chain, as far as they live.
     histories: [Option<Vec<Update>>; SERVERS],
@@ -211,22 +217,24 @@ impl Machine for Root {
                 spec: spec.clone(),
             }));
         }
-        for server in &servers {
-            me.send(server, Msg::Members(servers.clone(), clients.clone()));
-        }
-        for client in &clients {
-            me.send(client, Msg::Head(servers[0].clone()));
-        }
         let master = me.create(Master::new(*bug, servers.clone(), clients));
-        me.create(Saboteur { servers, master });
+        me.create(Saboteur {
+            servers,
+            master,
+            next: 0,
+            rounds: ROUNDS,
+        });
     }
 
     fn handle(&mut self, _: &mut Me<Msg>, _: Msg) {}
 }
 
 struct Saboteur {
+    /// That may fail; the last one never does.
     servers: Vec<Address<Msg>>,
     master: Address<Msg>,
+    next: usize,
+    rounds: u32,
 }
 
 impl Machine for Saboteur {
@@ -234,15 +242,27 @@ impl Machine for Saboteur {
     const NAME: &'static str = "saboteur";
 
     fn start(&mut self, me: &mut Me<Msg>) {
-        for _ in 0..FAILURES {
-            let victim = nondet::weighted(&[28, 1, 1, 1, 1]);
-            if victim > 0 {
-                me.send(&self.servers[victim - 1], Msg::Fail(self.master.clone()));
-            }
-        }
+        me.send(&me.address(), Msg::Round);
     }
 
-    fn handle(&mut self, _: &mut Me<Msg>, _: Msg) {}
+    fn handle(&mut self, me: &mut Me<Msg>, _: Msg) {
+        if self.rounds == 0 || self.servers.len() == 1 {
+            return;
+        }
+        self.rounds -= 1;
+        if me.coin() {
+            let victim = self.servers.remove(self.next);
+            me.send(&victim, Msg::Fail(self.master.clone()));
+        } else {
+            self.next += 1;
+        }
+        self.next %= self.servers.len();
+        me.send(&me.address(), Msg::Round);
+    }
+
+    fn digest(&self) -> Option<u64> {
+        Some(hash_of(&(&self.servers, self.next, self.rounds)))
+    }
 }
 
 struct Client {

@@ -99,9 +99,10 @@ impl Machine for Server {
 
     fn handle(&mut self, me: &mut Me<Msg>, message: Msg) {
         match message {
-            Msg::Members(servers, clients) => {
+            Msg::Members(servers, clients, master) => {
                 self.servers = servers;
                 self.clients = clients;
+                me.send(&master, Msg::Ready(self.index));
             }
             Msg::Update(update) => self.update(me, update),
             Msg::Forward(at, _) if at < self.history.len() => {}
