@@ -16,13 +16,13 @@
 
 use super::monitor::Monitor;
 use super::{model, row};
-use crate::subjects::machine::{Address, Machine, Me, Message, run};
+use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
 use crate::subjects::{Scenario, Subject};
 use cct_executor::words::fingerprint::hash_of;
-use cct_executor::{always, nondet};
+use cct_executor::always;
 use std::collections::BTreeMap;
 
-const GROUPS: usize = 2;
+const GROUPS: usize = 3;
 const TRANSACTIONS: u32 = 2;
 
 /// `tms-1`.
@@ -39,7 +39,7 @@ pub(crate) const TMS_1: Subject = model(
 fn scenario(forgets: bool) -> Scenario {
     Box::pin(async move {
         let spec = Monitor::default();
-        run(Root(forgets, spec.clone())).await;
+        run_as_p(Root(forgets, spec.clone())).await;
         spec.with(|spec: &mut Spec| spec.at_rest());
     })
 }
@@ -144,9 +144,9 @@ impl Machine for Saboteur {
 
     fn start(&mut self, me: &mut Me<Msg>) {
         for group in &self.0 {
-            let victim = nondet::weighted(&[6, 1, 1]);
-            if victim > 0 {
-                me.send(&group[victim - 1], Msg::Fail);
+            // One server stays.
+            if let Some(victim) = group.iter().find(|_| me.coin()) {
+                me.send(victim, Msg::Fail);
             }
         }
     }
@@ -267,7 +267,7 @@ impl Server {
     fn prepare(&mut self, me: &Me<Msg>, number: u32) {
         let known = self.votes.get(&number).copied();
         let known = known.filter(|_| !(self.forgets && self.alone && self.place == 1));
-        let yes = known.unwrap_or_else(|| nondet::weighted(&[7, 1]) == 0);
+        let yes = known.unwrap_or_else(|| !me.coin());
         self.vote(me, number, yes);
     }
 

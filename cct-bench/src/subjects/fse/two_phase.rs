@@ -24,7 +24,7 @@ use super::monitor::Monitor;
 use super::network::{Link, Port};
 use super::{NEVER, model, row};
 use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
-use crate::subjects::{Probe, Scenario, Subject};
+use crate::subjects::{Scenario, Subject};
 use cct_executor::words::fingerprint::hash_of;
 use cct_executor::always;
 
