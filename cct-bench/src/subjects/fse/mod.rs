@@ -1,10 +1,21 @@
 //! Stand-ins for the benchmark programs of Desai, Qadeer, Seshia, "Systematic testing of
 //! asynchronous reactive systems", ESEC/FSE 2015, table 1.
 //!
-//! The published programs were never made public. These are ours, after the protocols that the
-//! paper names and the samples of psharp-ql: what may be compared is which strategy does better,
-//! not a figure. Every one has a bounded number of requests, failures and retries, so that every
-//! run ends, and gives the whole state of its machines and all messages to the fingerprint.
+//! The buggy programs were never made public as a set. These are ours, after the protocols that
+//! the paper names, samples by its authors (p-org/P at ea19e2a, `Doc/Samples/DistributedSystems`) and
+//! those of psharp-ql: what may be compared is which strategy does better, not a figure. Every one
+//! gives the whole state of its machines and all messages to the fingerprint.
+//!
+//! 1. Scheduling points are those of P, see [`run_as_p`](crate::subjects::machine::run_as_p).
+//! 2. All chances are fair coins, as P has no others. False comes first to a delaying explorer, and is
+//!    what happens in a good world: nothing is lost, nothing fails, no timer fires, no one refuses.
+//!    So random, in which every other message is lost, rarely gets far, while a delaying explorer
+//!    gets to the end with one delay for each mishap.
+//! 3. Every program has a bounded number of requests, failures and retries, so that every run ends.
+//! 4. Sizes are those of the sources (two replicas, four servers, three nodes) unless the
+//!    published figures for random say otherwise: replicas were added to `2pc-2` and `2pc-4` until
+//!    random needed about as long as published, servers to `chain-5` as far as the samples go, and
+//!    a group to `tms-1`.
 
 mod chain;
 mod monitor;

@@ -1,29 +1,36 @@
-//! Multi-Paxos: three nodes that propose, accept and lead, a client and an elector.
+//! Multi-Paxos over a lossy network: three nodes that propose, accept and lead, each with a timer,
+//! and a client.
 //!
-//! Source: Lamport, "Paxos made simple", 2001, in the shape of psharp-ql
-//! `Samples/Framework/MultiPaxos`; a stand-in for `MultiPaxos_1`, `_3` and `Paxos_1`, `_2` of the
-//! FSE'15 paper. All bugs are ours, the first one after the sample's single-decree Paxos.
+//! Source: Lamport, "Paxos made simple", 2001, in the shape of the P sample (p-org/P at ea19e2a,
+//! `BuggyModels/Multi_Paxos_4.p`) and of psharp-ql `Samples/Framework/MultiPaxos`; a stand-in for
+//! `MultiPaxos_1`, `_3` and `Paxos_1`, `_2` of the FSE'15 paper. All bugs are ours, the first one
+//! after the single-decree Paxos of psharp-ql.
 //!
-//! A node that gets a request, or is told by the elector, campaigns under a ballot above all that
-//! it knows. It leads once a majority has promised: it proposes what the promises report of the
-//! highest ballot, slot by slot, then requests in free slots. Acceptors take a proposal unless they
-//! have promised a higher ballot. The client sends each request to the first or to the last node.
+//! A node that gets its first request campaigns under a ballot above all that it knows, and starts
+//! its timer. It leads once a majority has promised: it proposes what the promises report of the
+//! highest ballot, slot by slot, then requests in free slots, and starts its timer again until a
+//! majority has accepted. Acceptors take a proposal unless they have promised a higher ballot;
+//! otherwise they say so. On that, or on a timeout, the node campaigns anew. The client sends each of
+//! two requests to the first or to the last node, by a fair coin; a fair coin says whether a timer
+//! fires when it is started, and whether a message between nodes is lost.
 //!
 //! Invariant: the value that a majority accepts under one ballot for a slot is chosen, and never
 //! another one for that slot.
 //!
-//! Departures: elections are given out by a machine of their own, a bounded number of them, in
-//! place of timers; there are no refusals, and nothing is repeated, so nothing need be chosen.
+//! Departures: the network is that of the samples' two-phase commit; nobody elects a leader; a node
+//! campaigns six times at most.
 
 use super::monitor::Monitor;
 use super::network::{Link, Port};
 use super::{NEVER, model, row};
 use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
 use crate::subjects::{Probe, Scenario, Subject};
-use cct_executor::words::fingerprint::hash_of;
 use cct_executor::always;
+use cct_executor::words::fingerprint::hash_of;
 use std::collections::BTreeMap;
 
+const NODES: usize = 3;
+const REQUESTS: u32 = 2;
 /// How often a node may campaign.
 const CAMPAIGNS: u32 = 6;
 
@@ -41,24 +48,9 @@ enum Bug {
     StalePromise,
 }
 
-/// The size of the program.
-#[derive(Clone, Copy)]
-struct Size {
-    nodes: usize,
-    slots: usize,
-    requests: u32,
-}
-
-const MULTI: Size = Size {
-    nodes: 3,
-    slots: 2,
-    requests: 2,
-};
-const SINGLE: Size = Size {
-    nodes: 3,
-    slots: 1,
-    requests: 2,
-};
+/// Slots of the log.
+const MULTI: usize = 2;
+const SINGLE: usize = 1;
 
 /// `multipaxos-1`.
 pub(crate) const MULTIPAXOS_1: Subject = model(
@@ -112,8 +104,8 @@ fn fixed_single(_: Probe) -> Scenario {
     scenario(SINGLE, Bug::Nothing)
 }
 
-fn scenario(size: Size, bug: Bug) -> Scenario {
-    Box::pin(run_as_p(Root(size, bug)))
+fn scenario(slots: usize, bug: Bug) -> Scenario {
+    Box::pin(run_as_p(Root { slots, bug }))
 }
 
 /// A round and the node whose it is; (0, 0) is below all others.
@@ -164,7 +156,6 @@ impl Message for Msg {
 /// What the invariant speaks of.
 #[derive(Default, Hash)]
 struct Spec {
-    nodes: usize,
     /// Who has accepted, as bits, by slot and ballot.
     accepted: BTreeMap<(usize, Ballot), u32>,
     chosen: BTreeMap<usize, u32>,
@@ -174,7 +165,7 @@ impl Spec {
     fn accept(&mut self, node: usize, (slot, ballot, value): (usize, Ballot, u32)) {
         let nodes = self.accepted.entry((slot, ballot)).or_default();
         *nodes |= 1 << node;
-        if nodes.count_ones() as usize * 2 > self.nodes {
+        if nodes.count_ones() as usize * 2 > NODES {
             let chosen = *self.chosen.entry(slot).or_insert(value);
             always!(
                 chosen == value,
@@ -184,24 +175,26 @@ impl Spec {
     }
 }
 
-struct Root(Size, Bug);
+struct Root {
+    slots: usize,
+    bug: Bug,
+}
 
 impl Machine for Root {
     type Message = Msg;
     const NAME: &'static str = "root";
 
     fn start(&mut self, me: &mut Me<Msg>) {
-        let Root(size, bug) = *self;
+        let Root { slots, bug } = *self;
         let spec = Monitor::default();
-        spec.with(|spec: &mut Spec| spec.nodes = size.nodes);
         let mut nodes = Vec::new();
         let mut ports = Vec::new();
-        for index in 0..size.nodes {
+        for index in 0..NODES {
             let link = Link::new(me);
             ports.push(link.port());
             let timer = me.create(Timer { runs: false });
             let helpers = (link.clone(), timer);
-            let node = me.create(Node::new(index, size, bug, helpers, spec.clone()));
+            let node = me.create(Node::new(index, slots, bug, helpers, spec.clone()));
             link.attach(me, &node);
             nodes.push(node);
         }
@@ -212,7 +205,7 @@ impl Machine for Root {
         me.create(Client {
             link,
             nodes: ports,
-            requests: size.requests,
+            requests: REQUESTS,
         });
     }
 
@@ -293,7 +286,7 @@ struct Node {
 impl Node {
     fn new(
         index: usize,
-        size: Size,
+        slots: usize,
         bug: Bug,
         (link, timer): (Link<Msg>, Address<Msg>),
         spec: Monitor<Spec>,
@@ -306,13 +299,13 @@ impl Node {
             nodes: Vec::new(),
             requests: Vec::new(),
             promised: (0, 0),
-            accepted: vec![None; size.slots],
+            accepted: vec![None; slots],
             ballot: (0, 0),
             campaigns: 0,
             promises: 0,
-            reported: vec![None; size.slots],
+            reported: vec![None; slots],
             leads: false,
-            proposed: vec![None; size.slots],
+            proposed: vec![None; slots],
             spec,
         }
     }
@@ -370,7 +363,11 @@ impl Node {
 
     fn reject(&self, me: &Me<Msg>, ballot: Ballot) {
         if ballot.1 != self.index {
-            self.link.send(me, &self.nodes[ballot.1], Msg::Reject(ballot, self.promised.0));
+            self.link.send(
+                me,
+                &self.nodes[ballot.1],
+                Msg::Reject(ballot, self.promised.0),
+            );
         }
     }
 
@@ -448,7 +445,8 @@ impl Node {
 
     fn accept(&mut self, me: &Me<Msg>, ballot: Ballot, slot: usize, value: u32) {
         if self.take(ballot, slot, value) {
-            self.link.send(me, &self.nodes[ballot.1], Msg::Accepted(ballot, slot));
+            self.link
+                .send(me, &self.nodes[ballot.1], Msg::Accepted(ballot, slot));
         } else {
             self.reject(me, ballot);
         }
@@ -495,7 +493,13 @@ impl Machine for Node {
 
     fn digest(&self) -> Option<u64> {
         let acceptor = (self.promised, &self.accepted);
-        let campaign = (self.ballot, self.campaigns, self.promises, &self.reported, self.leads);
+        let campaign = (
+            self.ballot,
+            self.campaigns,
+            self.promises,
+            &self.reported,
+            self.leads,
+        );
         Some(hash_of(&(
             acceptor,
             campaign,

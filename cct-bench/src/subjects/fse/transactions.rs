@@ -1,4 +1,4 @@
-//! A transaction system: two-phase commit between two groups, each a chain of two servers.
+//! A transaction system: two-phase commit between three groups, each a chain of two servers.
 //!
 //! Source: our composition, as a stand-in for `TMS_1` of the FSE'15 paper, of which no more is
 //! known than that it composes two-phase commit, chain replication and multi-Paxos.
@@ -6,7 +6,8 @@
 //! The coordinator asks the head of each group for its vote. The head draws it and passes it down;
 //! the tail, which now has it too, sends it. The decision goes the same way, and the tail says when
 //! it is done. When a server has failed, the other one is told that it is alone, and is asked again
-//! for what the coordinator still waits for.
+//! for what the coordinator still waits for. Fair coins say whether a group refuses, and whether one
+//! of its servers fails.
 //!
 //! 1. Who is told to commit voted yes.
 //! 2. When nothing can go on, every transaction was decided, and live servers agree.
@@ -18,8 +19,8 @@ use super::monitor::Monitor;
 use super::{model, row};
 use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
 use crate::subjects::{Scenario, Subject};
-use cct_executor::words::fingerprint::hash_of;
 use cct_executor::always;
+use cct_executor::words::fingerprint::hash_of;
 use std::collections::BTreeMap;
 
 const GROUPS: usize = 3;
@@ -29,7 +30,7 @@ const TRANSACTIONS: u32 = 2;
 pub(crate) const TMS_1: Subject = model(
     "tms-1",
     "transactions between replicated groups, whose vote changes when the head fails",
-    7,
+    9,
     [|_| scenario(true), |_| scenario(false)],
     &row([
         224.0, 64.0, 227.0, 12.0, 305.0, 34.0, 553.0, 2220.0, 660.0, 8965.0,

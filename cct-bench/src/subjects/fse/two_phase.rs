@@ -1,32 +1,33 @@
-//! Two-phase commit over a lossy network: a coordinator, two replicas that vote, a timer, and two
-//! clients.
+//! Two-phase commit over a lossy network: a coordinator, two to four replicas that vote, a timer,
+//! and two clients.
 //!
 //! Source: the P samples of the FSE'15 paper's authors (p-org/P at ea19e2a, `BuggyModels/4_.p`), and
 //! their form in psharp-ql `Samples/Framework/TwoPhaseCommit`, as a stand-in for `2pc_1` to `2pc_4`.
 //! The bug of `2pc-1` is that of the second, that of `2pc-4` is possible in the first; the others are
 //! ours.
 //!
-//! The coordinator takes one write at a time and puts the others off. It asks every replica for a
+//! The coordinator takes one write at a time and puts all else off. It asks every replica for a
 //! vote on a new number, starts the timer and counts down; at zero it commits, on a no or a timeout
 //! it aborts. Then it stops the timer, which may answer that it is too late, and waits for the
-//! timeout that follows in that case. As in the source, all chances are fair coins, and each that
-//! comes up true makes something happen that does not happen by itself: a message between nodes is
-//! lost, a timer fires when it is started, or is too late to stop, a replica votes no.
+//! timeout that follows in that case. Clients write and read in turn. As in the source, a message
+//! between nodes may be lost and is not sent again, a timer may fire when it is started, or be too
+//! late to stop, and a replica may refuse; each is a fair coin.
 //!
 //! 1. No replica that voted no on a number is told to commit it.
 //! 2. No replica sees both a commit and an abort of one number.
 //! 3. A read sees whatever a write or a read that ended before it began has seen.
 //!
-//! Departures: the only value is the number of the last write; invariant 1 is ours, as the
-//! assertions of the samples cannot see the first bug.
+//! Departures: a replica's coin is true if it refuses, in the samples if it agrees, which makes no
+//! difference to random, but there every yes takes a delay; the only value is the number of the last
+//! write; invariant 1 is ours, as the assertions of the samples cannot see the first bug.
 
 use super::monitor::Monitor;
 use super::network::{Link, Port};
 use super::{NEVER, model, row};
 use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
 use crate::subjects::{Scenario, Subject};
-use cct_executor::words::fingerprint::hash_of;
 use cct_executor::always;
+use cct_executor::words::fingerprint::hash_of;
 
 const CLIENTS: u32 = 2;
 const WRITES: u32 = 2;
@@ -51,7 +52,10 @@ pub(crate) const TWO_PC_1: Subject = model(
     "2pc-1",
     "two-phase commit whose countdown of votes is not restored after an abort",
     17,
-    [|_| scenario(2, Bug::KeptCount), |_| scenario(2, Bug::Nothing)],
+    [
+        |_| scenario(2, Bug::KeptCount),
+        |_| scenario(2, Bug::Nothing),
+    ],
     &row([
         9842.0, 1891.0, 1983.0, 781.0, 331.0, 816.0, 793_221.0, 8851.0, 6571.0, 6512.0,
     ]),
@@ -61,8 +65,11 @@ pub(crate) const TWO_PC_1: Subject = model(
 pub(crate) const TWO_PC_2: Subject = model(
     "2pc-2",
     "two-phase commit that counts votes on earlier writes",
-    17,
-    [|_| scenario(4, Bug::StaleVote), |_| scenario(4, Bug::Nothing)],
+    23,
+    [
+        |_| scenario(4, Bug::StaleVote),
+        |_| scenario(4, Bug::Nothing),
+    ],
     &row([
         NEVER, NEVER, NEVER, 10943.0, 6378.0, 6300.0, NEVER, NEVER, 17690.0, 9090.0,
     ]),
@@ -73,7 +80,10 @@ pub(crate) const TWO_PC_3: Subject = model(
     "2pc-3",
     "two-phase commit that aborts what it committed when a timeout comes late",
     17,
-    [|_| scenario(2, Bug::LateTimeout), |_| scenario(2, Bug::Nothing)],
+    [
+        |_| scenario(2, Bug::LateTimeout),
+        |_| scenario(2, Bug::Nothing),
+    ],
     &row([
         NEVER, 2966.0, 9835.0, 1823.0, 1018.0, 4109.0, 48321.0, 1898.0, 1123.0, 2189.0,
     ]),
@@ -83,8 +93,11 @@ pub(crate) const TWO_PC_3: Subject = model(
 pub(crate) const TWO_PC_4: Subject = model(
     "2pc-4",
     "two-phase commit whose replicas answer reads",
-    17,
-    [|_| scenario(3, Bug::ReplicaReads), |_| scenario(3, Bug::Nothing)],
+    20,
+    [
+        |_| scenario(3, Bug::ReplicaReads),
+        |_| scenario(3, Bug::Nothing),
+    ],
     &row([
         NEVER, 7629.0, NEVER, NEVER, 3321.0, NEVER, NEVER, NEVER, 5101.0, 77212.0,
     ]),

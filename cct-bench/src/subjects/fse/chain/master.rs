@@ -1,6 +1,6 @@
 //! The master: keeps the chain whole.
 
-use super::{Bug, Msg, SERVERS};
+use super::{Bug, Msg};
 use crate::subjects::machine::{Address, Machine, Me};
 use cct_executor::always;
 use cct_executor::words::fingerprint::hash_of;
@@ -23,14 +23,15 @@ pub(super) struct Master {
 
 impl Master {
     pub(super) fn new(bug: Bug, servers: Vec<Address<Msg>>, clients: Vec<Address<Msg>>) -> Master {
+        let size = servers.len();
         Master {
             bug,
             servers,
             clients,
-            chain: (0..SERVERS).collect(),
+            chain: (0..size).collect(),
             head: 0,
-            tail: SERVERS - 1,
-            links: (1..SERVERS).map(|next| (next - 1, next)).collect(),
+            tail: size - 1,
+            links: (1..size).map(|next| (next - 1, next)).collect(),
             asked: None,
             ready: 0,
         }
@@ -41,7 +42,7 @@ impl Master {
     }
 
     fn is_ready(&self) -> bool {
-        self.ready.count_ones() as usize == SERVERS
+        self.ready.count_ones() as usize == self.servers.len()
     }
 
     /// One server more is ready. Clients begin when all are.
