@@ -26,7 +26,7 @@ mod transactions;
 mod two_phase;
 
 pub(crate) use chain::{CHAIN_5, CHAIN_6, CHAIN_8};
-pub(crate) use paxos::{MULTIPAXOS_1, MULTIPAXOS_3, PAXOS_1, PAXOS_2};
+pub(crate) use paxos::{MULTIPAXOS_1, MULTIPAXOS_2, MULTIPAXOS_3, PAXOS_1, PAXOS_2, PAXOS_3};
 pub(crate) use transactions::TMS_1;
 pub(crate) use two_phase::{TWO_PC_1, TWO_PC_2, TWO_PC_3, TWO_PC_4};
 

@@ -3,8 +3,9 @@
 //!
 //! Source: Lamport, "Paxos made simple", 2001, in the shape of the P sample (p-org/P at ea19e2a,
 //! `BuggyModels/Multi_Paxos_4.p`) and of psharp-ql `Samples/Framework/MultiPaxos`; a stand-in for
-//! `MultiPaxos_1`, `_3` and `Paxos_1`, `_2` of the FSE'15 paper. All bugs are ours, the first one
-//! after the single-decree Paxos of psharp-ql.
+//! `MultiPaxos_1` to `_3` and `Paxos_1` to `_3` of the FSE'15 paper. The bug of `multipaxos-2` is in
+//! the P sample, that of `multipaxos-1` and `paxos-3` in the single-decree Paxos of psharp-ql; the
+//! others are ours.
 //!
 //! A node that gets its first request campaigns under a ballot above all that it knows, and starts
 //! its timer. It leads once a majority has promised: it proposes what the promises report of the
@@ -46,6 +47,8 @@ enum Bug {
     OwnValue,
     /// A promise counts whatever its ballot.
     StalePromise,
+    /// An acceptor that promises forgets what it has accepted.
+    Forgets,
 }
 
 /// Slots of the log.
@@ -60,6 +63,17 @@ pub(crate) const MULTIPAXOS_1: Subject = model(
     [|_| scenario(MULTI, Bug::LowestBallot), fixed_multi],
     &row([
         NEVER, 5211.0, 9934.0, 7821.0, 765.0, 5819.0, NEVER, 82114.0, 89341.0, 88129.0,
+    ]),
+);
+
+/// `multipaxos-2`.
+pub(crate) const MULTIPAXOS_2: Subject = model(
+    "multipaxos-2",
+    "multi-Paxos whose acceptors forget what they accepted when they promise",
+    16,
+    [|_| scenario(MULTI, Bug::Forgets), fixed_multi],
+    &row([
+        NEVER, NEVER, NEVER, 9872.0, 8873.0, 11239.0, NEVER, 15563.0, 9983.0, 1934.0,
     ]),
 );
 
@@ -93,6 +107,17 @@ pub(crate) const PAXOS_2: Subject = model(
     [|_| scenario(SINGLE, Bug::StalePromise), fixed_single],
     &row([
         NEVER, 2211.0, NEVER, 9563.0, 831.0, 1874.0, 77834.0, 4912.0, 833.0, 8831.0,
+    ]),
+);
+
+/// `paxos-3`.
+pub(crate) const PAXOS_3: Subject = model(
+    "paxos-3",
+    "Paxos that proposes what was accepted under the lowest ballot",
+    16,
+    [|_| scenario(SINGLE, Bug::LowestBallot), fixed_single],
+    &row([
+        NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, 14832.0, NEVER,
     ]),
 );
 
@@ -384,6 +409,9 @@ impl Node {
         if ballot > self.promised {
             self.promised = ballot;
             let promise = Msg::Promise(ballot, self.accepted.clone());
+            if self.bug == Bug::Forgets {
+                self.accepted.fill(None);
+            }
             self.link.send(me, &self.nodes[ballot.1], promise);
         } else {
             self.reject(me, ballot);

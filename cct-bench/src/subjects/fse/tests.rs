@@ -3,7 +3,7 @@
 use super::*;
 use cct_executor::{Checker, Report, Seed};
 
-const ALL: [&Subject; 12] = [
+const ALL: [&Subject; 14] = [
     &TWO_PC_1,
     &TWO_PC_2,
     &TWO_PC_3,
@@ -12,9 +12,11 @@ const ALL: [&Subject; 12] = [
     &CHAIN_6,
     &CHAIN_8,
     &MULTIPAXOS_1,
+    &MULTIPAXOS_2,
     &MULTIPAXOS_3,
     &PAXOS_1,
     &PAXOS_2,
+    &PAXOS_3,
     &TMS_1,
 ];
 
@@ -74,7 +76,13 @@ fn a_mended_chain_loses_updates() {
 
 #[test]
 fn paxos_chooses_twice() {
-    for subject in [&MULTIPAXOS_1, &MULTIPAXOS_3, &PAXOS_1] {
+    for subject in [
+        &MULTIPAXOS_1,
+        &MULTIPAXOS_2,
+        &MULTIPAXOS_3,
+        &PAXOS_1,
+        &PAXOS_3,
+    ] {
         shows(subject, "ss:explorer=rr", "was chosen, and now");
     }
     shows(&PAXOS_2, "random", "was chosen, and now");
