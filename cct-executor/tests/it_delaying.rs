@@ -239,10 +239,8 @@ async fn nine_tasks() {
 
 #[test]
 fn samples_do_not_depend_on_the_number_of_workers() {
-    let run = |workers| {
-        let checker = checker("ss:explorer=prr,max=2")
-            .workers(workers)
-            .determinism_check(true);
+    let run = |strategy: &str, workers| {
+        let checker = checker(strategy).workers(workers).determinism_check(true);
         let report = checker.run(nine_tasks);
         report.assert_passed();
         assert_eq!(report.stopped_by, StoppedBy::Exhausted);
@@ -252,14 +250,19 @@ fn samples_do_not_depend_on_the_number_of_workers() {
             report.coverage.schedules,
         )
     };
-    let one = run(1);
-    // 103 samples of two iterations and 109 of three.
-    assert!(
-        (103 * 2 + 109 * 2..=103 * 2 + 109 * 3).contains(&one.0),
-        "{}",
-        one.0
-    );
-    assert_eq!(run(3), one);
+    for (strategy, iterations) in [
+        // One to know how long it is, then 103 samples, and 109.
+        ("ss:explorer=prr,max=2", 213..=213),
+        // The same of two iterations, and of three.
+        (
+            "ss:explorer=prr,max=2,one-by-one=on",
+            103 * 2 + 109 * 2..=103 * 2 + 109 * 3,
+        ),
+    ] {
+        let one = run(strategy, 1);
+        assert!(iterations.contains(&one.0), "{}", one.0);
+        assert_eq!(run(strategy, 3), one);
+    }
 }
 
 /// A user's own explorer: tasks as they come, the youngest first.

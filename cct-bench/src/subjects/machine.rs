@@ -8,6 +8,12 @@
 //! 3. A halted machine takes nothing; what is sent to it vanishes.
 //! 4. The iteration ends when no machine can go on.
 //!
+//! [`run_as_p`] runs machines as P has them (Desai, Qadeer, Seshia, ESEC/FSE 2015, section 5: points
+//! are at enqueueing, at blocking in a dequeue and at creation): taking a message that is there is no
+//! point. There the fingerprint also says whose inbox it is, and how far its machine is within a
+//! handler: the message, values drawn by [`Me::coin`], and what was sent. So, with observed
+//! variables, it is the whole state, as it was in the cache of the authors' model checker.
+//!
 //! Three parts of the fingerprint tell states apart. `contents`: the messages in each inbox, in
 //! order, of which only the kind counts unless [`Message::digest`] says more. The rest of the default state: pending operations, and the state that each
 //! machine is in, as a mark that it holds the way a task holds a lock. `observed`: what
@@ -15,7 +21,7 @@
 
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
 use cct_executor::words::fingerprint::mix2;
-use cct_executor::{observe, spawn};
+use cct_executor::{nondet, observe, spawn};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::hash::{Hash, Hasher};
@@ -86,6 +92,8 @@ struct Inbox<M> {
 
 struct Queue<M> {
     messages: VecDeque<M>,
+    /// As in P: how far its machine is within a handler. Stays 0 as in P#.
+    progress: u64,
     deferred: u64,
     ignored: u64,
     /// Present while the machine is blocked.
@@ -95,6 +103,7 @@ struct Queue<M> {
 
 /// All machines of one world.
 struct System {
+    as_p: bool,
     marks: [Resource; STATES],
     life: Shared<Life>,
 }
@@ -148,16 +157,18 @@ impl<M: Message> Queue<M> {
 
     fn digest(&self) -> u64 {
         let messages = self.messages.iter().map(Message::digest);
-        messages.fold(u64::from(self.halted), mix2)
+        let halted = u64::from(self.halted);
+        messages.fold(halted.wrapping_sub(self.progress), mix2)
     }
 }
 
 impl System {
     #[rustfmt::skip]
-    fn new() -> System {
+    fn new(as_p: bool) -> System {
         // Each has its own place, which is what tells resources apart in fingerprints.
         let mark = ResourceKind::User;
         System {
+            as_p,
             marks: [
                 Resource::new(mark),
                 Resource::new(mark),
@@ -206,14 +217,26 @@ impl<M: Message> Address<M> {
             system: system.clone(),
             queue: Shared::new(Queue {
                 messages: VecDeque::new(),
+                progress: 0,
                 deferred: 0,
                 ignored: 0,
                 waiter: None,
                 halted: false,
             }),
         };
-        inbox.resource.set_state(0);
-        Address(Arc::new(inbox))
+        let address = Address(Arc::new(inbox));
+        address.tell_state(0);
+        address
+    }
+
+    /// What is in the inbox, for the fingerprint.
+    fn tell_state(&self, digest: u64) {
+        let inbox = &*self.0;
+        inbox.resource.set_state(if inbox.system.as_p {
+            mix2(inbox.number, digest)
+        } else {
+            digest
+        });
     }
 
     /// Which machine it is, in the order of creation.
@@ -231,7 +254,7 @@ impl<M: Message> Address<M> {
             let waiter = if wake { queue.waiter.take() } else { None };
             (waiter, queue.digest())
         });
-        self.0.resource.set_state(digest);
+        self.tell_state(digest);
         if let Some(waiter) = waiter {
             self.0.system.life.with(|life| life.busy += 1);
             waiter.wake();
@@ -286,6 +309,7 @@ impl<M: Message> Me<M> {
     /// Sends a message. A scheduling point.
     #[track_caller]
     pub(crate) fn send<N: Message>(&self, to: &Address<N>, message: N) {
+        self.progresses(to.0.number, &message);
         let resource = &to.0.resource;
         let point = resource.point(OpKind::Send, Access::Write, Location::caller());
         if point.is_ready() {
@@ -297,12 +321,38 @@ impl<M: Message> Me<M> {
     #[track_caller]
     pub(crate) fn create<C: Machine>(&self, machine: C) -> Address<C::Message> {
         let site = Location::caller();
+        self.goes_on(0);
         let inbox = &self.address.0;
         let _ = inbox.resource.point(OpKind::Spawn, Access::Read, site);
         let address = Address::new(&inbox.system);
         let me = Me::new(address.clone(), false, site);
         drop(spawn(live(machine, me)));
         address
+    }
+
+    /// A fair coin, false first.
+    pub(crate) fn coin(&self) -> bool {
+        let drawn = nondet::boolean();
+        self.goes_on(1 + u64::from(drawn));
+        drawn
+    }
+
+    /// This message is about to be sent, or is being handled.
+    fn progresses<N: Message>(&self, number: u64, message: &N) {
+        if self.address.0.system.as_p {
+            self.goes_on(mix2(number, message.digest()));
+        }
+    }
+
+    fn goes_on(&self, what: u64) {
+        let inbox = &*self.address.0;
+        if inbox.system.as_p {
+            let digest = inbox.queue.with(|queue| {
+                queue.progress = mix2(queue.progress, what);
+                queue.digest()
+            });
+            self.address.tell_state(digest);
+        }
     }
 
     /// It is in this state from now on.
@@ -326,10 +376,14 @@ impl<M: Message> Me<M> {
         inbox.queue.with(|queue| {
             queue.deferred = deferred;
             queue.ignored = ignored;
+            queue.progress = 0;
         });
         let mut resting = false;
         poll_fn(|cx| {
-            let message = self.take();
+            let message = match self.take() {
+                Some(message) if inbox.system.as_p => return Poll::Ready(Next::Message(message)),
+                message => message,
+            };
             if message.is_some() || unasked {
                 let point = inbox.resource.point(OpKind::Recv, Access::Write, self.site);
                 return point.map(|()| message.map_or(Next::Unasked, Next::Message));
@@ -350,16 +404,26 @@ impl<M: Message> Me<M> {
         let inbox = &*self.address.0;
         let (message, digest) = inbox.queue.with(|queue| {
             let at = queue.next()?;
-            Some((queue.messages.remove(at)?, queue.digest()))
+            let message = queue.messages.remove(at)?;
+            if inbox.system.as_p {
+                queue.progress = mix2(1, message.digest());
+            }
+            Some((message, queue.digest()))
         })?;
-        inbox.resource.set_state(digest);
+        self.address.tell_state(digest);
         Some(message)
     }
 
     fn wait(&self, cx: &Context<'_>) -> Poll<Next<M>> {
         let inbox = &*self.address.0;
         let waiter = Waiter::from_context(cx);
-        inbox.queue.with(|queue| queue.waiter = Some(waiter));
+        let digest = inbox.queue.with(|queue| {
+            queue.waiter = Some(waiter);
+            queue.digest()
+        });
+        if inbox.system.as_p {
+            self.address.tell_state(digest);
+        }
         let (resource, kind) = (&inbox.resource, OpKind::Recv);
         resource.pending(kind, Access::Write, self.site);
         resource.blocked(kind, self.site);
@@ -386,7 +450,7 @@ async fn live<C: Machine>(mut machine: C, mut me: Me<C::Message>) {
     }
     me.close();
     let inbox = &*me.address.0;
-    inbox.resource.set_state(1);
+    me.address.tell_state(1);
     if let Some(state) = me.state.take() {
         inbox.system.marks[state].released();
     }
@@ -403,9 +467,20 @@ async fn live<C: Machine>(mut machine: C, mut me: Me<C::Message>) {
 /// Runs a machine, and all that it creates, until no machine can go on.
 #[track_caller]
 pub(crate) fn run<R: Machine>(root: R) -> impl Future<Output = ()> {
+    begin(root, false)
+}
+
+/// Runs a machine, and all that it creates, with the scheduling points of P.
+#[track_caller]
+pub(crate) fn run_as_p<R: Machine>(root: R) -> impl Future<Output = ()> {
+    begin(root, true)
+}
+
+#[track_caller]
+fn begin<R: Machine>(root: R, as_p: bool) -> impl Future<Output = ()> {
     let site = Location::caller();
     async move {
-        let system = Arc::new(System::new());
+        let system = Arc::new(System::new(as_p));
         let address = Address::new(&system);
         live(root, Me::new(address, true, site)).await;
     }

@@ -1,4 +1,4 @@
-use super::{Address, Machine, Me, Message, run};
+use super::{Address, Machine, Me, Message, run, run_as_p};
 use cct_executor::shim::Shared;
 use cct_executor::{Checker, Report, Seed, nondet};
 use std::collections::BTreeSet;
@@ -179,5 +179,61 @@ fn a_machine_passes_a_point_for_each_message_sent_and_each_taken() {
                 .run(move || async move { run(Pair { left }).await });
             assert_eq!(report.failure().is_some(), cut, "{left} {limit}");
         }
+    }
+}
+
+#[test]
+fn as_in_p_taking_a_message_is_no_point() {
+    // The start and a send, then per round a coin and a send.
+    for left in [0, 1, 5] {
+        let steps = 2 + 2 * u64::from(left);
+        for (limit, cut) in [(steps, false), (steps - 1, true)] {
+            let report = Checker::new()
+                .use_environment(false)
+                .strategy_text("exhaustive")
+                .max_steps(limit)
+                .fail_on_limit(true)
+                .iterations(10_000)
+                .run(move || async move { run_as_p(Pair { left }).await });
+            assert_eq!(report.failure().is_some(), cut, "{left} {limit}");
+        }
+    }
+}
+
+/// Draws in the middle of a handler; what it drew shows only in what it sends next.
+struct Drawer;
+
+impl Machine for Drawer {
+    type Message = Note;
+    const NAME: &'static str = "drawer";
+
+    fn start(&mut self, me: &mut Me<Note>) {
+        let speaker = Speaker {
+            to: me.address(),
+            says: 0,
+        };
+        me.create(speaker);
+        let drawn = me.coin();
+        me.send(&me.address(), Note::Noise);
+        cct_executor::always!(!drawn, "drawn");
+    }
+
+    fn handle(&mut self, _: &mut Me<Note>, _: Note) {}
+
+    fn digest(&self) -> Option<u64> {
+        Some(1)
+    }
+}
+
+/// Both values lead to pending sends that look alike but for the machine's progress.
+#[test]
+fn as_in_p_values_drawn_in_a_handler_are_part_of_the_state() {
+    for strategy in ["ses", "ses:cache=on"] {
+        let report = Checker::new()
+            .use_environment(false)
+            .strategy_text(strategy)
+            .iterations(1_000)
+            .run(|| async { run_as_p(Drawer).await });
+        assert!(!report.passed(), "{strategy}");
     }
 }

@@ -4,25 +4,33 @@
 //! ESEC/FSE 2015, section 4, figure 7.
 //!
 //! Guarantee: a schedule that the [explorer](super::delaying) reaches with `n` delays comes out of
-//! a sample of stratum `n` with probability at least `1 / L^n`, if no schedule has more than `L`
-//! decisions. A long schedule is as likely as a short one with as many delays.
+//! a sample of stratum `n` with probability at least `1 / L^n`, if no schedule that was seen has more
+//! than `L` decisions, and none of its delays comes after the `L`-th one. A long schedule is as likely
+//! as a short one with as many delays.
 //!
-//! How: a sample begins with the schedule without delays. Then a position at or after the last
-//! delay is drawn uniformly, and the schedule with one delay more there is run, until there are `n`
-//! delays. So a sample of stratum `n` is `n + 1` iterations; a bug may show in any of them. Stratum
-//! `n` has `100 + 3^n` samples, and then it is the turn of `n + 1`, for ever.
+//! How: the places of all `n` delays are drawn at once, uniformly and independently, from as many
+//! decisions as the longest schedule of the lane so far had, and the schedule with these delays is
+//! run: a sample is one iteration. Different places can be drawn in `n!` orders, so that such a
+//! schedule is that much likelier than promised. Iteration 0 has no delay; it shows how many
+//! decisions there are. Stratum `n` has `100 + 3^n` samples, and then it is the turn of `n + 1`, for
+//! ever.
+//!
+//! With [`one_by_one`](Ss::one_by_one) it is as in the paper: a sample begins with the schedule
+//! without delays; then a place at or after the last delay is drawn uniformly, and the schedule
+//! with one delay more there is run, until there are `n` delays. This takes `n + 1` iterations,
+//! in any of which a bug may show, and puts most delays near the end.
 //!
 //! The samples of a stratum are shared by 16 lanes, each of which does its own one after the other.
 //!
 //! Departures:
+//! - Drawing at once. The paper draws one by one, and counts a sample as one schedule.
 //! - The paper's loop does not set its counter back when the stratum changes, so that only the
 //!   difference to the stratum before would be sampled. Here every stratum has all its samples.
-//! - As in the paper, the first stratum is that of one delay: the schedule without any is the first
-//!   iteration of every sample anyway. (The authors' tool has `100 + n` samples, and does not run
-//!   what comes after the last delay. Neither is done here.)
-//! - Only decisions with a choice are positions, and only where one more delay gives a choice that
-//!   was not taken there yet. So fewer positions are drawn from, which makes `L` smaller.
-//! - A sample ends early if no position is left.
+//! - As in the paper, the first stratum is that of one delay. (The authors' tool does not run what
+//!   comes after the last delay. Here it is run.)
+//! - Only decisions with a choice are positions; one by one, only where one more delay gives a
+//!   choice that was not taken there yet. So fewer positions are drawn from, which makes `L` smaller.
+//! - A sample has fewer delays if no position is left for them, or not enough choices at one.
 //! - Data choices with more than two values, and sealed regions: as in [`Ses`](super::Ses).
 //!
 //! Measured by `every_schedule_is_as_likely_as_promised` and `strata_have_their_samples` below.
@@ -56,6 +64,10 @@ pub struct Ss<E> {
     path: Vec<u32>,
     /// Whether the present sample has been begun and goes on.
     going_on: bool,
+    /// Whether places are drawn one after the other, each in the schedule with those before.
+    one_by_one: bool,
+    /// The greatest number of positions in an iteration so far.
+    longest: u32,
     /// Decisions so far in this iteration that can be delayed, and delays made.
     position: u32,
     made: usize,
@@ -82,6 +94,12 @@ impl Ss<Box<dyn DelayingExplorer>> {
                 help: "the number of delays to end with; no end if not given",
                 kind: Kind::Number(0, 1_000_000),
             },
+            Parameter {
+                name: "one-by-one",
+                help: "as published: draw each delay in the schedule with those before it, which \
+                       takes as many iterations",
+                kind: Kind::Switch,
+            },
         ],
         build: |arguments| {
             let number = |name| arguments.number(name).map(|number| number as u32);
@@ -92,7 +110,7 @@ impl Ss<Box<dyn DelayingExplorer>> {
             if let Some(delays) = number("max") {
                 ss = ss.max_delays(delays);
             }
-            Box::new(ss)
+            Box::new(ss.one_by_one(arguments.is_on("one-by-one")))
         },
     };
 }
@@ -116,6 +134,8 @@ impl<E: DelayingExplorer> Ss<E> {
             generator: Seed(0).stream("ss"),
             path: Vec::new(),
             going_on: false,
+            one_by_one: false,
+            longest: 0,
             position: 0,
             made: 0,
             more_there: false,
@@ -136,6 +156,24 @@ impl<E: DelayingExplorer> Ss<E> {
         self
     }
 
+    /// Whether each delay is drawn in the schedule that has those before it, as published. A sample
+    /// of `n` delays takes `n + 1` iterations then.
+    pub fn one_by_one(mut self, on: bool) -> Self {
+        self.one_by_one = on;
+        self
+    }
+
+    /// Draws all delays of a sample.
+    fn draw_path(&mut self, positions: u32) {
+        if positions == 0 {
+            return;
+        }
+        for _ in 0..self.stratum {
+            self.path.push(draw::below(&mut self.generator, positions));
+        }
+        self.path.sort_unstable();
+    }
+
     /// Begins the lane's next sample. Returns whether there is one.
     fn next_sample(&mut self, iteration: &Iteration) -> bool {
         let lane = match self.lane {
@@ -154,11 +192,19 @@ impl<E: DelayingExplorer> Ss<E> {
             self.stratum = self.stratum.saturating_add(1);
             self.sample = lane;
         }
+        self.sow(iteration);
+        if !self.one_by_one {
+            self.draw_path(self.longest);
+        }
+        self.stratum <= self.max
+    }
+
+    /// Everything random in a sample comes from here.
+    fn sow(&mut self, iteration: &Iteration) {
         self.seed = iteration.seed;
         self.generator = iteration.seed.stream("ss");
         self.path.clear();
         self.going_on = true;
-        self.stratum <= self.max
     }
 
     /// Decides at a position that may be delayed: by how many delays.
@@ -184,6 +230,7 @@ impl<E: DelayingExplorer> Strategy for Ss<E> {
             (name != delaying::NAMES[0]).then(|| format!("explorer={name}")),
             (self.min != 1).then(|| format!("min={}", self.min)),
             (self.max != u32::MAX).then(|| format!("max={}", self.max)),
+            self.one_by_one.then(|| "one-by-one=on".to_owned()),
         ];
         let given: Vec<String> = given.into_iter().flatten().collect();
         let colon = if given.is_empty() { "" } else { ":" };
@@ -199,7 +246,9 @@ impl<E: DelayingExplorer> Strategy for Ss<E> {
     }
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {
-        if !self.going_on && !self.next_sample(iteration) {
+        if !self.one_by_one && iteration.index == 0 {
+            self.sow(iteration);
+        } else if !self.going_on && !self.next_sample(iteration) {
             return Flow::Exhausted;
         }
         self.guide.begin(self.seed);
@@ -217,11 +266,23 @@ impl<E: DelayingExplorer> Strategy for Ss<E> {
         self.guide.choose(enabled, delays)
     }
 
+    fn primed(&self) -> bool {
+        !self.one_by_one
+    }
+
     fn observe(&mut self, event: &StepEvent<'_>) {
         self.guide.observe(event);
     }
 
     fn end(&mut self, _: &IterationEnd) {
+        if !self.one_by_one {
+            self.longest = self.longest.max(self.position);
+            self.going_on = false;
+            self.samples += u64::from(self.lane.is_some());
+            let delays = self.stratum as usize;
+            self.short += u64::from(self.made < delays || self.path.len() < delays);
+            return;
+        }
         let from = match self.path.last() {
             None => 0,
             Some(&last) => last + u32::from(!self.more_there),

@@ -1,5 +1,8 @@
 //! What all machines of a program may look at: the part of a specification that no machine knows.
 
+use cct_executor::observe;
+use cct_executor::words::fingerprint::hash_of;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Shared by the machines of one world, which run one at a time.
@@ -12,9 +15,13 @@ impl<T> Clone for Monitor<T> {
     }
 }
 
-impl<T> Monitor<T> {
-    /// Looks at it, or changes it. The closure must not send: that is a scheduling point.
+impl<T: Hash> Monitor<T> {
+    /// Looks at it, or changes it. The closure must not send: that is a scheduling point. What is
+    /// there afterwards is part of the program's state.
     pub(super) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = f(&mut own);
+        observe::observe("monitor", hash_of(&*own));
+        result
     }
 }

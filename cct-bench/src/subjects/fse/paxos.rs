@@ -1,30 +1,39 @@
-//! Multi-Paxos: three nodes that propose, accept and lead, a client and an elector.
+//! Multi-Paxos over a lossy network: three nodes that propose, accept and lead, each with a timer,
+//! and a client.
 //!
-//! Source: Lamport, "Paxos made simple", 2001, in the shape of psharp-ql
-//! `Samples/Framework/MultiPaxos`; a stand-in for `MultiPaxos_1`, `_3` and `Paxos_1`, `_2` of the
-//! FSE'15 paper. All bugs are ours, the first one after the sample's single-decree Paxos.
+//! Source: Lamport, "Paxos made simple", 2001, in the shape of the P sample (p-org/P at ea19e2a,
+//! `BuggyModels/Multi_Paxos_4.p`) and of psharp-ql `Samples/Framework/MultiPaxos`; a stand-in for
+//! `MultiPaxos_1` to `_3` and `Paxos_1` to `_3` of the FSE'15 paper. The bug of `multipaxos-2` is in
+//! the P sample, that of `multipaxos-1` and `paxos-3` in the single-decree Paxos of psharp-ql; the
+//! others are ours.
 //!
-//! A node that gets a request, or is told by the elector, campaigns under a ballot above all that
-//! it knows. It leads once a majority has promised: it proposes what the promises report of the
-//! highest ballot, slot by slot, then requests in free slots. Acceptors take a proposal unless they
-//! have promised a higher ballot. The client sends each request to the first or to the last node.
+//! A node that gets its first request campaigns under a ballot above all that it knows, and starts
+//! its timer. It leads once a majority has promised: it proposes what the promises report of the
+//! highest ballot, slot by slot, then requests in free slots, and starts its timer again until a
+//! majority has accepted. Acceptors take a proposal unless they have promised a higher ballot;
+//! otherwise they say so. On that, or on a timeout, the node campaigns anew. The client sends each of
+//! two requests to the first or to the last node, by a fair coin; a fair coin says whether a timer
+//! fires when it is started, and whether a message between nodes is lost.
 //!
 //! Invariant: the value that a majority accepts under one ballot for a slot is chosen, and never
 //! another one for that slot.
 //!
-//! Departures: elections are given out by a machine of their own, a bounded number of them, in
-//! place of timers; there are no refusals, and nothing is repeated, so nothing need be chosen.
+//! Departures: the network is that of the samples' two-phase commit; nobody elects a leader; a node
+//! campaigns six times at most.
 
 use super::monitor::Monitor;
+use super::network::{Link, Port};
 use super::{NEVER, model, row};
-use crate::subjects::machine::{Address, Machine, Me, Message, run};
+use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
 use crate::subjects::{Probe, Scenario, Subject};
+use cct_executor::always;
 use cct_executor::words::fingerprint::hash_of;
-use cct_executor::{always, nondet};
 use std::collections::BTreeMap;
 
 const NODES: usize = 3;
 const REQUESTS: u32 = 2;
+/// How often a node may campaign.
+const CAMPAIGNS: u32 = 6;
 
 /// What is wrong.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,33 +47,33 @@ enum Bug {
     OwnValue,
     /// A promise counts whatever its ballot.
     StalePromise,
+    /// An acceptor that promises forgets what it has accepted.
+    Forgets,
 }
 
-/// The size of the program.
-#[derive(Clone, Copy)]
-struct Size {
-    slots: usize,
-    /// Elections besides those that requests cause.
-    elections: u32,
-}
-
-const MULTI: Size = Size {
-    slots: 2,
-    elections: 2,
-};
-const SINGLE: Size = Size {
-    slots: 1,
-    elections: 1,
-};
+/// Slots of the log.
+const MULTI: usize = 2;
+const SINGLE: usize = 1;
 
 /// `multipaxos-1`.
 pub(crate) const MULTIPAXOS_1: Subject = model(
     "multipaxos-1",
     "multi-Paxos that proposes what was accepted under the lowest ballot",
-    6,
+    16,
     [|_| scenario(MULTI, Bug::LowestBallot), fixed_multi],
     &row([
         NEVER, 5211.0, 9934.0, 7821.0, 765.0, 5819.0, NEVER, 82114.0, 89341.0, 88129.0,
+    ]),
+);
+
+/// `multipaxos-2`.
+pub(crate) const MULTIPAXOS_2: Subject = model(
+    "multipaxos-2",
+    "multi-Paxos whose acceptors forget what they accepted when they promise",
+    16,
+    [|_| scenario(MULTI, Bug::Forgets), fixed_multi],
+    &row([
+        NEVER, NEVER, NEVER, 9872.0, 8873.0, 11239.0, NEVER, 15563.0, 9983.0, 1934.0,
     ]),
 );
 
@@ -72,7 +81,7 @@ pub(crate) const MULTIPAXOS_1: Subject = model(
 pub(crate) const MULTIPAXOS_3: Subject = model(
     "multipaxos-3",
     "multi-Paxos that accepts from a leader after a promise to a later one",
-    6,
+    16,
     [|_| scenario(MULTI, Bug::StaleAccept), fixed_multi],
     &row([
         NEVER, NEVER, NEVER, NEVER, 15023.0, 9589.0, NEVER, 18831.0, 8923.0, 1198.0,
@@ -83,7 +92,7 @@ pub(crate) const MULTIPAXOS_3: Subject = model(
 pub(crate) const PAXOS_1: Subject = model(
     "paxos-1",
     "Paxos whose proposers ignore what was accepted before",
-    6,
+    16,
     [|_| scenario(SINGLE, Bug::OwnValue), fixed_single],
     &row([
         229.0, 86.0, 592.0, 122.0, 53.0, 233.0, 3320.0, 2233.0, 1098.0, 4312.0,
@@ -94,10 +103,21 @@ pub(crate) const PAXOS_1: Subject = model(
 pub(crate) const PAXOS_2: Subject = model(
     "paxos-2",
     "Paxos whose proposers count promises to earlier ballots",
-    6,
+    16,
     [|_| scenario(SINGLE, Bug::StalePromise), fixed_single],
     &row([
         NEVER, 2211.0, NEVER, 9563.0, 831.0, 1874.0, 77834.0, 4912.0, 833.0, 8831.0,
+    ]),
+);
+
+/// `paxos-3`.
+pub(crate) const PAXOS_3: Subject = model(
+    "paxos-3",
+    "Paxos that proposes what was accepted under the lowest ballot",
+    16,
+    [|_| scenario(SINGLE, Bug::LowestBallot), fixed_single],
+    &row([
+        NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, 14832.0, NEVER,
     ]),
 );
 
@@ -109,8 +129,8 @@ fn fixed_single(_: Probe) -> Scenario {
     scenario(SINGLE, Bug::Nothing)
 }
 
-fn scenario(size: Size, bug: Bug) -> Scenario {
-    Box::pin(run(Root(size, bug)))
+fn scenario(slots: usize, bug: Bug) -> Scenario {
+    Box::pin(run_as_p(Root { slots, bug }))
 }
 
 /// A round and the node whose it is; (0, 0) is below all others.
@@ -121,13 +141,20 @@ type Accepted = Vec<Option<(Ballot, u32)>>;
 
 #[derive(Clone, Hash)]
 enum Msg {
-    Members(Vec<Address<Msg>>),
+    Members(Vec<Port<Msg>>),
     Request(u32),
-    Campaign,
+    /// The timer of this node is to watch over this ballot.
+    Start(Address<Msg>, Ballot),
+    Stop,
+    Timeout(Ballot),
     Prepare(Ballot),
     Promise(Ballot, Accepted),
     /// A value for a slot.
     Accept(Ballot, usize, u32),
+    /// A slot was accepted under this ballot.
+    Accepted(Ballot, usize),
+    /// A ballot is below one of this round.
+    Reject(Ballot, u32),
 }
 
 impl Message for Msg {
@@ -135,10 +162,14 @@ impl Message for Msg {
         match self {
             Msg::Members(_) => 0,
             Msg::Request(_) => 1,
-            Msg::Campaign => 2,
-            Msg::Prepare(_) => 3,
-            Msg::Promise(..) => 4,
-            Msg::Accept(..) => 5,
+            Msg::Start(..) => 2,
+            Msg::Stop => 3,
+            Msg::Timeout(_) => 4,
+            Msg::Prepare(_) => 5,
+            Msg::Promise(..) => 6,
+            Msg::Accept(..) => 7,
+            Msg::Accepted(..) => 8,
+            Msg::Reject(..) => 9,
         }
     }
 
@@ -148,7 +179,7 @@ impl Message for Msg {
 }
 
 /// What the invariant speaks of.
-#[derive(Default)]
+#[derive(Default, Hash)]
 struct Spec {
     /// Who has accepted, as bits, by slot and ballot.
     accepted: BTreeMap<(usize, Ballot), u32>,
@@ -169,87 +200,133 @@ impl Spec {
     }
 }
 
-struct Root(Size, Bug);
+struct Root {
+    slots: usize,
+    bug: Bug,
+}
 
 impl Machine for Root {
     type Message = Msg;
     const NAME: &'static str = "root";
 
     fn start(&mut self, me: &mut Me<Msg>) {
-        let Root(size, bug) = *self;
+        let Root { slots, bug } = *self;
         let spec = Monitor::default();
-        let nodes: Vec<_> = (0..NODES)
-            .map(|index| me.create(Node::new(index, size.slots, bug, spec.clone())))
-            .collect();
-        for node in &nodes {
-            me.send(node, Msg::Members(nodes.clone()));
+        let mut nodes = Vec::new();
+        let mut ports = Vec::new();
+        for index in 0..NODES {
+            let link = Link::new(me);
+            ports.push(link.port());
+            let timer = me.create(Timer { runs: false });
+            let helpers = (link.clone(), timer);
+            let node = me.create(Node::new(index, slots, bug, helpers, spec.clone()));
+            link.attach(me, &node);
+            nodes.push(node);
         }
-        me.create(Client(nodes.clone()));
-        me.create(Elector(nodes, size.elections));
+        for node in &nodes {
+            me.send(node, Msg::Members(ports.clone()));
+        }
+        let link = Link::new(me);
+        me.create(Client {
+            link,
+            nodes: ports,
+            requests: REQUESTS,
+        });
     }
 
     fn handle(&mut self, _: &mut Me<Msg>, _: Msg) {}
 }
 
-struct Client(Vec<Address<Msg>>);
+/// Sends each request to the first node or to the last one.
+struct Client {
+    link: Link<Msg>,
+    nodes: Vec<Port<Msg>>,
+    requests: u32,
+}
 
 impl Machine for Client {
     type Message = Msg;
     const NAME: &'static str = "client";
 
     fn start(&mut self, me: &mut Me<Msg>) {
-        for request in 1..=REQUESTS {
-            let to = if nondet::boolean() { NODES - 1 } else { 0 };
-            me.send(&self.0[to], Msg::Request(request));
+        for request in 1..=self.requests {
+            let to = if me.coin() { self.nodes.len() - 1 } else { 0 };
+            self.link.send(me, &self.nodes[to], Msg::Request(request));
         }
     }
 
     fn handle(&mut self, _: &mut Me<Msg>, _: Msg) {}
 }
 
-struct Elector(Vec<Address<Msg>>, u32);
+/// May run out when it is started.
+struct Timer {
+    runs: bool,
+}
 
-impl Machine for Elector {
+impl Machine for Timer {
     type Message = Msg;
-    const NAME: &'static str = "elector";
+    const NAME: &'static str = "timer";
 
-    fn start(&mut self, me: &mut Me<Msg>) {
-        for _ in 0..self.1 {
-            me.send(nondet::pick(&self.0), Msg::Campaign);
+    fn start(&mut self, _: &mut Me<Msg>) {}
+
+    fn handle(&mut self, me: &mut Me<Msg>, message: Msg) {
+        match message {
+            Msg::Start(..) if self.runs => {}
+            Msg::Start(node, ballot) => {
+                self.runs = !me.coin();
+                if !self.runs {
+                    me.send(&node, Msg::Timeout(ballot));
+                }
+            }
+            _ => self.runs = false,
         }
     }
 
-    fn handle(&mut self, _: &mut Me<Msg>, _: Msg) {}
+    fn digest(&self) -> Option<u64> {
+        Some(u64::from(self.runs))
+    }
 }
 
 struct Node {
     index: usize,
     bug: Bug,
-    nodes: Vec<Address<Msg>>,
+    link: Link<Msg>,
+    timer: Address<Msg>,
+    nodes: Vec<Port<Msg>>,
     requests: Vec<u32>,
     /// As an acceptor.
     promised: Ballot,
     accepted: Accepted,
     /// As a proposer: its ballot, promises to it, what they report, whether it leads, and what it
-    /// has proposed.
+    /// has proposed, with the number of nodes that have accepted it.
     ballot: Ballot,
+    campaigns: u32,
     promises: usize,
     reported: Accepted,
     leads: bool,
-    proposed: Vec<Option<u32>>,
+    proposed: Vec<Option<(u32, usize)>>,
     spec: Monitor<Spec>,
 }
 
 impl Node {
-    fn new(index: usize, slots: usize, bug: Bug, spec: Monitor<Spec>) -> Node {
+    fn new(
+        index: usize,
+        slots: usize,
+        bug: Bug,
+        (link, timer): (Link<Msg>, Address<Msg>),
+        spec: Monitor<Spec>,
+    ) -> Node {
         Node {
             index,
             bug,
+            link,
+            timer,
             nodes: Vec::new(),
             requests: Vec::new(),
             promised: (0, 0),
             accepted: vec![None; slots],
             ballot: (0, 0),
+            campaigns: 0,
             promises: 0,
             reported: vec![None; slots],
             leads: false,
@@ -261,13 +338,27 @@ impl Node {
     fn tell_others(&self, me: &Me<Msg>, message: &Msg) {
         for (index, node) in self.nodes.iter().enumerate() {
             if index != self.index {
-                me.send(node, message.clone());
+                self.link.send(me, node, message.clone());
             }
         }
     }
 
-    fn campaign(&mut self, me: &Me<Msg>) {
-        let round = self.promised.0.max(self.ballot.0) + 1;
+    /// Whether so many nodes are more than half of all.
+    fn is_majority(&self, nodes: usize) -> bool {
+        nodes * 2 > self.nodes.len()
+    }
+
+    fn start_timer(&self, me: &Me<Msg>) {
+        me.send(&self.timer, Msg::Start(me.address(), self.ballot));
+    }
+
+    /// Begins anew, above a round.
+    fn campaign(&mut self, me: &Me<Msg>, above: u32) {
+        if self.campaigns == CAMPAIGNS {
+            return;
+        }
+        self.campaigns += 1;
+        let round = self.promised.0.max(self.ballot.0).max(above) + 1;
         self.ballot = (round, self.index);
         self.promises = 0;
         self.leads = false;
@@ -276,6 +367,33 @@ impl Node {
         self.promised = self.ballot;
         self.promise(me, self.ballot, &self.accepted.clone());
         self.tell_others(me, &Msg::Prepare(self.ballot));
+        self.start_timer(me);
+    }
+
+    /// Whether it waits for something under this ballot.
+    fn is_busy(&self, ballot: Ballot) -> bool {
+        let open = |&(_, nodes): &(u32, usize)| !self.is_majority(nodes);
+        ballot == self.ballot && (!self.leads || self.proposed.iter().flatten().any(open))
+    }
+
+    fn accepted(&mut self, me: &Me<Msg>, ballot: Ballot, slot: usize) {
+        let was_busy = self.is_busy(ballot);
+        if let (true, Some((_, nodes))) = (ballot == self.ballot, &mut self.proposed[slot]) {
+            *nodes += 1;
+        }
+        if was_busy && !self.is_busy(ballot) {
+            me.send(&self.timer, Msg::Stop);
+        }
+    }
+
+    fn reject(&self, me: &Me<Msg>, ballot: Ballot) {
+        if ballot.1 != self.index {
+            self.link.send(
+                me,
+                &self.nodes[ballot.1],
+                Msg::Reject(ballot, self.promised.0),
+            );
+        }
     }
 
     fn request(&mut self, me: &Me<Msg>, value: u32) {
@@ -283,7 +401,7 @@ impl Node {
         if self.leads {
             self.propose_requests(me);
         } else if self.ballot == (0, 0) {
-            self.campaign(me);
+            self.campaign(me, 0);
         }
     }
 
@@ -291,7 +409,12 @@ impl Node {
         if ballot > self.promised {
             self.promised = ballot;
             let promise = Msg::Promise(ballot, self.accepted.clone());
-            me.send(&self.nodes[ballot.1], promise);
+            if self.bug == Bug::Forgets {
+                self.accepted.fill(None);
+            }
+            self.link.send(me, &self.nodes[ballot.1], promise);
+        } else {
+            self.reject(me, ballot);
         }
     }
 
@@ -311,13 +434,14 @@ impl Node {
                 *known = *report;
             }
         }
-        if self.promises * 2 > NODES {
+        if self.is_majority(self.promises) {
             self.lead(me);
         }
     }
 
     fn lead(&mut self, me: &Me<Msg>) {
         self.leads = true;
+        me.send(&self.timer, Msg::Stop);
         if self.bug != Bug::OwnValue {
             for slot in 0..self.reported.len() {
                 if let Some((_, value)) = self.reported[slot] {
@@ -331,30 +455,46 @@ impl Node {
     fn propose_requests(&mut self, me: &Me<Msg>) {
         for value in self.requests.clone() {
             let free = self.proposed.iter().position(Option::is_none);
-            if let (false, Some(slot)) = (self.proposed.contains(&Some(value)), free) {
+            let mut proposed = self.proposed.iter().flatten();
+            if let (false, Some(slot)) = (proposed.any(|&(known, _)| known == value), free) {
                 self.propose(me, slot, value);
             }
+        }
+        if self.is_busy(self.ballot) {
+            self.start_timer(me);
         }
     }
 
     fn propose(&mut self, me: &Me<Msg>, slot: usize, value: u32) {
-        self.proposed[slot] = Some(value);
-        self.accept(self.ballot, slot, value);
+        self.proposed[slot] = Some((value, 1));
+        self.take(self.ballot, slot, value);
         self.tell_others(me, &Msg::Accept(self.ballot, slot, value));
     }
 
-    fn accept(&mut self, ballot: Ballot, slot: usize, value: u32) {
+    fn accept(&mut self, me: &Me<Msg>, ballot: Ballot, slot: usize, value: u32) {
+        if self.take(ballot, slot, value) {
+            self.link
+                .send(me, &self.nodes[ballot.1], Msg::Accepted(ballot, slot));
+        } else {
+            self.reject(me, ballot);
+        }
+    }
+
+    /// As an acceptor. Returns whether it has accepted.
+    fn take(&mut self, ballot: Ballot, slot: usize, value: u32) -> bool {
         let bar = match self.bug {
             Bug::StaleAccept => self.accepted[slot].map_or(self.promised, |(ballot, _)| ballot),
             _ => self.promised,
         };
-        if ballot >= bar {
+        let accepts = ballot >= bar;
+        if accepts {
             self.promised = self.promised.max(ballot);
             self.accepted[slot] = Some((ballot, value));
             let vote = (slot, ballot, value);
             self.spec
                 .with(|spec: &mut Spec| spec.accept(self.index, vote));
         }
+        accepts
     }
 }
 
@@ -368,16 +508,26 @@ impl Machine for Node {
         match message {
             Msg::Members(nodes) => self.nodes = nodes,
             Msg::Request(value) => self.request(me, value),
-            Msg::Campaign => self.campaign(me),
+            Msg::Timeout(ballot) if self.is_busy(ballot) => self.campaign(me, 0),
+            Msg::Reject(ballot, round) if self.is_busy(ballot) => self.campaign(me, round),
+            Msg::Timeout(_) | Msg::Reject(..) => {}
+            Msg::Accepted(ballot, slot) => self.accepted(me, ballot, slot),
             Msg::Prepare(ballot) => self.prepare(me, ballot),
             Msg::Promise(ballot, accepted) => self.promise(me, ballot, &accepted),
-            Msg::Accept(ballot, slot, value) => self.accept(ballot, slot, value),
+            Msg::Accept(ballot, slot, value) => self.accept(me, ballot, slot, value),
+            Msg::Start(..) | Msg::Stop => always!(false, "a node was sent what it does not take"),
         }
     }
 
     fn digest(&self) -> Option<u64> {
         let acceptor = (self.promised, &self.accepted);
-        let campaign = (self.ballot, self.promises, &self.reported, self.leads);
+        let campaign = (
+            self.ballot,
+            self.campaigns,
+            self.promises,
+            &self.reported,
+            self.leads,
+        );
         Some(hash_of(&(
             acceptor,
             campaign,

@@ -1,4 +1,4 @@
-//! A transaction system: two-phase commit between two groups, each a chain of two servers.
+//! A transaction system: two-phase commit between three groups, each a chain of two servers.
 //!
 //! Source: our composition, as a stand-in for `TMS_1` of the FSE'15 paper, of which no more is
 //! known than that it composes two-phase commit, chain replication and multi-Paxos.
@@ -6,7 +6,8 @@
 //! The coordinator asks the head of each group for its vote. The head draws it and passes it down;
 //! the tail, which now has it too, sends it. The decision goes the same way, and the tail says when
 //! it is done. When a server has failed, the other one is told that it is alone, and is asked again
-//! for what the coordinator still waits for.
+//! for what the coordinator still waits for. Fair coins say whether a group refuses, and whether one
+//! of its servers fails.
 //!
 //! 1. Who is told to commit voted yes.
 //! 2. When nothing can go on, every transaction was decided, and live servers agree.
@@ -16,20 +17,20 @@
 
 use super::monitor::Monitor;
 use super::{model, row};
-use crate::subjects::machine::{Address, Machine, Me, Message, run};
+use crate::subjects::machine::{Address, Machine, Me, Message, run_as_p};
 use crate::subjects::{Scenario, Subject};
+use cct_executor::always;
 use cct_executor::words::fingerprint::hash_of;
-use cct_executor::{always, nondet};
 use std::collections::BTreeMap;
 
-const GROUPS: usize = 2;
+const GROUPS: usize = 3;
 const TRANSACTIONS: u32 = 2;
 
 /// `tms-1`.
 pub(crate) const TMS_1: Subject = model(
     "tms-1",
     "transactions between replicated groups, whose vote changes when the head fails",
-    7,
+    9,
     [|_| scenario(true), |_| scenario(false)],
     &row([
         224.0, 64.0, 227.0, 12.0, 305.0, 34.0, 553.0, 2220.0, 660.0, 8965.0,
@@ -39,7 +40,7 @@ pub(crate) const TMS_1: Subject = model(
 fn scenario(forgets: bool) -> Scenario {
     Box::pin(async move {
         let spec = Monitor::default();
-        run(Root(forgets, spec.clone())).await;
+        run_as_p(Root(forgets, spec.clone())).await;
         spec.with(|spec: &mut Spec| spec.at_rest());
     })
 }
@@ -83,7 +84,7 @@ impl Message for Msg {
 }
 
 /// What the invariants speak of: the decisions that each live server knows.
-#[derive(Default)]
+#[derive(Default, Hash)]
 struct Spec(BTreeMap<(usize, usize), BTreeMap<u32, bool>>);
 
 impl Spec {
@@ -144,9 +145,9 @@ impl Machine for Saboteur {
 
     fn start(&mut self, me: &mut Me<Msg>) {
         for group in &self.0 {
-            let victim = nondet::weighted(&[6, 1, 1]);
-            if victim > 0 {
-                me.send(&group[victim - 1], Msg::Fail);
+            // One server stays.
+            if let Some(victim) = group.iter().find(|_| me.coin()) {
+                me.send(victim, Msg::Fail);
             }
         }
     }
@@ -267,7 +268,7 @@ impl Server {
     fn prepare(&mut self, me: &Me<Msg>, number: u32) {
         let known = self.votes.get(&number).copied();
         let known = known.filter(|_| !(self.forgets && self.alone && self.place == 1));
-        let yes = known.unwrap_or_else(|| nondet::weighted(&[7, 1]) == 0);
+        let yes = known.unwrap_or_else(|| !me.coin());
         self.vote(me, number, yes);
     }
 

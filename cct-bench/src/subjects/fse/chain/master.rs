@@ -1,6 +1,6 @@
 //! The master: keeps the chain whole.
 
-use super::{Bug, Msg, SERVERS};
+use super::{Bug, Msg};
 use crate::subjects::machine::{Address, Machine, Me};
 use cct_executor::always;
 use cct_executor::words::fingerprint::hash_of;
@@ -17,19 +17,23 @@ pub(super) struct Master {
     links: Vec<(usize, usize)>,
     /// Neighbours of which the successor is to say how far it is.
     asked: Option<(usize, usize)>,
+    /// Servers that know who is who, as bits, or have failed.
+    ready: u32,
 }
 
 impl Master {
     pub(super) fn new(bug: Bug, servers: Vec<Address<Msg>>, clients: Vec<Address<Msg>>) -> Master {
+        let size = servers.len();
         Master {
             bug,
             servers,
             clients,
-            chain: (0..SERVERS).collect(),
+            chain: (0..size).collect(),
             head: 0,
-            tail: SERVERS - 1,
-            links: (1..SERVERS).map(|next| (next - 1, next)).collect(),
+            tail: size - 1,
+            links: (1..size).map(|next| (next - 1, next)).collect(),
             asked: None,
+            ready: 0,
         }
     }
 
@@ -37,7 +41,23 @@ impl Master {
         me.send(&self.servers[server], message);
     }
 
+    fn is_ready(&self) -> bool {
+        self.ready.count_ones() as usize == self.servers.len()
+    }
+
+    /// One server more is ready. Clients begin when all are.
+    fn got_ready(&mut self, me: &Me<Msg>, server: usize) {
+        let before = self.is_ready();
+        self.ready |= 1 << server;
+        if !before && self.is_ready() {
+            self.tell_clients(me);
+        }
+    }
+
     fn tell_clients(&self, me: &Me<Msg>) {
+        if !self.is_ready() {
+            return;
+        }
         for client in &self.clients {
             me.send(client, Msg::Head(self.servers[self.head].clone()));
         }
@@ -68,6 +88,7 @@ impl Master {
             }
         }
         self.mend(me);
+        self.got_ready(me, server);
     }
 
     fn mend(&mut self, me: &Me<Msg>) {
@@ -94,10 +115,16 @@ impl Machine for Master {
     type Message = Msg;
     const NAME: &'static str = "master";
 
-    fn start(&mut self, _: &mut Me<Msg>) {}
+    fn start(&mut self, me: &mut Me<Msg>) {
+        for server in &self.servers {
+            let (servers, clients) = (self.servers.clone(), self.clients.clone());
+            me.send(server, Msg::Members(servers, clients, me.address()));
+        }
+    }
 
     fn handle(&mut self, me: &mut Me<Msg>, message: Msg) {
         match message {
+            Msg::Ready(server) => self.got_ready(me, server),
             Msg::Failed(server) => self.failed(me, server),
             Msg::Linked(next, before, lens) => {
                 if self.asked == Some((before, next)) {
@@ -110,6 +137,6 @@ impl Machine for Master {
     }
 
     fn digest(&self) -> Option<u64> {
-        Some(hash_of(&(&self.chain, &self.links, self.asked)))
+        Some(hash_of(&(&self.chain, &self.links, self.asked, self.ready)))
     }
 }

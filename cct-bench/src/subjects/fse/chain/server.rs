@@ -1,6 +1,6 @@
 //! A server of the chain.
 
-use super::{Bug, Monitor, Msg, SERVERS, Spec, Update};
+use super::{Bug, Monitor, Msg, Spec, Update};
 use crate::subjects::machine::{Address, Machine, Me};
 use cct_executor::always;
 use cct_executor::words::fingerprint::hash_of;
@@ -24,14 +24,14 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(index: usize, bug: Bug, spec: Monitor<Spec>) -> Server {
+    pub(super) fn new(index: usize, size: usize, bug: Bug, spec: Monitor<Spec>) -> Server {
         Server {
             index,
             bug,
             servers: Vec::new(),
             clients: Vec::new(),
             predecessor: index.checked_sub(1),
-            successor: Some(index + 1).filter(|&next| next < SERVERS),
+            successor: Some(index + 1).filter(|&next| next < size),
             history: Vec::new(),
             acknowledged: 0,
             resent: 0,
@@ -99,9 +99,10 @@ impl Machine for Server {
 
     fn handle(&mut self, me: &mut Me<Msg>, message: Msg) {
         match message {
-            Msg::Members(servers, clients) => {
+            Msg::Members(servers, clients, master) => {
                 self.servers = servers;
                 self.clients = clients;
+                me.send(&master, Msg::Ready(self.index));
             }
             Msg::Update(update) => self.update(me, update),
             Msg::Forward(at, _) if at < self.history.len() => {}
