@@ -180,8 +180,8 @@ impl Core {
     pub(crate) fn tell_forced(&self, key: u32, decider: &mut dyn Decider) {
         decider.observe(&StepEvent::Forced {
             id: self.actions[key as usize].id,
-            fingerprint: Fingerprint(self.fingerprint),
-            parts: self.parts_asked(),
+            fingerprint: self.point.fingerprint,
+            parts: self.point.parts,
         });
     }
 

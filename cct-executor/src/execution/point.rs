@@ -56,14 +56,12 @@ impl Core {
         }
         if self.alerted {
             self.timers_changed();
-        } else if self.enabled.is_empty() {
+        } else if self.enabled.is_empty() && self.count_step() {
             if self.interests.forced {
                 self.tell_forced(key, decider);
             }
-            if self.count_step() {
-                self.performs(key, decider);
-                return At::GoOn;
-            }
+            self.performs(key, decider);
+            return At::GoOn;
         }
         let action = &mut self.actions[key as usize];
         action.position = self.enabled.len() as u32;
