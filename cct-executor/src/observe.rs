@@ -50,9 +50,9 @@ pub fn number_each(key: &'static str, instance: u64, value: i64) {
     put(key, instance, hash_of(&value), Some(value));
 }
 
-/// What was chosen last is costly: a failure that the test injects, say. Learners take `amount`
-/// from the reward of that decision, and so put it off (OPT-2 of the QL paper, section 5.2, where
-/// the amount is 1000).
+/// What was chosen last is costly: a failure that the test injects, say. To learners that decision
+/// costs `amount` times what another would, and so they put it off (OPT-2 of the QL paper, section
+/// 5.2, where the amount is 1000).
 pub fn penalty(name: &'static str, amount: u32) {
     tell(&StepEvent::Penalty { name, amount });
 }

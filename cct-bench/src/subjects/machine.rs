@@ -2,9 +2,11 @@
 //!
 //! 1. Scheduling points: before a machine is created, before a message is sent, and before one is
 //!    handled. Data choices are none. A machine without a message that it would take is not
-//!    enabled. As in P#, a message has left the inbox when the point before its handler is passed.
+//!    enabled. As in P#, a message has left the inbox when the point before its handler is passed,
+//!    and a machine that may act without a message passes a point before it looks for one.
 //! 2. A machine runs [`Machine::start`] when it is first picked, then one handler per message.
-//!    Messages of a kind that it defers stay in the inbox; those of a kind that it ignores vanish.
+//!    Messages of a kind that it defers stay in the inbox; those of a kind that it ignores vanish
+//!    when it next looks for a message, and until then count as contents of the inbox, as in P#.
 //! 3. A halted machine takes nothing; what is sent to it vanishes.
 //! 4. The iteration ends when no machine can go on.
 //!
@@ -30,7 +32,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// States that a machine may tell apart.
-const STATES: usize = 8;
+const STATES: usize = 20;
 
 /// What machines send.
 pub(crate) trait Message: Clone + Send + 'static {
@@ -144,15 +146,24 @@ impl<M> Hash for Address<M> {
 }
 
 impl<M: Message> Queue<M> {
-    /// The first message that would be taken. Ignored ones before it vanish.
-    fn next(&mut self) -> Option<usize> {
-        let (deferred, ignored) = (self.deferred, self.ignored);
-        if ignored != 0 {
-            self.messages.retain(|m| ignored >> m.kind() & 1 == 0);
+    /// The first message that would be taken.
+    fn next(&self) -> Option<usize> {
+        let passed = self.deferred | self.ignored;
+        let taken = |message: &M| passed >> message.kind() & 1 == 0;
+        self.messages.iter().position(taken)
+    }
+
+    /// Takes the first message that is neither deferred nor ignored. Ignored ones before it vanish.
+    fn take(&mut self) -> Option<M> {
+        let before = self.next().unwrap_or(self.messages.len());
+        let (mut at, ignored) = (0, self.ignored);
+        for _ in 0..before {
+            match ignored >> self.messages[at].kind() & 1 {
+                0 => at += 1,
+                _ => drop(self.messages.remove(at)),
+            }
         }
-        self.messages
-            .iter()
-            .position(|m| deferred >> m.kind() & 1 == 0)
+        self.messages.remove(at)
     }
 
     fn digest(&self) -> u64 {
@@ -170,6 +181,18 @@ impl System {
         System {
             as_p,
             marks: [
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
+                Resource::new(mark),
                 Resource::new(mark),
                 Resource::new(mark),
                 Resource::new(mark),
@@ -320,13 +343,10 @@ impl<M: Message> Me<M> {
     /// Creates a machine. A scheduling point.
     #[track_caller]
     pub(crate) fn create<C: Machine>(&self, machine: C) -> Address<C::Message> {
-        let site = Location::caller();
         self.goes_on(0);
-        let inbox = &self.address.0;
-        let _ = inbox.resource.point(OpKind::Spawn, Access::Read, site);
-        let address = Address::new(&inbox.system);
-        let me = Me::new(address.clone(), false, site);
-        drop(spawn(live(machine, me)));
+        self.pass_creation(Location::caller());
+        let address = Address::new(&self.address.0.system);
+        self.begin(address.clone(), machine, Location::caller());
         address
     }
 
@@ -355,6 +375,34 @@ impl<M: Message> Me<M> {
         }
     }
 
+    /// The address of a machine that is [created](Self::create_named) later.
+    #[track_caller]
+    pub(crate) fn name<N: Message>(&self) -> Address<N> {
+        Address::new(&self.address.0.system)
+    }
+
+    /// Creates a machine that has an address already. A scheduling point.
+    #[track_caller]
+    pub(crate) fn create_named<C: Machine>(&self, address: &Address<C::Message>, machine: C) {
+        self.pass_creation(Location::caller());
+        self.begin(address.clone(), machine, Location::caller());
+    }
+
+    fn pass_creation(&self, site: &'static Location<'static>) {
+        let resource = &self.address.0.resource;
+        let _ = resource.point(OpKind::Spawn, Access::Read, site);
+    }
+
+    #[track_caller]
+    fn begin<C: Machine>(
+        &self,
+        address: Address<C::Message>,
+        machine: C,
+        site: &'static Location<'static>,
+    ) {
+        drop(spawn(live(machine, Me::new(address, false, site))));
+    }
+
     /// It is in this state from now on.
     pub(crate) fn enter(&mut self, state: usize) {
         let marks = &self.address.0.system.marks;
@@ -370,7 +418,8 @@ impl<M: Message> Me<M> {
     }
 
     /// Takes the next message. A scheduling point, unless it has to wait. What it takes, if
-    /// anything, is settled before the point.
+    /// anything, is settled before the point. A machine that may act unasked passes one more point,
+    /// before it looks whether there is a message.
     async fn receive(&mut self, deferred: u64, ignored: u64, unasked: bool) -> Next<M> {
         let inbox = &*self.address.0;
         inbox.queue.with(|queue| {
@@ -378,6 +427,10 @@ impl<M: Message> Me<M> {
             queue.ignored = ignored;
             queue.progress = 0;
         });
+        if unasked {
+            let kind = OpKind::Send; // P# says that it sends itself the order to act.
+            poll_fn(|_| inbox.resource.point(kind, Access::Read, self.site)).await;
+        }
         let mut resting = false;
         poll_fn(|cx| {
             let message = match self.take() {
@@ -403,15 +456,14 @@ impl<M: Message> Me<M> {
     fn take(&self) -> Option<M> {
         let inbox = &*self.address.0;
         let (message, digest) = inbox.queue.with(|queue| {
-            let at = queue.next()?;
-            let message = queue.messages.remove(at)?;
-            if inbox.system.as_p {
+            let message = queue.take();
+            if let (true, Some(message)) = (inbox.system.as_p, &message) {
                 queue.progress = mix2(1, message.digest());
             }
-            Some((message, queue.digest()))
-        })?;
+            (message, queue.digest())
+        });
         self.address.tell_state(digest);
-        Some(message)
+        message
     }
 
     fn wait(&self, cx: &Context<'_>) -> Poll<Next<M>> {

@@ -4,9 +4,8 @@
 //! Bug: a proposer that hears of values accepted before takes up the one of the *lowest* proposal.
 //! Fixed form: the highest, as Lamport has it.
 //!
-//! Differs from its source in the order in which machines are created: the learner, the acceptors,
-//! the proposers, so that each knows whom it talks to. How many coins the root flips once two
-//! acceptors were halted is not known; here, none.
+//! As in its source, machines are created in the order proposers, acceptors, learner, and the root
+//! flips a coin for each acceptor also when two were halted already.
 
 use super::machine::{Address, Machine, Me, Message, run};
 use super::{Published, Scenario, Standing, Subject};
@@ -79,20 +78,11 @@ impl Machine for Root {
     const NAME: &'static str = "root";
 
     fn start(&mut self, me: &mut Me<Never>) {
-        let learner = me.create(Learner::default());
-        let mut acceptors = Vec::new();
-        for index in 0..ACCEPTORS {
-            let learner = learner.clone();
-            acceptors.push(me.create(Acceptor {
-                index,
-                learner,
-                promised: None,
-                accepted: None,
-            }));
-        }
-        let mut proposers = Vec::new();
-        for index in 0..PROPOSERS {
-            proposers.push(me.create(Proposer {
+        let proposers: Vec<_> = (0..PROPOSERS).map(|_| me.name()).collect();
+        let acceptors: Vec<_> = (0..ACCEPTORS).map(|_| me.name()).collect();
+        let learner = me.name();
+        for (index, proposer) in proposers.iter().enumerate() {
+            let machine = Proposer {
                 index,
                 take_lowest: self.take_lowest,
                 acceptors: acceptors.clone(),
@@ -100,14 +90,25 @@ impl Machine for Root {
                 value: 0,
                 promises: Vec::new(),
                 has_final_value: false,
-            }));
+            };
+            me.create_named(proposer, machine);
         }
+        for (index, acceptor) in acceptors.iter().enumerate() {
+            let machine = Acceptor {
+                index,
+                learner: learner.clone(),
+                promised: None,
+                accepted: None,
+            };
+            me.create_named(acceptor, machine);
+        }
+        me.create_named(&learner, Learner::default());
         for (index, proposer) in proposers.iter().enumerate() {
             me.send(proposer, ToProposer::Propose(index as u32 + 1));
         }
         let mut halted = 0;
         for acceptor in &acceptors {
-            if halted < HALTED_MAX && nondet::boolean() {
+            if nondet::boolean() && halted < HALTED_MAX {
                 me.send(acceptor, ToAcceptor::Halt);
                 halted += 1;
             }
@@ -181,7 +182,9 @@ impl Machine for Proposer {
     type Message = ToProposer;
     const NAME: &'static str = "proposer";
 
-    fn start(&mut self, _: &mut Me<ToProposer>) {}
+    fn start(&mut self, me: &mut Me<ToProposer>) {
+        me.enter(0);
+    }
 
     fn handle(&mut self, me: &mut Me<ToProposer>, message: ToProposer) {
         match message {
@@ -191,6 +194,7 @@ impl Machine for Proposer {
                 for acceptor in &self.acceptors {
                     me.send(acceptor, ToAcceptor::Prepare(self.proposal(), me.address()));
                 }
+                me.enter(1);
             }
             ToProposer::Promise {
                 proposal,

@@ -114,7 +114,7 @@ fn safestack_is_not_safe() {
 fn bounded_buffers_deadlock() {
     found(&BOUNDED_BUFFER_MINIMAL, "random", 1, 50);
     found(&BOUNDED_BUFFER_RANDOM, "random", 1, 200);
-    found(&BOUNDED_BUFFER, "random", 13, 1_000);
+    found(&BOUNDED_BUFFER, "greedy:compat=psharp", 23, 1_000);
     for subject in [
         BOUNDED_BUFFER,
         BOUNDED_BUFFER_MINIMAL,
@@ -186,9 +186,9 @@ fn memory_is_used_after_it_was_freed() {
 
 #[test]
 fn services_fail() {
-    found(&CACHE_PROVIDER, "random", 17, 2_000);
+    found(&CACHE_PROVIDER, "ql", 10, 200);
     found(&pool_manager::V1, "pct:d=4", 0, 1_000);
-    found(&pool_manager::V2, "pct:d=4", 0, 500);
+    found(&pool_manager::V2, "pct:d=2", 0, 500);
     found(&resource_provider::V1, "random", 1, 1_000);
     found(&resource_provider::V2, "random", 1, 100);
     for subject in [

@@ -106,7 +106,12 @@ impl Core {
                     }
                     return Next::End;
                 }
-                1 => 0,
+                1 => {
+                    if self.interests.forced {
+                        self.tell_forced(self.enabled[0], decider);
+                    }
+                    0
+                }
                 _ => match self.ask(current, decider) {
                     Some(position) => position,
                     None => return Next::End,
@@ -168,6 +173,16 @@ impl Core {
         self.timers_changed();
         self.alerted = false;
         None
+    }
+
+    /// There is only one choice, and the strategy wants to know.
+    #[cold]
+    pub(crate) fn tell_forced(&self, key: u32, decider: &mut dyn Decider) {
+        decider.observe(&StepEvent::Forced {
+            id: self.actions[key as usize].id,
+            fingerprint: self.point.fingerprint,
+            parts: self.point.parts,
+        });
     }
 
     /// Asks the decider which position it is; there are at least two choices.

@@ -57,6 +57,9 @@ impl Core {
         if self.alerted {
             self.timers_changed();
         } else if self.enabled.is_empty() && self.count_step() {
+            if self.interests.forced {
+                self.tell_forced(key, decider);
+            }
             self.performs(key, decider);
             return At::GoOn;
         }

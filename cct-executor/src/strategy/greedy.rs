@@ -20,16 +20,18 @@
 //!
 //! `compat=psharp` does as the artifact does: data choices are random, by weight, and what follows
 //! them is remembered as if the task's step had led there from the state at the choice; choices are
-//! remembered at the end of an iteration; the last state is not seen.
+//! remembered at the end of an iteration; states with one choice are seen like others, while the last
+//! state is not.
 //!
 //! Measured by `the_least_visited_state_is_next`, `ties_are_random` (a false alarm in 10^9),
-//! `data_choices_are_chosen_greedily_only_by_the_paper`, and on programs of the paper by
+//! `data_choices_are_chosen_greedily_only_by_the_paper`,
+//! `states_with_one_choice_are_seen_only_by_the_artifact`, and on programs of the paper by
 //! `greedy_finds_the_bugs_of_small_programs`.
 
 use super::draw;
 use super::memory::Memory;
 use super::spec::{Entry, Kind, Parameter};
-use super::{Flow, Interests, Lanes, Strategy};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy};
 use crate::words::fingerprint::mix2;
 use crate::words::seed::Generator;
 use crate::words::{
@@ -191,6 +193,7 @@ impl Strategy for Greedy {
     fn interests(&self) -> Interests {
         Interests {
             parts: true,
+            forced: self.psharp,
             ..Interests::default()
         }
     }
@@ -219,6 +222,20 @@ impl Strategy for Greedy {
         };
         self.taken = Some(mix2(state, self.acting));
         pick
+    }
+
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        if let StepEvent::Forced {
+            id,
+            fingerprint,
+            parts,
+        } = event
+        {
+            let state = state(*fingerprint, parts);
+            self.arrive(state);
+            self.acting = id.0;
+            self.taken = Some(mix2(state, self.acting));
+        }
     }
 
     fn end(&mut self, end: &IterationEnd) {

@@ -50,6 +50,17 @@ fn data_choices_are_chosen_greedily_only_by_the_paper() {
     assert_exactly(draw(&mut Greedy::new().psharp(true)), 4000, 0.01);
 }
 
+/// One task alone: the artifact sees the state before each of its steps, the paper's form the last.
+#[test]
+fn states_with_one_choice_are_seen_only_by_the_artifact() {
+    for (psharp, states) in [(false, 1), (true, 3)] {
+        let mut toy = Toy::new(vec![vec![Do::Write(0), Do::Write(1), Do::Step]]);
+        let mut strategy = Greedy::new().psharp(psharp);
+        (0..10).for_each(|index| drop(toy.run(&mut strategy, Seed(4), index)));
+        assert_eq!(strategy.adapted(), format!("states={states}"));
+    }
+}
+
 #[test]
 fn a_full_memory_is_reported() {
     let mut toy = Toy::new((0..3).map(|cell| vec![Do::Write(cell), Do::Step]).collect());

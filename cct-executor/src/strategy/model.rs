@@ -309,6 +309,7 @@ impl<'a> World<'a> {
                 return;
             }
             let task = if self.keys.len() == 1 {
+                self.tell_forced(self.keys[0], strategy);
                 self.keys[0]
             } else {
                 self.ask(strategy)

@@ -237,6 +237,7 @@ impl Strategy for Portfolio {
             Interests {
                 lifecycle: all.lifecycle | its.lifecycle,
                 readiness: all.readiness | its.readiness,
+                forced: all.forced | its.forced,
                 parts: all.parts | its.parts,
                 steps: all.steps | its.steps,
                 observations: all.observations | its.observations,

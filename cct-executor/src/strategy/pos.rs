@@ -132,6 +132,7 @@ impl Sampler {
         steps: false,
         observations: false,
         fresh: true,
+        forced: false,
         parts: false,
     };
 

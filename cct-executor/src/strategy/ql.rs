@@ -10,8 +10,8 @@
 //! with probability proportional to `e^Q`. When the iteration is over, from its last decision to its
 //! first, `Q(s, a) := (1 - alpha) Q(s, a) + alpha (R + gamma max Q(s', .))`, with `s'` the state of
 //! the next decision, or the last state. `R` is minus the number of visits of `s'` over all
-//! iterations (OPT-1; -1 with `visits=off`), minus the penalties that user code attached to the
-//! decision (OPT-2, see [`observe::penalty`](crate::observe::penalty)).
+//! iterations (OPT-1; -1 with `visits=off`), times the penalty that user code attached to the
+//! decision, if any (OPT-2, see [`observe::penalty`](crate::observe::penalty)).
 //!
 //! The paper's variants: QL^d is `state=kinds`, which is the default, QL^i `state=inbox`, QL^c
 //! `state=custom`, QL^b `visits=off,penalties=off`, and QL-NDN `data=random`.
@@ -27,7 +27,7 @@
 //! - Memory is bounded: seldom visited states are forgotten, see [`Ql::memory_mib`].
 //! - `compat=psharp` does as the paper's artifact, where that differs: updates from the first
 //!   decision to the last, without the last state (so the last decision is not updated); the
-//!   maximum over all actions that were ever enabled at `s'`; penalties multiplied by visits;
+//!   maximum over all actions that were ever enabled at `s'`;
 //!   everything forgotten after a failure; and a softmax without subtracting the maximum, so that
 //!   once all values at a state are below some -700 the action enabled there last is taken (of two
 //!   values the first).
@@ -234,10 +234,7 @@ impl Ql {
     /// The reward of reaching a state that was visited so often, by a decision with this penalty.
     fn reward(&self, visits: u32, penalty: f32) -> f64 {
         let visits = if self.visits { f64::from(visits) } else { 1.0 };
-        match (self.psharp, penalty > 0.0) {
-            (true, true) => -f64::from(penalty) * visits,
-            _ => -visits - f64::from(penalty),
-        }
+        -visits * f64::from(penalty).max(1.0)
     }
 
     /// Moves the value of a decision towards what it led to.

@@ -65,7 +65,7 @@ fn the_update_is_that_of_the_paper() {
     let mut ql = Ql::new();
     let first = graph.run(&mut ql, Seed(1), 0);
     // All was visited once, and untried actions were enabled in state 1.
-    let reward = |action| if action == 1 { -1001.0 } else { -1.0 };
+    let reward = |action| if action == 1 { -1000.0 } else { -1.0 };
     let after_one = [0.3 * reward(first[0]), 0.3 * reward(first[1])];
     assert_close(value(&ql, 0, first[0]), after_one[0]);
     assert_close(value(&ql, 1, first[1]), after_one[1]);
@@ -75,9 +75,9 @@ fn the_update_is_that_of_the_paper() {
     for index in 1..50 {
         let run = graph.run(&mut ql, Seed(1), index);
         let visits = f64::from(index as u32 + 1);
-        let penalty = |action| if action == 1 { 1000.0 } else { 0.0 };
+        let penalty = |action| if action == 1 { 1000.0 } else { 1.0 };
         let update = |old: f64, action, next: f64| {
-            0.7 * old + 0.3 * (-visits - penalty(action) + 0.7 * next)
+            0.7 * old + 0.3 * (-visits * penalty(action) + 0.7 * next)
         };
         let [a, b] = [run[0] as usize, run[1] as usize];
         values[1][b] = update(values[1][b], run[1], 0.0);

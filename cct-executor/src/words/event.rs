@@ -1,6 +1,7 @@
 //! What the engine tells strategies besides asking them.
 
 use super::action::{ActionId, ActionKey, NodeId, Op};
+use super::enabled::StateParts;
 use super::fingerprint::Fingerprint;
 
 /// What happened, for strategies that ask to be told (see `Strategy::interests`).
@@ -36,6 +37,15 @@ pub enum StepEvent<'a> {
         /// Its operation.
         op: &'a Op,
     },
+    /// Only one action is enabled, and it is taken unasked.
+    Forced {
+        /// The action's identity across iterations.
+        id: ActionId,
+        /// The state in which it is taken, as in a [`SchedulingPoint`](super::SchedulingPoint).
+        fingerprint: Fingerprint,
+        /// The parts of it, if asked for.
+        parts: StateParts,
+    },
     /// User code observed a value with `observe`.
     Observed {
         /// The key given by the user.
@@ -47,8 +57,8 @@ pub enum StepEvent<'a> {
     },
     /// User code placed a mark for strategies (`seal` and `unseal` of delaying explorers).
     UserOp(&'static str),
-    /// User code says that what was last chosen is costly (a failure it injects, say): learners
-    /// count this much as a negative reward of the last decision.
+    /// User code says that what was last chosen is costly (a failure it injects, say): for learners
+    /// the last decision costs so many times what another would.
     Penalty {
         /// What it is.
         name: &'static str,
@@ -78,6 +88,8 @@ pub struct Interests {
     pub readiness: bool,
     /// [`StepEvent::Step`].
     pub steps: bool,
+    /// [`StepEvent::Forced`].
+    pub forced: bool,
     /// [`StepEvent::Observed`], [`StepEvent::UserOp`], [`StepEvent::Penalty`],
     /// [`StepEvent::Reached`] and [`StepEvent::Watermark`].
     pub observations: bool,

@@ -278,3 +278,61 @@ fn a_table_of_no_use_is_an_error_and_stays() {
         .run(|| async {});
     assert!(report.error().unwrap().contains("`random` learns nothing"));
 }
+
+/// Takes the first choice, and counts what it was asked and what happened unasked.
+#[derive(Clone, Default)]
+struct Counter(Arc<Mutex<[u64; 3]>>);
+
+impl Strategy for Counter {
+    fn describe(&self) -> String {
+        "counter".to_owned()
+    }
+
+    fn interests(&self) -> Interests {
+        Interests {
+            forced: true,
+            ..Interests::default()
+        }
+    }
+
+    fn begin(&mut self, _: &Iteration) -> Flow {
+        Flow::Continue
+    }
+
+    fn pick(&mut self, _: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        self.0.lock().unwrap()[0] += u64::from(enabled.actions().is_some());
+        enabled.pick(0)
+    }
+
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        self.0.lock().unwrap()[1] += u64::from(matches!(event, StepEvent::Forced { .. }));
+    }
+
+    fn end(&mut self, end: &IterationEnd) {
+        self.0.lock().unwrap()[2] += end.steps;
+    }
+}
+
+/// Each step was either asked for or told as forced.
+#[test]
+fn steps_with_one_choice_are_told() {
+    let counter = Counter::default();
+    let theirs = counter.clone();
+    let report = checker("search")
+        .strategy(move || theirs.clone())
+        .iterations(1)
+        .run(|| async {
+            yield_now().await;
+            let task = spawn(async {
+                yield_now().await;
+                yield_now().await;
+            });
+            yield_now().await;
+            task.await.unwrap();
+            yield_now().await;
+        });
+    assert!(report.passed(), "{}", report.text());
+    let [asked, forced, steps] = *counter.0.lock().unwrap();
+    assert!(asked > 0 && forced > 0, "{asked} and {forced}");
+    assert_eq!(asked + forced, steps);
+}

@@ -88,13 +88,17 @@ impl Service {
     fn enter(&mut self, me: &mut Me<ToService>, phase: Phase, calls: u32) {
         self.phase = phase;
         self.calls_left = calls;
-        me.enter(phase as usize);
         if calls > 0 {
             self.call(me);
+        } else {
+            me.enter((START_CALLS + WRITE_CALLS) as usize);
         }
     }
 
-    fn call(&self, me: &Me<ToService>) {
+    /// Makes the next call, and waits for the answer in a state of its own, as is usual in P#.
+    fn call(&self, me: &mut Me<ToService>) {
+        let left = self.calls_left + u32::from(self.phase == Phase::Starting) * WRITE_CALLS;
+        me.enter((START_CALLS + WRITE_CALLS - left) as usize);
         self.tell_storage(me, ToStorage::Call(me.address()));
     }
 

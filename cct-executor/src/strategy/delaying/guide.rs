@@ -65,6 +65,7 @@ impl<E: DelayingExplorer> Guide<E> {
         steps: true,
         observations: true,
         fresh: true,
+        forced: false,
         parts: false,
     };
 

@@ -3,6 +3,7 @@
 
 use super::World;
 use crate::strategy::{StepEvent, Strategy};
+use crate::words::Fingerprint;
 use crate::words::action::{Action, ActionKey, NodeId};
 
 impl World<'_> {
@@ -33,6 +34,16 @@ impl World<'_> {
             if running.is_some_and(|running| running != task) {
                 strategy.observe(&StepEvent::Sent { to: key });
             }
+        }
+    }
+
+    pub(super) fn tell_forced(&self, task: u32, strategy: &mut dyn Strategy) {
+        if self.interests.forced {
+            strategy.observe(&StepEvent::Forced {
+                id: self.actions[task as usize].id,
+                fingerprint: Fingerprint(self.fingerprint),
+                parts: self.parts(),
+            });
         }
     }
 
