@@ -8,6 +8,7 @@ mod it_fabric {
     mod deeds;
     mod faults;
     mod hunting;
+    mod identities;
     mod links;
     mod mailbox;
 }
