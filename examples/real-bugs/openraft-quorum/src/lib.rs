@@ -20,6 +20,7 @@ mod state_machine;
 use cct_executor::time::sleep;
 use cct_executor::{nondet, spawn};
 use cct_net::fabric::{self, Verdict};
+use cct_net::mailbox::Calls;
 use cct_net::node;
 use durable::Durable;
 use log_store::LogStore;
@@ -74,10 +75,11 @@ async fn start(id: u64, durable: Arc<Durable>) -> Raft<Types, StateMachine> {
     let flush_takes: &[Duration] = if id == LEADER { &FLUSH_TAKES } else { &[] };
     let log = LogStore::new(id, flush_takes, Arc::clone(&durable));
     let state_machine = StateMachine::new(id, durable);
-    let (network, mailbox) = Network::bind();
-    let raft = Raft::new(id, Arc::new(config), network.clone(), log, state_machine).await;
+    let calls = Calls::bind("raft").expect("the node has no other voter");
+    let network = Network(calls.caller());
+    let raft = Raft::new(id, Arc::new(config), network, log, state_machine).await;
     let raft = raft.expect("the voter starts");
-    spawn(network.serve(mailbox, raft.clone()));
+    spawn(network::serve(calls, raft.clone()));
     raft
 }
 

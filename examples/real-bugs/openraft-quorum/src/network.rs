@@ -1,10 +1,9 @@
-//! Calls from voter to voter, over mailboxes.
+//! What voters ask each other, as calls over the simulated network.
 
 use crate::state_machine::StateMachine;
 use crate::{Types, name};
 use cct_executor::spawn;
-use cct_net::mailbox::{Mailbox, Sender};
-use cct_sync::oneshot;
+use cct_net::mailbox::{Call, Caller, Calls};
 use openraft::alias::{SnapshotOf, VoteOf};
 use openraft::errors::{RPCError, ReplicationClosed, StreamingError, Unreachable};
 use openraft::network::RPCOption;
@@ -12,16 +11,8 @@ use openraft::raft::{
     AppendEntriesRequest, AppendEntriesResponse, SnapshotResponse, VoteRequest, VoteResponse,
 };
 use openraft::{EmptyNode, OptionalSend, Raft, RaftNetworkFactory, RaftNetworkV2};
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// What voters send to each other. A reply has the number of its request.
-pub(crate) enum Packet {
-    Request(u64, Request),
-    Reply(u64, Reply),
-}
 
 pub(crate) enum Request {
     Append(AppendEntriesRequest<Types>),
@@ -35,82 +26,39 @@ pub(crate) enum Reply {
     Failed(String),
 }
 
-/// The requests of a voter that have no reply yet.
-#[derive(Default)]
-struct Waiting {
-    made: u64,
-    replies: BTreeMap<u64, oneshot::Sender<Reply>>,
-}
-
-/// A voter's way to the others; clones are the same.
-#[derive(Clone)]
-pub(crate) struct Network {
-    sender: Sender<Packet>,
-    waiting: Arc<Mutex<Waiting>>,
-}
-
-impl Network {
-    /// The network of the voter on this node, and what arrives for it.
-    pub(crate) fn bind() -> (Network, Mailbox<Packet>) {
-        let mailbox = Mailbox::bind("raft").expect("the node has no other voter");
-        let network = Network {
-            sender: mailbox.sender(),
-            waiting: Arc::default(),
-        };
-        (network, mailbox)
-    }
-
-    /// Serves a voter with what arrives.
-    pub(crate) async fn serve(
-        self,
-        mut mailbox: Mailbox<Packet>,
-        voter: Raft<Types, StateMachine>,
-    ) {
-        loop {
-            match mailbox.recv().await {
-                (from, Packet::Request(number, request)) => {
-                    let (voter, sender) = (voter.clone(), self.sender.clone());
-                    spawn(async move {
-                        let reply = answer(&voter, request).await;
-                        let sent = sender.send(from, Packet::Reply(number, reply));
-                        sent.expect("the voter is there");
-                    });
-                }
-                (_, Packet::Reply(number, reply)) => {
-                    if let Some(caller) = self.with(|waiting| waiting.replies.remove(&number)) {
-                        // Who asked may have given up.
-                        let _ = caller.send(reply);
-                    }
-                }
-            }
-        }
-    }
-
-    fn with<R>(&self, look: impl FnOnce(&mut Waiting) -> R) -> R {
-        look(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+/// Hands a voter what others ask it.
+pub(crate) async fn serve(mut calls: Calls<Request, Reply>, voter: Raft<Types, StateMachine>) {
+    loop {
+        let Call {
+            request, answer, ..
+        } = calls.recv().await;
+        let voter = voter.clone();
+        spawn(async move { answer.send(reply(&voter, request).await) });
     }
 }
 
-async fn answer(voter: &Raft<Types, StateMachine>, request: Request) -> Reply {
-    let failed = |error: String| Reply::Failed(error);
+async fn reply(voter: &Raft<Types, StateMachine>, request: Request) -> Reply {
     match request {
         Request::Append(request) => match voter.append_entries(request).await {
             Ok(response) => Reply::Append(response),
-            Err(error) => failed(error.to_string()),
+            Err(error) => Reply::Failed(error.to_string()),
         },
         Request::Vote(request) => match voter.vote(request).await {
             Ok(response) => Reply::Vote(response),
-            Err(error) => failed(error.to_string()),
+            Err(error) => Reply::Failed(error.to_string()),
         },
     }
 }
+
+/// The way to all voters.
+pub(crate) struct Network(pub(crate) Caller<Request, Reply>);
 
 impl RaftNetworkFactory<Types> for Network {
     type Network = Connection;
 
     async fn new_client(&mut self, target: u64, _: &EmptyNode) -> Connection {
         Connection {
-            network: self.clone(),
+            caller: self.0.clone(),
             to: name(target),
         }
     }
@@ -118,31 +66,23 @@ impl RaftNetworkFactory<Types> for Network {
 
 /// The way to one voter.
 pub(crate) struct Connection {
-    network: Network,
+    caller: Caller<Request, Reply>,
     to: String,
 }
 
 impl Connection {
     async fn call(&self, request: Request) -> Result<Reply, Unreachable<Types>> {
-        let (caller, reply) = oneshot::channel();
-        let number = self.network.with(|waiting| {
-            waiting.made += 1;
-            waiting.replies.insert(waiting.made, caller);
-            waiting.made
-        });
-        let packet = Packet::Request(number, request);
-        let sent = self.network.sender.send(&self.to, packet);
-        sent.map_err(|error| Unreachable::new(&error))?;
-        match reply.await {
-            Ok(Reply::Failed(why)) => Err(Unreachable::new(&io::Error::other(why))),
-            Ok(reply) => Ok(reply),
-            Err(error) => Err(Unreachable::new(&error)),
-        }
+        let reply = self.caller.call(&self.to, request).await;
+        reply.map_err(|error| Unreachable::new(&error))
     }
 }
 
-fn unexpected() -> Unreachable<Types> {
-    Unreachable::new(&io::Error::other("a reply to something else"))
+fn failed(reply: Reply) -> Unreachable<Types> {
+    let why = match reply {
+        Reply::Failed(why) => why,
+        Reply::Append(_) | Reply::Vote(_) => "a reply to something else".to_owned(),
+    };
+    Unreachable::new(&io::Error::other(why))
 }
 
 impl RaftNetworkV2<Types> for Connection {
@@ -153,7 +93,7 @@ impl RaftNetworkV2<Types> for Connection {
     ) -> Result<AppendEntriesResponse<Types>, RPCError<Types>> {
         match self.call(Request::Append(request)).await? {
             Reply::Append(response) => Ok(response),
-            _ => Err(unexpected().into()),
+            other => Err(failed(other).into()),
         }
     }
 
@@ -164,7 +104,7 @@ impl RaftNetworkV2<Types> for Connection {
     ) -> Result<VoteResponse<Types>, RPCError<Types>> {
         match self.call(Request::Vote(request)).await? {
             Reply::Vote(response) => Ok(response),
-            _ => Err(unexpected().into()),
+            other => Err(failed(other).into()),
         }
     }
 
