@@ -4,6 +4,7 @@ use cct_executor::{Checker, FailureReport, Granularity, Report};
 use std::time::Duration;
 
 mod it_fabric {
+    mod bad_input;
     mod calls;
     mod colours;
     mod deeds;

@@ -134,6 +134,12 @@ impl Cluster {
             return Err(PlanError::new("an environment of colours with ticks of 0"));
         }
         for (at, node) in self.nodes.iter().enumerate() {
+            if !node.is_here() {
+                let name = node.name();
+                return Err(PlanError::new(format!(
+                    "an environment of colours has node `{name}`, which is not of this scenario"
+                )));
+            }
             if self.nodes[..at].iter().any(|other| other.id() == node.id()) {
                 let name = node.name();
                 return Err(PlanError::new(format!(
