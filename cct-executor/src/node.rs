@@ -227,6 +227,12 @@ impl Node {
         state == Some(NodeState::Up)
     }
 
+    /// Whether it is a node of the scenario that runs here, and not one of another iteration whose
+    /// handle was kept.
+    pub fn is_here(&self) -> bool {
+        self.in_world(|_| ()).is_some()
+    }
+
     /// Drops its tasks and timers, at once. Whoever waits for one of its tasks is told that the
     /// task was cancelled.
     ///

@@ -4,9 +4,13 @@ use cct_executor::{Checker, FailureReport, Granularity, Report};
 use std::time::Duration;
 
 mod it_fabric {
+    mod bad_input;
+    mod calls;
+    mod colours;
     mod deeds;
     mod faults;
     mod hunting;
+    mod identities;
     mod links;
     mod mailbox;
 }

@@ -110,6 +110,8 @@ pub(crate) struct Core {
     pub(crate) nodes: Vec<NodeEntry>,
     /// Crashes asked for, which happen before anything else.
     pub(crate) crashes: Vec<Crash>,
+    /// How many things no task made, by where they came from: the last part of their identity.
+    pub(crate) made_outside: BTreeMap<u64, u32>,
     pub(crate) source_actions: Vec<SourceEntry>,
     /// Source actions that were picked and are to be applied outside.
     pub(crate) applying: Vec<SourceEntry>,
@@ -171,6 +173,7 @@ impl Core {
             cancels: Vec::new(),
             nodes: Vec::new(),
             crashes: Vec::new(),
+            made_outside: BTreeMap::new(),
             source_actions: Vec::new(),
             applying: Vec::new(),
             optional: 0,
@@ -217,6 +220,7 @@ impl Core {
         self.cancels.clear();
         self.nodes.clear();
         self.crashes.clear();
+        self.made_outside.clear();
         self.source_actions.clear();
         self.applying.clear();
         self.optional = 0;

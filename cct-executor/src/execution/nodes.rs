@@ -114,6 +114,14 @@ impl Core {
         entry.map_or(NodeState::Up, |entry| entry.state)
     }
 
+    /// How often a node crashed.
+    pub(crate) fn crashes_of(&self, node: NodeId) -> u32 {
+        let entry = (node.0 as usize)
+            .checked_sub(1)
+            .and_then(|i| self.nodes.get(i));
+        entry.map_or(0, |entry| entry.crashes)
+    }
+
     /// The name reports use; empty for the test itself.
     pub(crate) fn node_name(&self, node: NodeId) -> &str {
         let entry = (node.0 as usize)

@@ -74,13 +74,40 @@ impl Core {
     /// A new identity for something that the running task makes.
     pub(crate) fn new_id(&mut self, maker: u32, tag: u64) -> ActionId {
         if maker == NONE {
-            return ActionId(mix2(tag, self.actions.len() as u64));
+            return self.new_id_outside(tag);
         }
         let id = self.actions[maker as usize].id.0;
         let task = self.task(maker);
         task.made += 1;
         let made = task.made;
         ActionId(mix2(id ^ tag, u64::from(made)))
+    }
+
+    /// A new identity for something that no task makes, or that should not be known by who makes it.
+    /// It counts what has the same origin, and nothing else: what happened before in other places
+    /// leaves it alone.
+    #[cold]
+    fn new_id_outside(&mut self, origin: u64) -> ActionId {
+        let made = self.made_outside.entry(origin).or_default();
+        let id = ActionId(mix2(origin, u64::from(*made)));
+        *made += 1;
+        id
+    }
+
+    /// The identity of a new task. What is spawned on a node from outside once it has crashed is
+    /// known by the node and how often that crashed, not by the fault, test or other node that
+    /// restarts it and what this has done before.
+    fn new_task_id(&mut self, parent: u32, on: Option<NodeId>, tag: u64) -> ActionId {
+        match on {
+            Some(node) if node.0 != 0 => match self.crashes_of(node) {
+                0 if parent != NONE => self.new_id(parent, tag),
+                crashes => {
+                    let node = mix2(tag, u64::from(node.0));
+                    self.new_id_outside(mix2(node, u64::from(crashes)))
+                }
+            },
+            _ => self.new_id(parent, tag),
+        }
     }
 
     /// Adds an action that is not enabled yet.
@@ -133,7 +160,7 @@ impl Core {
             return Err(body);
         }
         let tag = self.sites.tag(spawn.site);
-        let id = self.new_id(parent, tag);
+        let id = self.new_task_id(parent, spawn.node, tag);
         let subject = self.tasks.len() as u32;
         let op = Op {
             kind: OpKind::Start,

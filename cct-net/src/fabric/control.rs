@@ -1,4 +1,5 @@
-//! Partitions and the like, as plain calls. They act at once, and are no scheduling points.
+//! Partitions and the like, as plain calls. They act at once, and are no scheduling points. Those that
+//! name a node panic if it is one of another scenario; outside a world they do nothing.
 
 use super::link::{Delivery, Envelope, Verdict};
 use super::stats::Statistics;
@@ -74,32 +75,54 @@ pub(crate) fn holding(from: NodeId, to: NodeId, held: bool) {
     change(|state, _| state.set_held(from, to, held));
 }
 
+/// Two nodes of the running scenario.
+///
+/// # Panics
+/// If one of them is of another scenario: its number stands for somebody else here.
+#[track_caller]
+fn pair(from: &Node, to: &Node) -> (NodeId, NodeId) {
+    for node in [from, to] {
+        assert!(
+            node.is_here() || network().is_err(),
+            "node `{}` is not of this scenario: its handle was kept from another one",
+            node.name()
+        );
+    }
+    (from.id(), to.id())
+}
+
 /// Cuts the link from one node to another, in this direction only. [`heal`] makes it whole.
+#[track_caller]
 pub fn cut_one_way(from: &Node, to: &Node) {
-    cut(from.id(), to.id(), true);
+    let (from, to) = pair(from, to);
+    cut(from, to, true);
 }
 
 /// Cuts two nodes off from each other.
+#[track_caller]
 pub fn partition(a: &Node, b: &Node) {
-    for (from, to) in [(a, b), (b, a)] {
-        cut(from.id(), to.id(), true);
-    }
+    let (a, b) = pair(a, b);
+    cut(a, b, true);
+    cut(b, a, true);
 }
 
 /// Makes what was cut between two nodes whole again. Connections that are still alive go on.
+#[track_caller]
 pub fn heal(a: &Node, b: &Node) {
-    for (from, to) in [(a, b), (b, a)] {
-        cut(from.id(), to.id(), false);
-    }
+    let (a, b) = pair(a, b);
+    cut(a, b, false);
+    cut(b, a, false);
 }
 
 /// Cuts the nodes into groups: within a group all links are whole, between groups all are cut.
+#[track_caller]
 pub fn partition_groups(groups: &[&[&Node]]) {
     for (i, from) in groups.iter().enumerate() {
         for (j, to) in groups.iter().enumerate() {
             for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (a, b))) {
-                if a.id() != b.id() {
-                    cut(a.id(), b.id(), i != j);
+                let (a, b) = pair(a, b);
+                if a != b {
+                    cut(a, b, i != j);
                 }
             }
         }
@@ -107,11 +130,14 @@ pub fn partition_groups(groups: &[&[&Node]]) {
 }
 
 /// Cuts a node off from these others.
+#[track_caller]
 pub fn isolate(node: &Node, others: &[&Node]) {
-    others
-        .iter()
-        .filter(|other| other.id() != node.id())
-        .for_each(|other| partition(node, other));
+    for other in others {
+        let (a, b) = pair(node, other);
+        if a != b {
+            partition(node, other);
+        }
+    }
 }
 
 /// Makes all links whole, and releases all that are held.
@@ -126,18 +152,24 @@ pub fn heal_all() {
 }
 
 /// Keeps everything from one node to another on its way until it is released.
+#[track_caller]
 pub fn hold(from: &Node, to: &Node) {
-    holding(from.id(), to.id(), true);
+    let (from, to) = pair(from, to);
+    holding(from, to, true);
 }
 
 /// Lets go what was held.
+#[track_caller]
 pub fn release(from: &Node, to: &Node) {
-    holding(from.id(), to.id(), false);
+    let (from, to) = pair(from, to);
+    holding(from, to, false);
 }
 
 /// How packets from one node to another are delivered from now on.
+#[track_caller]
 pub fn set_delivery(from: &Node, to: &Node, delivery: Delivery) {
-    change(|state, _| state.link(from.id(), to.id()).delivery = delivery);
+    let (from, to) = pair(from, to);
+    change(|state, _| state.link(from, to).delivery = delivery);
 }
 
 /// How packets are delivered on all links, those included that exist.

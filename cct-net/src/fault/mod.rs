@@ -57,12 +57,16 @@
 //! When the plan's window is over, or [`Faults::stop`] is called, everything is mended at once and
 //! no fault happens any more: what must hold in the end can be checked from there.
 //!
+//! # Another way
+//! In [`colours`] the environment moves in steps, one choice each, as learners like it.
+//!
 //! # Unused plans
 //! A window that no iteration opened, and a plan under which no iteration saw a fault, are listed in
 //! the run's report as any `sometimes!` that was never reached is, with the place of
 //! [`start`](FaultPlan::start).
 
 mod buggify;
+pub mod colours;
 mod deeds;
 mod error;
 mod handle;

@@ -246,6 +246,13 @@ impl FaultPlan {
                 ));
             }
         }
+        let here = crate::fabric::network().is_ok();
+        if let Some(node) = self.nodes.iter().find(|node| here && !node.is_here()) {
+            return error(format!(
+                "a fault plan names node `{}`, which is not of this scenario",
+                node.name()
+            ));
+        }
         for kind in &self.kinds {
             let name = kind.what.name();
             if kind.limit == 0 {

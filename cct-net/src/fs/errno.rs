@@ -21,6 +21,7 @@ impl Errno {
     pub(super) const ENOSPC: Errno = Errno(28);
     pub(super) const ENAMETOOLONG: Errno = Errno(36);
     pub(super) const ENOTEMPTY: Errno = Errno(39);
+    pub(super) const ELOOP: Errno = Errno(40);
 }
 
 impl From<Errno> for io::Error {

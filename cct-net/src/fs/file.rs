@@ -467,6 +467,7 @@ impl fmt::Debug for File {
             .with(|disk| match disk.tree.inode(self.handle.ino).kind {
                 Kind::File(_) => "file",
                 Kind::Directory(_) => "directory",
+                Kind::Symlink(_) => "symlink",
             });
         f.debug_struct("File")
             .field("kind", &kind.unwrap_or("stale"))

@@ -15,6 +15,8 @@ pub enum Inspected {
     Directory,
     /// A file, and what programs read in it.
     File(Vec<u8>),
+    /// A symbolic link, and where it leads.
+    Symlink(PathBuf),
 }
 
 /// All that is on a node's disk now, as its programs would see it; the root itself left out. Passes
@@ -38,6 +40,7 @@ fn list(tree: &mut Tree, ino: u32, path: &Path, found: &mut BTreeMap<PathBuf, In
         let inspected = match &tree.inode(child).kind {
             Kind::File(content) => Inspected::File(content.bytes().to_vec()),
             Kind::Directory(_) => Inspected::Directory,
+            Kind::Symlink(target) => Inspected::Symlink(target.clone()),
         };
         found.insert(path.clone(), inspected);
         list(tree, child, &path, found);

@@ -1,11 +1,13 @@
 //! What is known of files.
 
-use super::tree::Inode;
+use super::tree::{Inode, Kind};
 
-/// What is known of a file or a directory.
+/// What is known of a file, a directory or a symbolic link.
 ///
 /// # Differences from tokio
-/// Times, owners and device numbers are not modelled, so they are not there.
+/// Times, owners and device numbers are not modelled, so they are not there: nodes have no wall clock.
+/// Programs that compare ages of files can keep an `Instant`, or a number that grows, in the file or
+/// its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Metadata {
     len: u64,
@@ -16,8 +18,13 @@ pub struct Metadata {
 
 /// What something in a directory is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct FileType {
-    directory: bool,
+pub struct FileType(What);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum What {
+    File,
+    Directory,
+    Symlink,
 }
 
 /// Who may write to a file: its readers cannot be told apart.
@@ -38,7 +45,7 @@ impl Metadata {
         }
     }
 
-    /// Whether it is a directory, or a file.
+    /// Whether it is a directory, a file or a symbolic link.
     pub fn file_type(&self) -> FileType {
         self.file_type
     }
@@ -53,7 +60,8 @@ impl Metadata {
         self.file_type.is_file()
     }
 
-    /// Whether it is a symbolic link: there are none.
+    /// Whether it is a symbolic link, which only [`symlink_metadata`](super::symlink_metadata) and
+    /// [`DirEntry::metadata`](super::DirEntry::metadata) show.
     pub fn is_symlink(&self) -> bool {
         self.file_type.is_symlink()
     }
@@ -77,24 +85,27 @@ impl Metadata {
 
 impl FileType {
     pub(super) fn of(inode: &Inode) -> FileType {
-        FileType {
-            directory: inode.is_directory(),
-        }
+        FileType(match inode.kind {
+            Kind::File(_) => What::File,
+            Kind::Directory(_) => What::Directory,
+            Kind::Symlink(_) => What::Symlink,
+        })
     }
 
     /// Whether it is a directory.
     pub fn is_dir(&self) -> bool {
-        self.directory
+        self.0 == What::Directory
     }
 
     /// Whether it is a file.
     pub fn is_file(&self) -> bool {
-        !self.directory
+        self.0 == What::File
     }
 
-    /// Whether it is a symbolic link: there are none.
+    /// Whether it is a symbolic link, which only [`symlink_metadata`](super::symlink_metadata) and
+    /// [`read_dir`](super::read_dir) show.
     pub fn is_symlink(&self) -> bool {
-        false
+        self.0 == What::Symlink
     }
 }
 

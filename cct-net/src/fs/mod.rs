@@ -29,7 +29,7 @@
 //! the crash itself is a choice too: short reads, errors, full disks, bits that turn.
 //!
 //! Paths are those of Unix; relative ones begin at the root, which has a directory `/tmp`. There are
-//! no symbolic links, no times and no owners. A future of this module, once polled, is as good as on
+//! no times and no owners: nodes have no wall clock, and nobody else is on the disk. A future of this module, once polled, is as good as on
 //! its way to tokio's thread pool: if it is dropped, what it was to change changes nevertheless, at
 //! some later time.
 //!
@@ -85,8 +85,8 @@ pub use log_store::{Log, LogFlush, LogStore};
 pub use metadata::{FileType, Metadata, Permissions};
 pub use open_options::OpenOptions;
 pub use path_ops::{
-    canonicalize, copy, create_dir, create_dir_all, hard_link, metadata, read, read_dir,
-    read_to_string, remove_dir, remove_dir_all, remove_file, rename, set_permissions,
+    canonicalize, copy, create_dir, create_dir_all, hard_link, metadata, read, read_dir, read_link,
+    read_to_string, remove_dir, remove_dir_all, remove_file, rename, set_permissions, symlink,
     symlink_metadata, try_exists, write,
 };
 pub use read_dir::{DirEntry, ReadDir};

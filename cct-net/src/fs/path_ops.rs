@@ -135,7 +135,7 @@ pub fn copy(
     on_path((OpKind::Write, Access::Write), site, move |drive| {
         let is_file = drive.tree(|tree| {
             let ino = tree.lookup(&from)?;
-            Ok::<_, Errno>((!tree.inode(ino).is_directory(), tree.inode(ino).readonly))
+            Ok::<_, Errno>((tree.inode(ino).is_file(), tree.inode(ino).readonly))
         })?;
         let (true, readonly) = is_file else {
             let text = "the source path is neither a regular file nor a symlink to a regular file";
@@ -168,7 +168,7 @@ pub fn rename(
     change(Location::caller(), move |tree| tree.rename(&from, &to))
 }
 
-/// Gives a file a further name.
+/// Gives a file a further name. A symbolic link is not followed.
 ///
 /// # Scheduling points
 /// One.
@@ -184,6 +184,35 @@ pub fn hard_link(
     change(Location::caller(), move |tree| {
         tree.hard_link(&original, &link)
     })
+}
+
+/// Makes a symbolic link, which leads to a path from the directory it is in; nothing need be there.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Once polled, it happens, now or later.
+#[track_caller]
+pub fn symlink(
+    original: impl AsRef<Path>,
+    link: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> + Send {
+    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+    let site = Location::caller();
+    change(site, move |tree| tree.symlink(&original, &link, site))
+}
+
+/// Where a symbolic link leads, as it was made.
+///
+/// # Scheduling points
+/// One.
+///
+/// # Cancel safety
+/// Nothing is lost.
+#[track_caller]
+pub fn read_link(path: impl AsRef<Path>) -> impl Future<Output = io::Result<PathBuf>> + Send {
+    look(path, Location::caller(), Tree::read_link)
 }
 
 /// Removes a name of a file. What has the file open keeps it.
@@ -241,7 +270,7 @@ pub fn remove_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>
     change(Location::caller(), move |tree| tree.remove_dir(&path))
 }
 
-/// Removes a directory with all that is in it.
+/// Removes a directory with all that is in it. Symbolic links are removed, not followed.
 ///
 /// # Scheduling points
 /// One.
@@ -304,7 +333,7 @@ pub fn metadata(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Metad
     look(path, Location::caller(), metadata_of)
 }
 
-/// The same as [`metadata`]: there are no symbolic links.
+/// As [`metadata`], but of a symbolic link itself instead of what it leads to.
 ///
 /// # Scheduling points
 /// One.
@@ -315,7 +344,10 @@ pub fn metadata(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Metad
 pub fn symlink_metadata(
     path: impl AsRef<Path>,
 ) -> impl Future<Output = io::Result<Metadata>> + Send {
-    look(path, Location::caller(), metadata_of)
+    look(path, Location::caller(), |tree, path| {
+        let ino = tree.lookup_link(path)?;
+        Ok(Metadata::of(tree.inode(ino)))
+    })
 }
 
 /// Whether something is there.
@@ -336,7 +368,7 @@ pub fn try_exists(path: impl AsRef<Path>) -> impl Future<Output = io::Result<boo
     })
 }
 
-/// The path from the root, without `.` and `..`. Relative paths begin at the root.
+/// The path from the root, without `.`, `..` and symbolic links. Relative paths begin at the root.
 ///
 /// # Scheduling points
 /// One.

@@ -11,18 +11,58 @@ use std::path::{Component, Path, PathBuf};
 /// The longest name in a directory.
 const NAME_MAX: usize = 255;
 
-/// The place a path names, whether or not something is there.
+/// How many symbolic links may be followed on a path.
+const LINKS_MAX: u32 = 40;
+
+/// The place a path names, whether or not something is there. A symbolic link there is not followed.
 struct Place {
-    /// The directories on the way, the root first.
-    way: Vec<Ino>,
+    way: Way,
     name: OsString,
     found: Option<Ino>,
 }
 
 impl Place {
     fn parent(&self) -> Ino {
-        *self.way.last().expect("cct bug: a way without the root")
+        self.way.last()
     }
+}
+
+/// What is passed from the root on, and what was followed.
+#[derive(Clone, Default)]
+struct Way {
+    /// What is below the root, and the name it has there.
+    below: Vec<(Ino, OsString)>,
+    links: u32,
+}
+
+impl Way {
+    fn last(&self) -> Ino {
+        self.below.last().map_or(ROOT, |(ino, _)| *ino)
+    }
+
+    fn passes(&self, ino: Ino) -> bool {
+        ino == ROOT || self.below.iter().any(|(passed, _)| *passed == ino)
+    }
+}
+
+/// What a path says to do next.
+enum Step {
+    Root,
+    Up,
+    Name(OsString),
+    /// What was reached must be a directory.
+    Directory,
+}
+
+/// The steps of a path, the first one last.
+fn steps<'a>(components: impl DoubleEndedIterator<Item = Component<'a>>) -> Vec<Step> {
+    let step = |component| match component {
+        Component::RootDir => Some(Step::Root),
+        Component::ParentDir => Some(Step::Up),
+        Component::Normal(name) => Some(Step::Name(name.to_owned())),
+        Component::CurDir | Component::Prefix(_) => None,
+    };
+    components.rev().filter_map(step).collect()
 }
 
 impl Tree {
@@ -34,36 +74,70 @@ impl Tree {
         directory.entries.get(name).copied().ok_or(Errno::ENOENT)
     }
 
-    /// Where the path leads, with all that is passed on the way.
-    fn walk<'a>(&mut self, path: impl Iterator<Item = Component<'a>>) -> Result<Vec<Ino>, Errno> {
-        let mut way = vec![ROOT];
-        for component in path {
-            let at = *way.last().expect("cct bug: a way without the root");
-            match component {
-                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-                Component::ParentDir => {
-                    self.directory(at)?;
-                    if way.len() > 1 {
-                        way.pop();
+    fn target(&mut self, ino: Ino) -> Option<PathBuf> {
+        match &self.inode(ino).kind {
+            Kind::Symlink(target) => Some(target.clone()),
+            Kind::File(_) | Kind::Directory(_) => None,
+        }
+    }
+
+    /// Goes on by these steps. Symbolic links on the way are followed, one at its end if that is
+    /// asked for.
+    fn walk(&mut self, way: &mut Way, mut left: Vec<Step>, follow: bool) -> Result<(), Errno> {
+        while let Some(step) = left.pop() {
+            match step {
+                Step::Root => way.below.clear(),
+                Step::Up => {
+                    self.directory(way.last())?;
+                    way.below.pop();
+                }
+                Step::Directory => drop(self.directory(way.last())?),
+                Step::Name(name) => {
+                    let next = self.step(way.last(), &name)?;
+                    match self.target(next) {
+                        Some(target) if follow || !left.is_empty() => {
+                            self.follow(way, &target)?;
+                            if means_directory(&target) {
+                                left.push(Step::Directory);
+                            }
+                            left.extend(steps(target.components()));
+                        }
+                        _ => way.below.push((next, name)),
                     }
                 }
-                Component::Normal(name) => {
-                    let next = self.step(at, name)?;
-                    way.push(next);
-                }
             }
+        }
+        Ok(())
+    }
+
+    /// Counts a link that is followed.
+    fn follow(&self, way: &mut Way, target: &Path) -> Result<(), Errno> {
+        way.links += 1;
+        match way.links > LINKS_MAX {
+            true => Err(Errno::ELOOP),
+            false => self.valid(target),
+        }
+    }
+
+    fn way_to(&mut self, path: &Path, follow: bool) -> Result<Way, Errno> {
+        self.valid(path)?;
+        let mut way = Way::default();
+        let is_directory = means_directory(path);
+        self.walk(&mut way, steps(path.components()), follow || is_directory)?;
+        if is_directory {
+            self.directory(way.last())?;
         }
         Ok(way)
     }
 
+    /// What a path leads to.
     pub(super) fn lookup(&mut self, path: &Path) -> Result<Ino, Errno> {
-        self.valid(path)?;
-        let way = self.walk(path.components())?;
-        let ino = *way.last().expect("cct bug: a way without the root");
-        if means_directory(path) {
-            self.directory(ino)?;
-        }
-        Ok(ino)
+        Ok(self.way_to(path, true)?.last())
+    }
+
+    /// What a path names: a symbolic link rather than what it leads to.
+    pub(super) fn lookup_link(&mut self, path: &Path) -> Result<Ino, Errno> {
+        Ok(self.way_to(path, false)?.last())
     }
 
     fn valid(&self, path: &Path) -> Result<(), Errno> {
@@ -78,14 +152,17 @@ impl Tree {
     /// The place a path names; `special` is for `/` and `..`, which are no names.
     fn place(&mut self, path: &Path, special: Errno) -> Result<Place, Errno> {
         self.valid(path)?;
+        self.place_from(Way::default(), path, special)
+    }
+
+    fn place_from(&mut self, mut way: Way, path: &Path, special: Errno) -> Result<Place, Errno> {
         let mut components = path.components();
         let Some(Component::Normal(name)) = components.next_back() else {
-            self.lookup(path)?;
+            self.walk(&mut way, steps(path.components()), true)?;
             return Err(special);
         };
-        let way = self.walk(components)?;
-        let parent = *way.last().expect("cct bug: a way without the root");
-        let found = match self.step(parent, name) {
+        self.walk(&mut way, steps(components), true)?;
+        let found = match self.step(way.last(), name) {
             Ok(ino) => Some(ino),
             Err(Errno::ENOENT) => None,
             Err(error) => return Err(error),
@@ -95,6 +172,43 @@ impl Tree {
             name: name.to_owned(),
             found,
         })
+    }
+
+    /// The place that a path leads to in the end, for what may be made there.
+    fn place_behind_links(&mut self, path: &Path, special: Errno) -> Result<Place, Errno> {
+        let mut place = self.place(path, special)?;
+        while let Some(target) = place.found.and_then(|ino| self.target(ino)) {
+            self.follow(&mut place.way, &target)?;
+            if means_directory(&target) {
+                return Err(Errno::EISDIR);
+            }
+            place = self.place_from(place.way, &target, special)?;
+        }
+        Ok(place)
+    }
+
+    pub(super) fn symlink(
+        &mut self,
+        target: &Path,
+        link: &Path,
+        site: &'static Location<'static>,
+    ) -> Result<(), Errno> {
+        self.valid(target)?;
+        let place = self.place(link, Errno::EEXIST)?;
+        if place.found.is_some() {
+            return Err(Errno::EEXIST);
+        }
+        if means_directory(link) {
+            return Err(Errno::ENOENT);
+        }
+        let parent = place.parent();
+        self.link_new(parent, place.name, Kind::Symlink(target.to_owned()), site);
+        Ok(())
+    }
+
+    pub(super) fn read_link(&mut self, path: &Path) -> Result<PathBuf, Errno> {
+        let ino = self.lookup_link(path)?;
+        self.target(ino).ok_or(Errno::EINVAL)
     }
 
     pub(super) fn create_dir(
@@ -125,8 +239,12 @@ impl Tree {
             so_far.push(component);
             match self.create_dir(&so_far, site) {
                 Err(Errno::EEXIST) => {
-                    let ino = self.lookup(&so_far)?;
                     let last = so_far.as_path() == path;
+                    let ino = match self.lookup(&so_far) {
+                        // A symbolic link that leads nowhere.
+                        Err(error) if last || error == Errno::ENOENT => return Err(Errno::EEXIST),
+                        found => found?,
+                    };
                     let found = self.directory(ino).map(drop);
                     found.map_err(|error| if last { Errno::EEXIST } else { error })?;
                 }
@@ -143,12 +261,10 @@ impl Tree {
         create_new: bool,
         site: &'static Location<'static>,
     ) -> Result<(Ino, bool), Errno> {
-        let special = if create_new {
-            Errno::EEXIST
-        } else {
-            Errno::EISDIR
+        let place = match create_new {
+            true => self.place(path, Errno::EEXIST)?,
+            false => self.place_behind_links(path, Errno::EISDIR)?,
         };
-        let place = self.place(path, special)?;
         match place.found {
             _ if means_directory(path) => Err(Errno::EISDIR),
             Some(_) if create_new => Err(Errno::EEXIST),
@@ -186,11 +302,14 @@ impl Tree {
     }
 
     pub(super) fn remove_dir_all(&mut self, path: &Path) -> Result<(), Errno> {
-        let ino = self.lookup(path)?;
+        let ino = self.lookup_link(path)?;
+        if self.inode(ino).is_symlink() {
+            return self.remove_file(path);
+        }
         let names: Vec<OsString> = self.directory(ino)?.entries.keys().cloned().collect();
         for name in names {
             let path = path.join(name);
-            let ino = self.lookup(&path)?;
+            let ino = self.lookup_link(&path)?;
             match self.inode(ino).is_directory() {
                 true => self.remove_dir_all(&path)?,
                 false => self.remove_file(&path)?,
@@ -204,7 +323,7 @@ impl Tree {
         let new = self.place(to, Errno::EBUSY)?;
         let ino = old.found.ok_or(Errno::ENOENT)?;
         let is_directory = self.inode(ino).is_directory();
-        if new.way.contains(&ino) {
+        if new.way.passes(ino) {
             return Err(Errno::EINVAL);
         }
         if !is_directory && (means_directory(from) || means_directory(to)) {
@@ -216,7 +335,7 @@ impl Tree {
             }
             match (is_directory, self.inode(target).is_directory()) {
                 (true, false) => return Err(Errno::ENOTDIR),
-                (false, true) if old.way.contains(&target) => return Err(Errno::ENOTEMPTY),
+                (false, true) if old.way.passes(target) => return Err(Errno::ENOTEMPTY),
                 (false, true) => return Err(Errno::EISDIR),
                 (true, true) if !self.directory(target)?.entries.is_empty() => {
                     return Err(Errno::ENOTEMPTY);
@@ -233,7 +352,7 @@ impl Tree {
     }
 
     pub(super) fn hard_link(&mut self, original: &Path, link: &Path) -> Result<(), Errno> {
-        let ino = self.lookup(original)?;
+        let ino = self.lookup_link(original)?;
         let place = self.place(link, Errno::EEXIST)?;
         if place.found.is_some() {
             return Err(Errno::EEXIST);
@@ -249,15 +368,11 @@ impl Tree {
     }
 
     pub(super) fn canonicalize(&mut self, path: &Path) -> Result<PathBuf, Errno> {
-        self.lookup(path)?;
-        let mut result = PathBuf::from("/");
-        for component in path.components() {
-            match component {
-                Component::Normal(name) => result.push(name),
-                Component::ParentDir => drop(result.pop()),
-                _ => {}
-            }
-        }
-        Ok(result)
+        let way = self.way_to(path, true)?;
+        let names = way.below.iter().map(|(_, name)| name);
+        Ok([OsStr::new("/")]
+            .into_iter()
+            .chain(names.map(|n| n.as_os_str()))
+            .collect())
     }
 }

@@ -83,7 +83,7 @@ impl DirEntry {
         u64::from(self.ino)
     }
 
-    /// Whether it was a directory, or a file.
+    /// Whether it was a directory, a file or a symbolic link.
     ///
     /// # Scheduling points
     /// None.
@@ -94,7 +94,7 @@ impl DirEntry {
         Ok(self.file_type)
     }
 
-    /// What is known of it now.
+    /// What is known of it now; a symbolic link is not followed.
     ///
     /// # Scheduling points
     /// One.
@@ -107,7 +107,7 @@ impl DirEntry {
         let what = (OpKind::Get, Access::Read);
         on_path(what, Location::caller(), move |drive| {
             drive.tree(|tree| {
-                let ino = tree.lookup(&path)?;
+                let ino = tree.lookup_link(&path)?;
                 Ok::<_, Errno>(Metadata::of(tree.inode(ino)))
             })
         })

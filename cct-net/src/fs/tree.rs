@@ -14,7 +14,7 @@ use cct_executor::words::fingerprint::{hash_of, mix2};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::panic::Location;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The root directory.
@@ -51,6 +51,9 @@ pub(super) struct Inode {
 pub(super) enum Kind {
     File(Content),
     Directory(Directory),
+    /// Leads to this path, from the directory that it is in. It is what it is as long as it is there:
+    /// a name that survives a crash leads where it led before.
+    Symlink(PathBuf),
 }
 
 #[derive(Debug, Default)]
@@ -64,10 +67,19 @@ impl Inode {
         matches!(self.kind, Kind::Directory(_))
     }
 
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.kind, Kind::File(_))
+    }
+
+    pub(super) fn is_symlink(&self) -> bool {
+        matches!(self.kind, Kind::Symlink(_))
+    }
+
     pub(super) fn len(&self) -> u64 {
         match &self.kind {
             Kind::File(content) => content.len(),
             Kind::Directory(_) => 4096,
+            Kind::Symlink(target) => target.as_os_str().len() as u64,
         }
     }
 
@@ -76,6 +88,7 @@ impl Inode {
         let state = match &self.kind {
             Kind::File(content) => mix2(content.len(), content.pending() as u64),
             Kind::Directory(directory) => directory.entries.len() as u64,
+            Kind::Symlink(_) => 1,
         };
         self.resource.set_state(state);
     }
@@ -125,7 +138,7 @@ impl Tree {
     pub(super) fn directory(&mut self, ino: Ino) -> Result<&mut Directory, Errno> {
         match &mut self.inode(ino).kind {
             Kind::Directory(directory) => Ok(directory),
-            Kind::File(_) => Err(Errno::ENOTDIR),
+            Kind::File(_) | Kind::Symlink(_) => Err(Errno::ENOTDIR),
         }
     }
 
@@ -133,6 +146,7 @@ impl Tree {
         match &mut self.inode(ino).kind {
             Kind::File(content) => Ok(content),
             Kind::Directory(_) => Err(Errno::EISDIR),
+            Kind::Symlink(_) => Err(Errno::ELOOP),
         }
     }
 
@@ -195,6 +209,7 @@ impl Tree {
                 self.make_durable(entries);
                 self.forget_unused();
             }
+            Kind::Symlink(_) => {}
         }
     }
 
@@ -228,7 +243,7 @@ impl Tree {
         }
         let durable = self.inodes.values().filter_map(|inode| match &inode.kind {
             Kind::Directory(directory) => Some(directory.durable.values().copied()),
-            Kind::File(_) => None,
+            Kind::File(_) | Kind::Symlink(_) => None,
         });
         let needed: BTreeSet<Ino> = durable.flatten().chain(self.journal.mentioned()).collect();
         for ino in candidates {
@@ -290,7 +305,7 @@ impl Tree {
     /// What reports say.
     pub(super) fn summary(&self) -> String {
         let in_use = |inode: &&Inode| inode.links > 0 || inode.handles > 0;
-        let files = self.inodes.values().filter(|inode| !inode.is_directory());
+        let files = self.inodes.values().filter(|inode| inode.is_file());
         let (mut count, mut dirty) = (0, 0);
         for inode in files.filter(in_use) {
             count += 1;
@@ -309,7 +324,7 @@ impl Tree {
     /// Bytes in all files that are in use.
     pub(super) fn used(&self) -> u64 {
         let in_use = |inode: &&Inode| inode.links > 0 || inode.handles > 0;
-        let files = self.inodes.values().filter(|inode| !inode.is_directory());
+        let files = self.inodes.values().filter(|inode| inode.is_file());
         files.filter(in_use).map(Inode::len).sum()
     }
 }

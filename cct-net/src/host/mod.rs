@@ -243,9 +243,16 @@ impl Hosts {
             return None;
         };
         let node = conn.nodes[1];
+        let count = self.state.with(|state| state.host(node).tcp.find(to).len());
+        let at = match count {
+            0 => return None,
+            1 => 0,
+            // They share the port.
+            _ => shim::choose(count as u32, "which listener gets the connection"),
+        };
         self.state.with(|state| {
             let host = state.host(node);
-            let listener = host.tcp.find(to)?.clone();
+            let listener = Arc::clone(host.tcp.find(to).get(at as usize)?);
             let id = host.tcp.join(to);
             state.add_conn(node, conn, 1, Some((to.port(), id)));
             Some(listener)

@@ -14,11 +14,19 @@ pub(crate) struct Ports<S> {
     serial: u64,
 }
 
+/// Whether others may bind the same address, if they say the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Share {
+    /// As long as neither listens: `SO_REUSEADDR`.
+    pub(crate) addr: bool,
+    /// Even if both listen: `SO_REUSEPORT`.
+    pub(crate) port: bool,
+}
+
 struct Binding<S> {
     id: u64,
     ip: IpAddr,
-    /// The socket lets others bind the same address, as long as it does not listen.
-    reuse: bool,
+    share: Share,
     /// Who gets what arrives there.
     socket: Option<S>,
 }
@@ -41,20 +49,23 @@ fn overlap(a: IpAddr, b: IpAddr) -> bool {
 }
 
 impl<S> Ports<S> {
-    fn conflict(&self, addr: SocketAddr, reuse: bool) -> bool {
+    fn conflict(&self, addr: SocketAddr, share: Share) -> bool {
+        let shared = |other: &Binding<S>| {
+            share.port && other.share.port
+                || share.addr && other.share.addr && other.socket.is_none()
+        };
         self.by_port.get(&addr.port()).is_some_and(|bindings| {
-            bindings.iter().any(|other| {
-                overlap(other.ip, addr.ip()) && !(reuse && other.reuse && other.socket.is_none())
-            })
+            let mut bindings = bindings.iter();
+            bindings.any(|other| overlap(other.ip, addr.ip()) && !shared(other))
         })
     }
 
-    fn insert(&mut self, addr: SocketAddr, reuse: bool, socket: Option<S>) -> u64 {
+    fn insert(&mut self, addr: SocketAddr, share: Share, socket: Option<S>) -> u64 {
         self.serial += 1;
         let binding = Binding {
             id: self.serial,
             ip: addr.ip(),
-            reuse,
+            share,
             socket,
         };
         self.by_port.entry(addr.port()).or_default().push(binding);
@@ -65,17 +76,17 @@ impl<S> Ports<S> {
     pub(crate) fn bind(
         &mut self,
         addr: SocketAddr,
-        reuse: bool,
+        share: Share,
         socket: Option<S>,
     ) -> io::Result<(u16, u64)> {
         let addr = match addr.port() {
             0 => SocketAddr::new(addr.ip(), self.ephemeral()?),
             _ => addr,
         };
-        if self.conflict(addr, reuse) {
+        if self.conflict(addr, share) {
             return Err(taken(addr));
         }
-        Ok((addr.port(), self.insert(addr, reuse, socket)))
+        Ok((addr.port(), self.insert(addr, share, socket)))
     }
 
     /// A port that nobody uses.
@@ -100,16 +111,27 @@ impl<S> Ports<S> {
     /// A connection that was accepted at an address shares its port.
     pub(crate) fn join(&mut self, addr: SocketAddr) -> u64 {
         let listeners = self.by_port.get(&addr.port());
-        let reuse = listeners.is_none_or(|all| all.iter().all(|binding| binding.reuse));
-        self.insert(addr, reuse, None)
+        let all = |shares: fn(Share) -> bool| {
+            listeners.is_none_or(|all| all.iter().all(|binding| shares(binding.share)))
+        };
+        let share = Share {
+            addr: all(|share| share.addr),
+            port: all(|share| share.port),
+        };
+        self.insert(addr, share, None)
     }
 
     /// A bound socket starts to listen.
     pub(crate) fn listen(&mut self, addr: SocketAddr, id: u64, socket: S) -> io::Result<()> {
         let bindings = self.by_port.entry(addr.port()).or_default();
-        let taken_by_other = bindings
-            .iter()
-            .any(|other| other.id != id && other.socket.is_some() && overlap(other.ip, addr.ip()));
+        let own = bindings.iter().find(|binding| binding.id == id);
+        let shares = own.is_some_and(|binding| binding.share.port);
+        let taken_by_other = bindings.iter().any(|other| {
+            other.id != id
+                && other.socket.is_some()
+                && overlap(other.ip, addr.ip())
+                && !(shares && other.share.port)
+        });
         if taken_by_other {
             return Err(taken(addr));
         }
@@ -129,15 +151,19 @@ impl<S> Ports<S> {
         binding.socket
     }
 
-    /// Who gets what is sent to this address: whoever bound just it, else who bound all.
-    pub(crate) fn find(&self, addr: SocketAddr) -> Option<&S> {
-        let bindings = self.by_port.get(&addr.port())?;
-        let exact = |binding: &&Binding<S>| binding.ip == addr.ip();
-        let any =
-            |binding: &&Binding<S>| binding.ip.is_unspecified() && overlap(binding.ip, addr.ip());
-        let sockets = || bindings.iter().filter(|binding| binding.socket.is_some());
-        let found = sockets().find(exact).or_else(|| sockets().find(any))?;
-        found.socket.as_ref()
+    /// Who may get what is sent to this address: those that bound just it, else those that bound all.
+    pub(crate) fn find(&self, addr: SocketAddr) -> Vec<&S> {
+        let bindings = self.by_port.get(&addr.port()).map_or(&[][..], |all| all);
+        let at = |which: &dyn Fn(&Binding<S>) -> bool| {
+            let found = bindings.iter().filter(|binding| which(binding));
+            let found = found.filter_map(|binding| binding.socket.as_ref());
+            found.collect::<Vec<&S>>()
+        };
+        let exact = at(&|binding| binding.ip == addr.ip());
+        if !exact.is_empty() {
+            return exact;
+        }
+        at(&|binding| binding.ip.is_unspecified() && overlap(binding.ip, addr.ip()))
     }
 
     /// All sockets that something may arrive at, in order of ports.

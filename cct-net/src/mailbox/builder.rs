@@ -6,6 +6,7 @@ use super::registry::registry;
 use crate::fabric::flow::FlowKind;
 use crate::fabric::network;
 use cct_executor::node;
+use cct_executor::words::fingerprint::variant_of;
 use std::io;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -18,8 +19,25 @@ pub struct Builder<M> {
     kind: FlowKind,
     sessions: bool,
     copy: Option<fn(&M) -> M>,
+    pub(super) looks: Looks<M>,
     message: PhantomData<fn(M)>,
 }
+
+/// What is seen of messages from outside.
+pub(super) struct Looks<M> {
+    /// What reports call them.
+    pub(super) label: &'static str,
+    /// What tells one from another in the abstract state.
+    pub(super) variant: fn(&M) -> u64,
+}
+
+impl<M> Clone for Looks<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Looks<M> {}
 
 impl<M: Send + 'static> Builder<M> {
     pub(super) fn new(name: String) -> Builder<M> {
@@ -28,6 +46,10 @@ impl<M: Send + 'static> Builder<M> {
             kind: FlowKind::Fifo,
             sessions: false,
             copy: None,
+            looks: Looks {
+                label: std::any::type_name::<M>(),
+                variant: variant_of::<M>,
+            },
             message: PhantomData,
         }
     }
@@ -66,7 +88,7 @@ impl<M: Send + 'static> Builder<M> {
         let registry = registry().expect("cct bug: a network without a world");
         let name = registry.name::<M>(&self.name)?;
         let here = node::current();
-        let inbox = registry.slot::<M>(name, here, site);
+        let inbox = registry.slot::<M>(name, here, self.looks.variant, site);
         let Some(binding) = inbox.bind() else {
             let message = format!(
                 "mailbox `{}` is bound on node `{}` already",
@@ -92,6 +114,7 @@ impl<M: Send + 'static> Builder<M> {
             name,
             route,
             copy: self.copy,
+            looks: self.looks,
             site,
             lines,
         };

@@ -1,7 +1,7 @@
 //! The two ends that user code holds.
 
 use super::Peer;
-use super::builder::Builder;
+use super::builder::{Builder, Looks};
 use super::letter::Letter;
 use super::line::{Line, Lines, Route};
 use super::peer::no_node;
@@ -28,7 +28,7 @@ pub struct Mailbox<M: Send + 'static> {
 }
 
 /// Sends what its mailbox could send, from any task. Clones are alike.
-pub struct Sender<M: Send + 'static>(Arc<Outbox<M>>);
+pub struct Sender<M: Send + 'static>(pub(super) Arc<Outbox<M>>);
 
 /// The sending end.
 pub(super) struct Outbox<M> {
@@ -37,6 +37,7 @@ pub(super) struct Outbox<M> {
     pub(super) name: u64,
     pub(super) route: Route,
     pub(super) copy: Option<fn(&M) -> M>,
+    pub(super) looks: Looks<M>,
     pub(super) site: &'static Location<'static>,
     pub(super) lines: Arc<Lines<M>>,
 }
@@ -46,14 +47,25 @@ impl<M: Send + 'static> Outbox<M> {
     fn send(&self, to: impl Peer, message: M) -> io::Result<()> {
         let line = self.line(to.node()?)?;
         line.to.sync_point(OpKind::Send, Location::caller());
+        self.send_on(line, message);
+        Ok(())
+    }
+
+    /// Sends without a scheduling point.
+    pub(super) fn send_now(&self, to: NodeId, message: M) -> io::Result<()> {
+        self.send_on(self.line(to)?, message);
+        Ok(())
+    }
+
+    fn send_on(&self, line: Line<M>, message: M) {
         let letter = Letter {
             to: line.to,
             from: self.route.from,
             message,
             copy: self.copy,
+            label: self.looks.label,
         };
         Network::send(&self.net, line.flow, Box::new(letter));
-        Ok(())
     }
 
     fn line(&self, to: NodeId) -> io::Result<Line<M>> {
@@ -63,7 +75,9 @@ impl<M: Send + 'static> Outbox<M> {
         if node::name_of(to).is_none() {
             return Err(no_node(to));
         }
-        let slot = self.registry.slot::<M>(self.name, to, self.site);
+        let slot = self
+            .registry
+            .slot::<M>(self.name, to, self.looks.variant, self.site);
         let line = Line::open(&self.net, self.route, to, slot);
         self.lines.set(to, line.clone());
         Ok(line)
@@ -113,6 +127,11 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Something to send with from other tasks.
     pub fn sender(&self) -> Sender<M> {
         Sender(self.outbox.clone())
+    }
+
+    /// The how manieth binding of the name on its node it is, from 1.
+    pub(super) fn binding(&self) -> u64 {
+        self.binding
     }
 
     /// Sends a message to the mailbox of this name on another node, or the same.

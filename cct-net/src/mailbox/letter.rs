@@ -11,6 +11,7 @@ pub(super) struct Letter<M> {
     pub(super) from: NodeId,
     pub(super) message: M,
     pub(super) copy: Option<fn(&M) -> M>,
+    pub(super) label: &'static str,
 }
 
 impl<M: Send + 'static> Arrival for Letter<M> {
@@ -39,7 +40,7 @@ impl<M: Send + 'static> Arrival for Letter<M> {
     }
 
     fn label(&self) -> &'static str {
-        std::any::type_name::<M>()
+        self.label
     }
 }
 

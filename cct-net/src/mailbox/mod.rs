@@ -35,19 +35,44 @@
 //! report.assert_passed();
 //! ```
 //!
+//! # Calls
+//! Where every request has an answer, [`Calls`] saves the numbering and the matching:
+//!
+//! ```
+//! use cct_executor::node::node;
+//! use cct_executor::{Checker, spawn};
+//! use cct_net::mailbox::{Call, Calls};
+//!
+//! let report = Checker::new().iterations(50).run(|| async {
+//!     node("server").start(|| async {
+//!         let mut calls = Calls::<u32, String>::bind("spell").unwrap();
+//!         loop {
+//!             let Call { request, answer, .. } = calls.recv().await;
+//!             spawn(async move { answer.send(format!("<{request}>")) });
+//!         }
+//!     });
+//!     let caller = Calls::<u32, String>::bind("spell").unwrap().caller();
+//!     assert_eq!(caller.call("server", 7).await.unwrap(), "<7>");
+//! });
+//! report.assert_passed();
+//! ```
+//!
 //! # Differences from real transports
 //! There is no back-pressure: any number of messages may be on their way. Nothing is ever refused;
 //! protocols that want to learn of broken sessions ask for [`sessions`](Builder::sessions).
 
 mod builder;
+mod calls;
 mod handle;
 mod letter;
 mod line;
 mod peer;
 mod registry;
 mod slot;
+mod waiting;
 
 pub use builder::Builder;
+pub use calls::{Answer, Call, Caller, Calls};
 pub use handle::{Mailbox, Sender};
 pub use peer::Peer;
 pub use slot::Event;

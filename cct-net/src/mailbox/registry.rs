@@ -116,6 +116,7 @@ impl Registry {
         &self,
         name: u64,
         node: NodeId,
+        variant: fn(&M) -> u64,
         site: &'static Location<'static>,
     ) -> Arc<Slot<M>> {
         let at = usize::from(node.0);
@@ -123,7 +124,7 @@ impl Registry {
             .state
             .with(|state| state.slots.get(&name)?.get(at).cloned().flatten());
         let known = known.unwrap_or_else(|| {
-            let slot = Arc::new(Slot::<M>::new(name, site));
+            let slot = Arc::new(Slot::<M>::new(name, variant, site));
             if self.state.with(|state| state.down.contains(&node.0)) {
                 slot.forget();
             }

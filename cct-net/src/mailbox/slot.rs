@@ -4,7 +4,7 @@
 use cct_executor::node::NodeId;
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
 use cct_executor::task::coop;
-use cct_executor::words::fingerprint::{mix, mix2, variant_of};
+use cct_executor::words::fingerprint::{mix, mix2};
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::task::{Context, Poll, ready};
@@ -43,6 +43,7 @@ pub(super) struct Slot<M> {
     resource: Resource,
     /// Stands for the mailbox in kinds.
     tag: u64,
+    variant: fn(&M) -> u64,
     state: Shared<State<M>>,
 }
 
@@ -70,10 +71,15 @@ impl<M> State<M> {
 }
 
 impl<M> Slot<M> {
-    pub(super) fn new(tag: u64, site: &'static Location<'static>) -> Slot<M> {
+    pub(super) fn new(
+        tag: u64,
+        variant: fn(&M) -> u64,
+        site: &'static Location<'static>,
+    ) -> Slot<M> {
         Slot {
             resource: Resource::at(ResourceKind::Socket, site),
             tag,
+            variant,
             state: Shared::new(State {
                 bound: Bound::NotYet,
                 bindings: 0,
@@ -86,7 +92,7 @@ impl<M> Slot<M> {
 
     /// A message's share of the abstract state: its mailbox and its variant.
     pub(super) fn kind(&self, message: &M) -> u64 {
-        mix2(self.tag, variant_of(message))
+        mix2(self.tag, (self.variant)(message))
     }
 
     fn kind_of(&self, event: &Event<M>) -> u64 {

@@ -3,6 +3,7 @@
 use super::TcpStream;
 use super::stream::{Settings, check_ttl};
 use crate::dns::{ToSocketAddrs, each};
+use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
@@ -73,7 +74,11 @@ impl TcpListener {
             let (port, id) = hosts.state.with(|state| {
                 let host = state.host(current());
                 host.check_bind(addr.ip())?;
-                host.tcp.bind(addr, true, Some(listening.clone()))
+                let share = Share {
+                    addr: true,
+                    ..Share::default()
+                };
+                host.tcp.bind(addr, share, Some(listening.clone()))
             })?;
             let addr = SocketAddr::new(addr.ip(), port);
             TcpListener::new(listening, addr, id, Settings::default())

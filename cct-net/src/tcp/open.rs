@@ -3,6 +3,7 @@
 use super::TcpStream;
 use crate::fabric::network;
 use crate::host::hosts;
+use crate::host::ports::Share;
 use crate::stream::conn::{About, Conn, Names};
 use crate::stream::listening::Buffers;
 use crate::stream::ops::End;
@@ -60,7 +61,7 @@ fn make(
             Some((addr, id)) => (addr, (addr.port(), id)),
             None => {
                 let any = SocketAddr::new(state.source_address(node, to.ip()), 0);
-                let binding = state.host(node).tcp.bind(any, false, None)?;
+                let binding = state.host(node).tcp.bind(any, Share::default(), None)?;
                 (any, binding)
             }
         };

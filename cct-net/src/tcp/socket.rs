@@ -3,6 +3,7 @@
 use super::open::{self, Origin};
 use super::stream::Settings;
 use super::{TcpListener, TcpStream};
+use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
 use crate::stream::listening::{Buffers, Listening};
 use cct_executor::node::{NodeId, current};
@@ -17,9 +18,10 @@ use std::time::Duration;
 /// A TCP socket that neither connects nor listens yet.
 ///
 /// # Differences from tokio
-/// No file descriptors; what has no effect in this model (keep-alive, type of service, devices,
-/// `SO_REUSEPORT`) does not exist. Sizes of buffers are exactly what they are set to, where Linux
-/// doubles them.
+/// No file descriptors; what has no effect in this model (type of service, devices) does not exist.
+/// Neither does keep-alive, which by default looks after two hours whether the other side is still
+/// there: use a time-out or a heartbeat of your own, as programs do that want to know sooner. Sizes of
+/// buffers are exactly what they are set to, where Linux doubles them.
 pub struct TcpSocket {
     v6: bool,
     node: NodeId,
@@ -29,7 +31,7 @@ pub struct TcpSocket {
 
 #[derive(Clone, Copy, Default)]
 struct Config {
-    reuse: bool,
+    share: Share,
     buffers: Buffers,
     settings: Settings,
     /// Address and number of the binding.
@@ -76,7 +78,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn set_reuseaddr(&self, reuseaddr: bool) -> io::Result<()> {
-        self.set(|config| config.reuse = reuseaddr)
+        self.set(|config| config.share.addr = reuseaddr)
     }
 
     /// Whether it may bind an address at which there are sockets that do not listen.
@@ -84,7 +86,24 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn reuseaddr(&self) -> io::Result<bool> {
-        Ok(self.config().reuse)
+        Ok(self.config().share.addr)
+    }
+
+    /// Sets whether it may share an address with others that say the same, listeners included. Which
+    /// of several listeners gets a connection is a choice.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_reuseport(&self, reuseport: bool) -> io::Result<()> {
+        self.set(|config| config.share.port = reuseport)
+    }
+
+    /// Whether it may share an address with others that say the same.
+    ///
+    /// # Errors
+    /// None.
+    pub fn reuseport(&self) -> io::Result<bool> {
+        Ok(self.config().share.port)
     }
 
     /// Sets how many bytes it holds that have not arrived.
@@ -216,7 +235,7 @@ impl TcpSocket {
     }
 
     fn bind_at(&self, addr: SocketAddr, site: &'static Location<'static>) -> io::Result<()> {
-        let Config { reuse, bound, .. } = self.config();
+        let Config { share, bound, .. } = self.config();
         if let Some((addr, _)) = bound {
             let text = format!("the socket is bound to {addr} already");
             return Err(io::Error::new(ErrorKind::InvalidInput, text));
@@ -226,7 +245,7 @@ impl TcpSocket {
         let (port, id) = hosts.state.with(|state| {
             let host = state.host(self.node);
             host.check_bind(addr.ip())?;
-            host.tcp.bind(addr, reuse, None)
+            host.tcp.bind(addr, share, None)
         })?;
         let addr = SocketAddr::new(addr.ip(), port);
         self.set(|config| config.bound = Some((addr, id)))

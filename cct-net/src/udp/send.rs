@@ -178,7 +178,7 @@ impl Flight {
             let sockets: Vec<Arc<Inner>> = if several {
                 host.udp.sockets().cloned().collect()
             } else {
-                host.udp.find(self.addr).cloned().into_iter().collect()
+                host.udp.find(self.addr).into_iter().cloned().collect()
             };
             (sockets, room)
         });

@@ -3,6 +3,7 @@
 use super::inner::{Datagram, Inner};
 use crate::dns::{ToSocketAddrs, each};
 use crate::host::hosts;
+use crate::host::ports::Share;
 use crate::io::{Interest, Ready};
 use crate::stream::waiters::Wait;
 use bytes::BufMut;
@@ -65,7 +66,7 @@ impl UdpSocket {
                 if !addr.ip().is_multicast() {
                     host.check_bind(addr.ip())?;
                 }
-                host.udp.bind(addr, false, Some(inner.clone()))
+                host.udp.bind(addr, Share::default(), Some(inner.clone()))
             })?;
             inner.state.with(|state| state.local.set_port(port));
             Ok(UdpSocket { inner, id })

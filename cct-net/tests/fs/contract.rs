@@ -21,6 +21,11 @@ macro_rules! note {
     )+};
 }
 
+#[path = "symlinks.rs"]
+mod symlinks;
+
+pub(crate) use symlinks::{odd_symbolic_links, symbolic_links};
+
 fn unit<T>(result: io::Result<T>) -> io::Result<()> {
     result.map(drop)
 }

@@ -1,14 +1,14 @@
 //! What a crash may leave, enumerated, against the rules worked out by other means: whole images of
 //! the file after each small step, and all subsets of changes of names.
 
-use super::checker;
-use cct_executor::Granularity;
+use super::{all_seen, checker};
 use cct_executor::node::node;
 use cct_executor::time::sleep;
+use cct_executor::{Granularity, sometimes};
 use cct_net::fs::{self, Inspected, inspect};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::SeekFrom;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -394,4 +394,30 @@ fn moved_directories_are_never_inside_themselves() {
     }
     // After the second move all is as it was before the first.
     assert_eq!(found.len(), 3, "{found:?}");
+}
+
+/// A symbolic link is there after a crash or it is not, and it leads where it led.
+#[test]
+fn symbolic_links_survive_as_names_do() {
+    for synced in [false, true] {
+        let report = checker("symlinks").iterations(200).run(move || async move {
+            let disk = node("disk").start(move || async move {
+                fs::symlink("/tmp", "/link").await?;
+                if synced {
+                    fs::File::open("/").await?.sync_all().await?;
+                }
+                std::io::Result::Ok(())
+            });
+            sleep(Duration::from_secs(1)).await;
+            disk.crash();
+            let found = inspect(disk.id());
+            let link = found.get(Path::new("/link"));
+            sometimes!(link.is_none() || synced, "it is gone");
+            sometimes!(link.is_some(), "it is there");
+            assert!(link.is_some() || !synced);
+            assert!(link.is_none_or(|link| *link == Inspected::Symlink("/tmp".into())));
+        });
+        report.assert_passed();
+        all_seen(&report);
+    }
 }

@@ -84,6 +84,8 @@ contracts! {
     whole_files
     directories
     renames_and_links
+    symbolic_links
+    odd_symbolic_links
     options
     reading_and_writing
     permissions

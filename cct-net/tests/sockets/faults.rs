@@ -444,3 +444,32 @@ fn outside_a_scenario() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(cct_net::UnixStream::pair().is_err());
 }
+
+/// Which of two listeners at one port gets a connection is a choice.
+#[test]
+fn either_of_two_listeners_gets_a_connection() {
+    let report = checker("shared port").iterations(60).run(|| async {
+        let addr = "0.0.0.0:80".parse().unwrap();
+        let listen = || {
+            let socket = cct_net::TcpSocket::new_v4().unwrap();
+            socket.set_reuseport(true).unwrap();
+            socket.bind(addr).unwrap();
+            socket.listen(4).unwrap()
+        };
+        let (first, second) = (listen(), listen());
+        let mut by_first = 0;
+        for _ in 0..2 {
+            let _client = TcpStream::connect("127.0.0.1:80").await.unwrap();
+            by_first += u32::from(timeout(SECOND, first.accept()).await.is_ok());
+        }
+        let by_second = 2 - by_first;
+        for _ in 0..by_second {
+            second.accept().await.unwrap();
+        }
+        sometimes!(by_first == 2, "the first");
+        sometimes!(by_second == 2, "the second");
+        sometimes!(by_first == 1, "both");
+    });
+    report.assert_passed();
+    assert_eq!(report.never_reached().count(), 0);
+}

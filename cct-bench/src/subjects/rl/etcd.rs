@@ -13,7 +13,8 @@ use cct_executor::{Clock, Granularity};
 
 const RULES: Rules = Rules {
     horizon: 25,
-    crashes: 3,
+    stops: 3,
+    ..Rules::PAPER
 };
 const COVERAGE: Options = Options {
     election: 16,

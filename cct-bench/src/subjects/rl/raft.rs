@@ -397,6 +397,10 @@ impl Raft {
 impl System for Raft {
     type Message = Message;
 
+    fn nodes(&self) -> usize {
+        NODES
+    }
+
     fn start_all(&mut self, wire: &mut Wire<Message>) {
         for id in 0..NODES {
             self.reset_timer(id, wire);
@@ -478,7 +482,7 @@ impl System for Raft {
         node.elapsed = 0;
     }
 
-    fn is_out_of_bounds(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.nodes.iter().any(|node| node.term > TERM_MAX)
     }
 

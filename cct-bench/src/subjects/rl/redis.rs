@@ -12,7 +12,8 @@ use cct_executor::{Clock, Granularity};
 
 const RULES: Rules = Rules {
     horizon: 50,
-    crashes: 3,
+    stops: 3,
+    ..Rules::PAPER
 };
 const OPTIONS: Options = Options {
     election: 16,

@@ -156,6 +156,10 @@ impl Rsl {
 impl System for Rsl {
     type Message = Message;
 
+    fn nodes(&self) -> usize {
+        NODES
+    }
+
     fn start_all(&mut self, wire: &mut Wire<Message>) {
         for node in &mut self.nodes {
             node.initialize(wire);
@@ -250,7 +254,7 @@ impl System for Rsl {
         unreachable!("cct bug: nodes of RSL do not crash");
     }
 
-    fn is_out_of_bounds(&self) -> bool {
+    fn is_over(&self) -> bool {
         let mut nodes = self.nodes.iter();
         nodes.any(|node| node.prepared.number > BALLOT_MAX)
     }

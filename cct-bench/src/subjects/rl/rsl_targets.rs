@@ -10,7 +10,8 @@ use cct_executor::{Clock, Granularity};
 
 const RULES: Rules = Rules {
     horizon: 25,
-    crashes: 0,
+    stops: 0,
+    ..Rules::PAPER
 };
 const COVERAGE: Options = Options {
     heartbeat: 3,

@@ -3,6 +3,7 @@
 use super::Log;
 use super::rt::{self, TcpListener, TcpSocket, TcpStream};
 use super::tcp::connected;
+use std::time::Duration;
 
 pub(crate) async fn refused(log: Log) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -36,6 +37,41 @@ pub(crate) async fn taken(log: Log) {
     socket.set_reuseaddr(true).unwrap();
     log.result("with reuse", socket.bind(addr).map(|()| "ok"));
     drop((client, server));
+}
+
+pub(crate) async fn shared_port(log: Log) {
+    let socket = |shares: bool| {
+        let socket = TcpSocket::new_v4().unwrap();
+        log.result("at first", socket.reuseport());
+        socket.set_reuseport(shares).unwrap();
+        socket
+    };
+    let first = socket(true);
+    first.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let addr = first.local_addr().unwrap();
+    let second = socket(true);
+    log.result("shares", second.bind(addr).map(|()| "ok"));
+    log.result("does not share", socket(false).bind(addr).map(|()| "ok"));
+    let (first, second) = (first.listen(8).unwrap(), second.listen(8).unwrap());
+    log.result("listening", TcpListener::bind(addr).await.map(|_| "ok"));
+    let third = socket(true);
+    log.result("shares still", third.bind(addr).map(|()| "ok"));
+    drop(third);
+    // Each connection comes to one of the two.
+    for _ in 0..6 {
+        let client = TcpStream::connect(addr).await.unwrap();
+        let accepted = rt::timeout(Duration::from_millis(50), first.accept()).await;
+        let server = match accepted {
+            Ok(accepted) => accepted.unwrap().0,
+            Err(_) => second.accept().await.unwrap().0,
+        };
+        assert_eq!(server.peer_addr().unwrap(), client.local_addr().unwrap());
+    }
+    log.note("accepted");
+    drop(first);
+    // All come to the one that is left.
+    let _client = TcpStream::connect(addr).await.unwrap();
+    log.result("left", second.accept().await.map(|_| "ok"));
 }
 
 pub(crate) async fn elsewhere(log: Log) {

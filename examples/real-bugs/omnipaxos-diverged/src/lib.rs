@@ -12,12 +12,13 @@
 //! a log that is out of date.
 
 mod api;
-mod network;
 mod server;
 
+use cct_executor::spawn;
 use cct_executor::time::sleep;
-use cct_executor::{nondet, spawn};
-use network::Network;
+use cct_net::fault::{Fault, FaultPlan};
+use cct_net::mailbox::{Mailbox, Sender};
+use cct_net::node;
 use omnipaxos::storage::{Entry, NoSnapshot};
 use server::{Ledger, Server};
 use std::sync::Arc;
@@ -26,17 +27,20 @@ use std::time::Duration;
 /// Ids of the servers, as omnipaxos wants them: from 1.
 const SERVERS: [u64; 3] = [1, 2, 3];
 
-/// The connections between them.
-const LINKS: [(u64, u64); 3] = [(1, 2), (1, 3), (2, 3)];
-
 /// How often a server calls `tick`; every other tick is an election timeout.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long the network stays as it is.
-const SPELL: Duration = Duration::from_millis(80);
+/// How long a client waits before it writes, again and again.
+const PAUSE: Duration = Duration::from_millis(80);
 
-/// How many such spells there are.
-const SPELLS: u32 = 5;
+/// How many writes each client makes.
+const WRITES: u32 = 5;
+
+/// How often the servers fall into groups at most.
+const PARTITIONS: u32 = 8;
+
+/// The mailboxes that clients write to.
+const WRITES_TO: &str = "writes";
 
 /// What the log holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,34 +53,39 @@ impl Entry for Write {
     type Snapshot = NoSnapshot;
 }
 
-/// Any link may be down for a while, and any may come back.
-async fn weather(network: Arc<Network>) {
-    for _ in 0..SPELLS {
-        sleep(SPELL).await;
-        let down = nondet::choose(1 << LINKS.len());
-        for (bit, (a, b)) in LINKS.into_iter().enumerate() {
-            network.set_up(a, b, down & (1 << bit) == 0);
-        }
-    }
+/// The node of a server.
+fn name(server: u64) -> String {
+    format!("server-{server}")
 }
 
 /// A client of one server: writes now and then.
-async fn client(id: u64, network: Arc<Network>) {
-    for number in 0..SPELLS {
-        sleep(SPELL).await;
-        network.write(id, Write { client: id, number });
+async fn client(id: u64, writes: Sender<Write>) {
+    for number in 0..WRITES {
+        sleep(PAUSE).await;
+        let sent = writes.send(name(id), Write { client: id, number });
+        sent.expect("the server is there");
     }
 }
 
 /// No two servers decide different entries for one place in the log.
 pub async fn scenario() {
     let ledger = Arc::new(Ledger::default());
-    let (network, inboxes) = Network::new();
-    for (pid, inbox) in inboxes {
-        let server = Server::new(pid, Arc::clone(&network), Arc::clone(&ledger));
-        spawn(server.run(inbox));
-        spawn(client(pid, Arc::clone(&network)));
+    let servers = SERVERS.map(|pid| {
+        let ledger = Arc::clone(&ledger);
+        node(name(pid)).start(move || Server::new(pid, Arc::clone(&ledger)).run())
+    });
+    let writes = Mailbox::bind(WRITES_TO).expect("the name is free");
+    for pid in SERVERS {
+        spawn(client(pid, writes.sender()));
     }
-    spawn(weather(network));
-    sleep(SPELL * (SPELLS + 2)).await;
+    let faults = FaultPlan::new()
+        .nodes(&servers)
+        .fault(Fault::Partition)
+        .total(PARTITIONS)
+        // The servers exchange so many messages in 50 ms or so, and the test is over in half a
+        // second.
+        .pace(64, TICK)
+        .between(Duration::ZERO..PAUSE * (WRITES + 1));
+    faults.start().expect("the plan makes sense");
+    sleep(PAUSE * (WRITES + 2)).await;
 }

@@ -1,11 +1,12 @@
 //! A server: feeds omnipaxos with what arrives, and sends what it wants sent.
 
 use crate::api::{self, Log};
-use crate::network::{Event, Network};
-use crate::{SERVERS, TICK, Write};
+use crate::{SERVERS, TICK, WRITES_TO, Write, name};
+use cct_executor::node::NodeId;
 use cct_executor::select;
 use cct_executor::time::interval;
-use cct_sync::mpsc::UnboundedReceiver;
+use cct_net::mailbox::{Event, Mailbox, Peer};
+use omnipaxos::messages::Message;
 use omnipaxos::{ClusterConfig, ServerConfig};
 use omnipaxos_storage::memory_storage::MemoryStorage;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,13 +34,12 @@ impl Ledger {
 pub(crate) struct Server {
     pid: u64,
     log: Log,
-    network: Arc<Network>,
     ledger: Arc<Ledger>,
 }
 
 impl Server {
     /// A server with an empty log.
-    pub(crate) fn new(pid: u64, network: Arc<Network>, ledger: Arc<Ledger>) -> Self {
+    pub(crate) fn new(pid: u64, ledger: Arc<Ledger>) -> Self {
         let cluster = ClusterConfig {
             configuration_id: 1,
             nodes: SERVERS.to_vec(),
@@ -54,37 +54,43 @@ impl Server {
         let log = cluster
             .build_for_server(server, MemoryStorage::default())
             .expect("the configuration is valid");
-        Server {
-            pid,
-            log,
-            network,
-            ledger,
-        }
+        Server { pid, log, ledger }
     }
 
-    /// Runs until the inbox closes.
-    pub(crate) async fn run(mut self, mut inbox: UnboundedReceiver<Event>) {
+    /// Runs on its node.
+    pub(crate) async fn run(mut self) {
+        let peers = Mailbox::<Message<Write>>::builder("peers").sessions();
+        let mut peers = peers.bind().expect("the node has no other server");
+        let mut writes = Mailbox::<Write>::bind(WRITES_TO).expect("the node has no other server");
         let mut ticks = interval(TICK);
         loop {
             select! {
-                event = inbox.recv() => match event {
-                    Some(event) => self.handle(event),
-                    None => return,
-                },
+                event = peers.recv_event() => self.handle(event),
+                (_, write) = writes.recv() => self.log.append(write).expect("never reconfigured"),
                 _ = ticks.tick() => self.log.tick(),
             }
             for message in api::outgoing(&mut self.log) {
-                self.network.send(message);
+                let to = name(message.get_receiver());
+                peers.send(to, message).expect("the server is there");
             }
             self.ledger.check(self.pid, &api::decided(&self.log));
         }
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: Event<Message<Write>>) {
         match event {
-            Event::Message(message) => self.log.handle_incoming(message),
-            Event::Write(write) => self.log.append(write).expect("never reconfigured"),
-            Event::Connected(peer) => self.log.reconnected(peer),
+            Event::Message { message, .. } => self.log.handle_incoming(message),
+            Event::Reconnected { from } => self.log.reconnected(pid(from)),
+            _ => {}
         }
     }
+}
+
+/// The server on a node.
+fn pid(node: NodeId) -> u64 {
+    let is_there = |pid: &&u64| name(**pid).node().is_ok_and(|there| there == node);
+    *SERVERS
+        .iter()
+        .find(is_there)
+        .expect("servers write to servers")
 }

@@ -17,8 +17,11 @@ mod network;
 mod runtime;
 mod state_machine;
 
-use cct_executor::spawn;
 use cct_executor::time::sleep;
+use cct_executor::{nondet, spawn};
+use cct_net::fabric::{self, Verdict};
+use cct_net::mailbox::Calls;
+use cct_net::node;
 use durable::Durable;
 use log_store::LogStore;
 use network::Network;
@@ -37,7 +40,7 @@ const LEADER: u64 = 1;
 /// How many entries clients write, one per millisecond.
 const WRITES: u64 = 8;
 
-/// How long a reply may take.
+/// How long a reply to the leader may take.
 const REPLY_TAKES: [Duration; 3] = [
     Duration::from_millis(1),
     Duration::from_millis(5),
@@ -55,8 +58,13 @@ openraft::declare_raft_types!(
         AsyncRuntime = runtime::CctRuntime,
 );
 
-/// Starts a voter.
-async fn start(id: u64, network: &Network, durable: &Arc<Durable>) -> Raft<Types, StateMachine> {
+/// The node of a voter.
+fn name(voter: u64) -> String {
+    format!("voter-{voter}")
+}
+
+/// Starts a voter on this node.
+async fn start(id: u64, durable: Arc<Durable>) -> Raft<Types, StateMachine> {
     let config = openraft::Config {
         heartbeat_interval: 100,
         election_timeout_min: 300,
@@ -65,22 +73,18 @@ async fn start(id: u64, network: &Network, durable: &Arc<Durable>) -> Raft<Types
     };
     let config = config.validate().expect("the configuration is valid");
     let flush_takes: &[Duration] = if id == LEADER { &FLUSH_TAKES } else { &[] };
-    let log = LogStore::new(id, flush_takes, Arc::clone(durable));
-    let state_machine = StateMachine::new(id, Arc::clone(durable));
-    let raft = Raft::new(id, Arc::new(config), network.clone(), log, state_machine).await;
-    raft.expect("the voter starts")
+    let log = LogStore::new(id, flush_takes, Arc::clone(&durable));
+    let state_machine = StateMachine::new(id, durable);
+    let calls = Calls::bind("raft").expect("the node has no other voter");
+    let network = Network(calls.caller());
+    let raft = Raft::new(id, Arc::new(config), network, log, state_machine).await;
+    let raft = raft.expect("the voter starts");
+    spawn(network::serve(calls, raft.clone()));
+    raft
 }
 
-/// What is committed is on the disks of a quorum.
-pub async fn scenario() {
-    let network = Network::default();
-    let durable = Arc::new(Durable::default());
-    for id in VOTERS {
-        let raft = start(id, &network, &durable).await;
-        network.join(id, raft);
-    }
-
-    let leader = network.voter(LEADER);
+/// What the leader does.
+async fn lead(leader: Raft<Types, StateMachine>) {
     let voters = BTreeSet::from(VOTERS);
     leader.initialize(voters).await.expect("a fresh cluster");
     let elected = leader.wait(None).current_leader(LEADER, "elected").await;
@@ -96,4 +100,25 @@ pub async fn scenario() {
         let written = write.await.expect("a write does not panic");
         written.expect("the leader stays");
     }
+}
+
+/// What is committed is on the disks of a quorum.
+pub async fn scenario() {
+    let durable = Arc::new(Durable::default());
+    let mut leader = None;
+    for id in VOTERS {
+        let voter = node(name(id)).start(std::future::pending::<()>);
+        let raft = voter.spawn(start(id, Arc::clone(&durable))).await;
+        if id == LEADER {
+            leader = Some((voter, raft.expect("the voter starts")));
+        }
+    }
+    let (node, leader) = leader.expect("the leader is a voter");
+    let to = node.id();
+    fabric::set_rule(move |packet| match packet.to == to {
+        true => Verdict::DeliverAfter(*nondet::pick(&REPLY_TAKES)),
+        false => Verdict::Pass,
+    });
+    let led = node.spawn(lead(leader)).await;
+    led.expect("the leader does not panic");
 }

@@ -1,9 +1,9 @@
-//! The way from one voter to another: every request arrives, and every reply takes its time.
+//! What voters ask each other, as calls over the simulated network.
 
 use crate::state_machine::StateMachine;
-use crate::{REPLY_TAKES, Types};
-use cct_executor::nondet;
-use cct_executor::time::sleep;
+use crate::{Types, name};
+use cct_executor::spawn;
+use cct_net::mailbox::{Call, Caller, Calls};
 use openraft::alias::{SnapshotOf, VoteOf};
 use openraft::errors::{RPCError, ReplicationClosed, StreamingError, Unreachable};
 use openraft::network::RPCOption;
@@ -11,45 +11,78 @@ use openraft::raft::{
     AppendEntriesRequest, AppendEntriesResponse, SnapshotResponse, VoteRequest, VoteResponse,
 };
 use openraft::{EmptyNode, OptionalSend, Raft, RaftNetworkFactory, RaftNetworkV2};
-use std::collections::BTreeMap;
-use std::error::Error;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
 
-/// A voter, as others reach it.
-type Voter = Raft<Types, StateMachine>;
+pub(crate) enum Request {
+    Append(AppendEntriesRequest<Types>),
+    Vote(VoteRequest<Types>),
+}
 
-/// All voters; clones are the same network.
-#[derive(Clone, Default)]
-pub(crate) struct Network(Arc<Mutex<BTreeMap<u64, Voter>>>);
+pub(crate) enum Reply {
+    Append(AppendEntriesResponse<Types>),
+    Vote(VoteResponse<Types>),
+    /// The voter could not do it.
+    Failed(String),
+}
 
-impl Network {
-    /// Makes a voter reachable.
-    pub(crate) fn join(&self, id: u64, voter: Voter) {
-        let mut voters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        voters.insert(id, voter);
-    }
-
-    /// A voter that joined.
-    pub(crate) fn voter(&self, id: u64) -> Voter {
-        let voters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        voters[&id].clone()
+/// Hands a voter what others ask it.
+pub(crate) async fn serve(mut calls: Calls<Request, Reply>, voter: Raft<Types, StateMachine>) {
+    loop {
+        let Call {
+            request, answer, ..
+        } = calls.recv().await;
+        let voter = voter.clone();
+        spawn(async move { answer.send(reply(&voter, request).await) });
     }
 }
+
+async fn reply(voter: &Raft<Types, StateMachine>, request: Request) -> Reply {
+    match request {
+        Request::Append(request) => match voter.append_entries(request).await {
+            Ok(response) => Reply::Append(response),
+            Err(error) => Reply::Failed(error.to_string()),
+        },
+        Request::Vote(request) => match voter.vote(request).await {
+            Ok(response) => Reply::Vote(response),
+            Err(error) => Reply::Failed(error.to_string()),
+        },
+    }
+}
+
+/// The way to all voters.
+pub(crate) struct Network(pub(crate) Caller<Request, Reply>);
 
 impl RaftNetworkFactory<Types> for Network {
     type Network = Connection;
 
     async fn new_client(&mut self, target: u64, _: &EmptyNode) -> Connection {
-        Connection(self.voter(target))
+        Connection {
+            caller: self.0.clone(),
+            to: name(target),
+        }
     }
 }
 
-/// The connection to one voter.
-pub(crate) struct Connection(Voter);
+/// The way to one voter.
+pub(crate) struct Connection {
+    caller: Caller<Request, Reply>,
+    to: String,
+}
 
-fn failed(error: &(impl Error + 'static)) -> Unreachable<Types> {
-    Unreachable::new(error)
+impl Connection {
+    async fn call(&self, request: Request) -> Result<Reply, Unreachable<Types>> {
+        let reply = self.caller.call(&self.to, request).await;
+        reply.map_err(|error| Unreachable::new(&error))
+    }
+}
+
+fn failed(reply: Reply) -> Unreachable<Types> {
+    let why = match reply {
+        Reply::Failed(why) => why,
+        Reply::Append(_) | Reply::Vote(_) => "a reply to something else".to_owned(),
+    };
+    Unreachable::new(&io::Error::other(why))
 }
 
 impl RaftNetworkV2<Types> for Connection {
@@ -58,9 +91,10 @@ impl RaftNetworkV2<Types> for Connection {
         request: AppendEntriesRequest<Types>,
         _: RPCOption,
     ) -> Result<AppendEntriesResponse<Types>, RPCError<Types>> {
-        let reply = self.0.append_entries(request).await;
-        sleep(*nondet::pick(&REPLY_TAKES)).await;
-        reply.map_err(|error| RPCError::Unreachable(failed(&error)))
+        match self.call(Request::Append(request)).await? {
+            Reply::Append(response) => Ok(response),
+            other => Err(failed(other).into()),
+        }
     }
 
     async fn vote(
@@ -68,18 +102,20 @@ impl RaftNetworkV2<Types> for Connection {
         request: VoteRequest<Types>,
         _: RPCOption,
     ) -> Result<VoteResponse<Types>, RPCError<Types>> {
-        let reply = self.0.vote(request).await;
-        reply.map_err(|error| RPCError::Unreachable(failed(&error)))
+        match self.call(Request::Vote(request)).await? {
+            Reply::Vote(response) => Ok(response),
+            other => Err(failed(other).into()),
+        }
     }
 
     async fn full_snapshot(
         &mut self,
-        vote: VoteOf<Types>,
-        snapshot: SnapshotOf<Types>,
+        _: VoteOf<Types>,
+        _: SnapshotOf<Types>,
         _: impl Future<Output = ReplicationClosed> + OptionalSend + 'static,
         _: RPCOption,
     ) -> Result<SnapshotResponse<Types>, StreamingError<Types>> {
-        let reply = self.0.install_full_snapshot(vote, snapshot).await;
-        reply.map_err(|error| StreamingError::Unreachable(failed(&error)))
+        let error = io::Error::other("this log is never compacted");
+        Err(StreamingError::Unreachable(Unreachable::new(&error)))
     }
 }
