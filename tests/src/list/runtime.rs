@@ -125,6 +125,7 @@ macro_rules! runtime_contracts {
                     a_dropped_handle_detaches abort_handles_do_not_keep_the_output
                     joining_is_woken_once_done a_task_knows_its_id the_root_has_no_id
                     ids_are_unique_and_errors_carry_them the_id_is_current_while_a_task_is_dropped
+                    an_output_that_nobody_takes_is_dropped_in_its_tasks_name
                     a_panic_while_aborting_is_the_result
                     aborting_oneself_takes_effect_at_the_next_await errors_turn_into_io_errors
                     a_destructor_may_spawn;
