@@ -34,7 +34,7 @@
 pub use crate::words::NodeId;
 
 use crate::execution::nodes::{NodeClock, NodeState};
-use crate::execution::world::{Phase, WORLD, World};
+use crate::execution::world::{Phase, WORLD, World, expect_world};
 use crate::task::body::ScenarioResult;
 use crate::task::{JoinHandle, spawn_on};
 use std::fmt;
@@ -172,11 +172,10 @@ impl Builder {
             clock,
             restart_on_panic,
         } = self;
+        expect_world(format_args!(
+            "node `{name}` can be started inside a scenario only"
+        ));
         WORLD.with(|world| {
-            assert!(
-                world.phase.get() != Phase::Idle,
-                "there is no world here: node `{name}` can be started inside a scenario only"
-            );
             let text: Rc<str> = name.as_str().into();
             let id = world.with(|core, _| {
                 let taken = core.nodes.iter().any(|entry| entry.name == text);

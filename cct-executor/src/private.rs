@@ -62,6 +62,11 @@ pub fn waypoint(
 
 pub use crate::explore::testcase::TestCase;
 
+/// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
+pub async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
+    crate::task::LocalSet::new().run_until(scenario).await
+}
+
 /// Runs a test written with the attribute.
 ///
 /// # Panics

@@ -46,8 +46,9 @@ use proc_macro::TokenStream;
 /// | `start_paused` | bool | as in tokio |
 /// | `keep_going` | bool | count failures instead of stopping at the first |
 /// | `learnt` | `"file"` | where a strategy keeps what it has learnt |
-/// | `flavor` | `"multi_thread"`, `"current_thread"` | `current_thread` implies `granularity = "await"` |
+/// | `flavor` | `"multi_thread"`, `"current_thread"`, `"local"` | the last two imply `granularity = "await"`; under `local` the test may call `spawn_local` |
 /// | `worker_threads` | integer | accepted for tokio's sake; does not narrow the exploration |
+/// | `name` | string | a runtime's name in tokio; accepted, without effect |
 /// | `crate` | `"path"` or path | where `cct_executor` is found, if renamed |
 ///
 /// Durations are an integer and a unit: `ms`, `s`, `m` or `h`.

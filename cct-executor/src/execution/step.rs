@@ -94,6 +94,7 @@ impl World {
             budget,
             may_block: false,
             untouched: true,
+            heir_of: 0,
         });
         let result = catch_unwind(AssertUnwindSafe(|| {
             if aborted {

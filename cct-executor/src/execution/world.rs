@@ -41,6 +41,8 @@ pub(crate) struct Running {
     pub(crate) may_block: bool,
     /// Nothing was done yet since the task was picked.
     pub(crate) untouched: bool,
+    /// Id of the ended task whose output is dropped here, or 0: destructors see it as theirs.
+    pub(crate) heir_of: u32,
 }
 
 impl Running {
@@ -51,6 +53,7 @@ impl Running {
         budget: Running::UNLIMITED,
         may_block: false,
         untouched: false,
+        heir_of: 0,
     };
 }
 
@@ -137,6 +140,15 @@ impl Decider for Nobody {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+/// Panics, in the caller's name, unless this thread runs a world.
+#[track_caller]
+pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
+    // Not in the closure, which would be the place of the panic.
+    if WORLD.with(|world| world.phase.get()) == Phase::Idle {
+        panic!("there is no world here: {needs}");
     }
 }
 

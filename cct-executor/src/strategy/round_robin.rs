@@ -1,10 +1,13 @@
 //! Round robin: the one schedule that tokio's `current_thread` runtime would show.
 //!
 //! After the scheduler of tokio's `current_thread` runtime: a first-in first-out queue of tasks
-//! that have become ready.
+//! that have become ready, taken in rounds. A round ends when the queue is empty, or after 61
+//! tasks; the test itself, which stands where tokio's `block_on` stands, runs between rounds, and
+//! only then do tasks that called `yield_now` queue again. So `yield_now` in a test lets everything
+//! else run that can.
 //!
-//! Guarantee: deterministic and independent of the seed; a task that becomes enabled runs before
-//! any task that becomes enabled after it. Every iteration would be the same one, so a run has a
+//! Guarantee: deterministic and independent of the seed; of tasks that did not yield, the one that
+//! becomes enabled first runs first. Every iteration would be the same one, so a run has a
 //! single iteration and is exhausted then. That says nothing about other schedules: it is a
 //! baseline, and the schedule to start reading a program with.
 //!
@@ -21,14 +24,26 @@
 use super::spec::Entry;
 use super::{Flow, Interests, Lanes, Strategy};
 use crate::words::enabled::EnabledActions;
-use crate::words::{ActionKey, ActionKind, EnabledSet, Iteration, Pick, SchedulingPoint};
+use crate::words::{
+    Action, ActionKey, ActionKind, EnabledSet, Iteration, OpKind, Pick, SchedulingPoint,
+};
 use std::collections::VecDeque;
+
+/// How many tasks a round has at most, as in tokio.
+const ROUND: u32 = 61;
+
+/// The scenario's own task is the first action of its world.
+const MAIN: usize = 0;
 
 /// Runs tasks in the order in which they became enabled.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
     /// Tasks and messages, timers, cancellations, faults; a queue is looked at when those before it have nothing enabled.
     queues: [Queue; 4],
+    /// Tasks that yielded during this round.
+    yielded: Queue,
+    /// How many tasks this round may still have; none at first, as the test itself begins.
+    left: u32,
     done: bool,
 }
 
@@ -63,10 +78,10 @@ impl Queue {
         self.entries.push_back((key, self.last_ticket));
     }
 
-    fn contains(&self, key: ActionKey) -> bool {
-        self.valid
-            .get(key.index())
-            .is_some_and(|&ticket| ticket != 0)
+    fn forget(&mut self, key: ActionKey) {
+        if let Some(ticket) = self.valid.get_mut(key.index()) {
+            *ticket = 0;
+        }
     }
 
     /// Takes out the first action that is enabled, and those before it.
@@ -96,42 +111,67 @@ impl RoundRobin {
         Self::default()
     }
 
-    fn queue(&mut self, kind: ActionKind) -> &mut Queue {
-        &mut self.queues[match kind {
-            ActionKind::Run | ActionKind::Deliver => 0,
-            ActionKind::Fire => 1,
-            ActionKind::Cancel | ActionKind::Value(_) => 2,
-            ActionKind::Fault => 3,
-        }]
+    /// Puts an action at the end of its queue, wherever it was before.
+    fn append(&mut self, action: &Action) {
+        let key = action.key();
+        let queue = match action.kind() {
+            ActionKind::Run | ActionKind::Deliver => {
+                self.yielded.forget(key);
+                self.queues[0].forget(key);
+                match action.op().kind {
+                    // It waits for the end of the round, not in the queue.
+                    _ if key.index() == MAIN => return,
+                    OpKind::Yield => &mut self.yielded,
+                    _ => &mut self.queues[0],
+                }
+            }
+            ActionKind::Fire => &mut self.queues[1],
+            ActionKind::Cancel | ActionKind::Value(_) => &mut self.queues[2],
+            ActionKind::Fault => &mut self.queues[3],
+        };
+        queue.append(key);
     }
 
     fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {
-        let going_on = point.current.filter(|_| point.can_continue);
-        for key in enabled.fresh().filter(|key| going_on != Some(*key)) {
+        for key in enabled.fresh().filter(|key| point.current != Some(*key)) {
             // What is disabled again will come as fresh once more.
             if let Some(pick) = enabled.find(key) {
-                self.queue(enabled.action(pick).kind()).append(key);
+                self.append(enabled.action(pick));
             }
         }
-        if let Some((key, pick)) = point
-            .current
-            .and_then(|key| Some((key, enabled.find(key)?)))
-        {
+        if let Some(pick) = point.current.and_then(|key| enabled.find(key)) {
             if point.can_continue {
                 return pick;
             }
-            let queue = self.queue(enabled.action(pick).kind());
-            if !queue.contains(key) {
-                queue.append(key);
-            }
+            // It has just returned from its poll, so it comes after all that its poll woke.
+            self.append(enabled.action(pick));
         }
-        self.queues
-            .iter_mut()
-            .find_map(|queue| queue.take(enabled))
+        if point.current.is_some_and(|key| key.index() == MAIN) {
+            self.left = ROUND;
+        }
+        self.next_of_round(enabled)
+            .or_else(|| self.new_round(enabled))
+            .or_else(|| self.queues[1..].iter_mut().find_map(|q| q.take(enabled)))
             .unwrap_or_else(|| {
                 let mut picks = enabled.iter().map(|(pick, _)| pick);
                 picks.next().expect("cct bug: a decision without choices")
             })
+    }
+
+    fn next_of_round(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
+        self.left = self.left.checked_sub(1)?;
+        self.queues[0].take(enabled)
+    }
+
+    /// Those who yielded queue again, and the test itself goes first.
+    fn new_round(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
+        self.left = ROUND;
+        while let Some(pick) = self.yielded.take(enabled) {
+            self.queues[0].append(enabled.action(pick).key());
+        }
+        enabled
+            .find(ActionKey::from_index(MAIN))
+            .or_else(|| self.next_of_round(enabled))
     }
 }
 
@@ -156,6 +196,8 @@ impl Strategy for RoundRobin {
             return Flow::Exhausted;
         }
         self.queues.iter_mut().for_each(Queue::clear);
+        self.yielded.clear();
+        self.left = 0;
         Flow::Continue
     }
 
@@ -188,7 +230,8 @@ mod tests {
     #[test]
     fn a_poll_goes_on() {
         let task = vec![Do::Step, Do::Yield, Do::Step, Do::Step];
-        assert_eq!(order(vec![task; 2]), [0, 0, 1, 1, 0, 0, 1, 1]);
+        // Task 0 is the test itself: it waits for the end of the round.
+        assert_eq!(order(vec![task; 2]), [0, 0, 1, 1, 1, 1, 0, 0]);
     }
 
     #[test]
@@ -198,8 +241,8 @@ mod tests {
         let other = vec![Do::Yield, Do::Yield, Do::Step];
         let order = order(vec![holder, waiter, other]);
         // Task 1 wants the lock while task 0 holds it. It becomes enabled during task 0's turn,
-        // so it comes after task 2, which was waiting all along, and before task 0's next turn.
-        assert_eq!(order, [0, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2]);
+        // so it comes after task 2, which was waiting all along.
+        assert_eq!(order, [0, 0, 1, 2, 0, 0, 2, 1, 1, 2, 0]);
     }
 
     #[test]

@@ -128,6 +128,19 @@ impl<T> JoinHandle<T> {
         }
     }
 
+    /// Drops an output that nobody took. Its destructor sees the id of the task that made it, as
+    /// in tokio.
+    fn drop_in_its_name(&self, output: Option<Result<T, JoinError>>) {
+        let id = u32::try_from(self.task.id.0).expect("cct bug: ids are counted in 32 bits");
+        WORLD.with(|world| {
+            world.with_running(
+                |running| running.heir_of = id,
+                |now, before| now.heir_of = before.heir_of,
+                || drop(output),
+            );
+        });
+    }
+
     /// Notes that the running task waits for this one.
     pub(super) fn note_blocked(&self, site: &'static Location<'static>) {
         let resource = task_resource(self.task.key);
@@ -150,7 +163,9 @@ impl<T> Drop for JoinHandle<T> {
             self.task
                 .in_world(|world| world.with(|core, _| core.panic_ignored(key)));
         }
-        drop(unseen);
+        if std::mem::needs_drop::<T>() && matches!(unseen, Some(Ok(_))) {
+            self.drop_in_its_name(unseen);
+        }
     }
 }
 

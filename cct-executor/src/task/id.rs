@@ -31,6 +31,10 @@ pub fn id() -> Id {
 pub fn try_id() -> Option<Id> {
     WORLD
         .try_with(|world| {
+            let heir_of = world.running.get().heir_of;
+            if heir_of != 0 {
+                return Some(Id(u64::from(heir_of)));
+            }
             world
                 .current()
                 .filter(|&key| key != MAIN)

@@ -4,7 +4,7 @@ use super::handle::JoinHandle;
 use super::spawn::{Options, spawn_with};
 use crate::execution::core::NONE;
 use crate::execution::panics;
-use crate::execution::world::{Phase, WORLD, World};
+use crate::execution::world::{Phase, WORLD, World, expect_world};
 use pin_project_lite::pin_project;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -98,11 +98,8 @@ impl LocalSet {
 
     #[track_caller]
     fn group(&self) -> u32 {
+        expect_world(format_args!("a LocalSet works inside a scenario only"));
         WORLD.with(|world| {
-            assert!(
-                world.phase.get() != Phase::Idle,
-                "there is no world here: a LocalSet works inside a scenario only"
-            );
             let (serial, group) = self.group.get();
             if serial == world.serial.get() {
                 return group;

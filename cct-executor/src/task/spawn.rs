@@ -7,7 +7,7 @@ use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
 use crate::execution::tasks::{Body, Spawn};
 use crate::execution::waker::TaskWaker;
-use crate::execution::world::{Phase, WORLD};
+use crate::execution::world::{Phase, WORLD, expect_world};
 use crate::raw::shared::Home;
 use crate::words::{Access, NodeId, Op, OpKind};
 use std::panic::Location;
@@ -101,13 +101,12 @@ pub(super) fn spawn_body<T>(
     options: Options,
     blocking: bool,
 ) -> JoinHandle<T> {
+    expect_world(format_args!(
+        "spawn must be called inside a scenario, as in a test with #[cct_executor::test] or a \
+         closure given to Checker::run"
+    ));
     WORLD.with(|world| {
-        let Some(home) = Home::here().filter(|_| world.phase.get() != Phase::Idle) else {
-            panic!(
-                "there is no world here: spawn must be called inside a scenario, as in a test \
-                 with #[cct_executor::test] or a closure given to Checker::run"
-            )
-        };
+        let home = Home::here().expect("cct bug: a world without a home");
         let serial = world.serial.get();
         if world.phase.get() == Phase::Closing {
             world.count_inert();

@@ -1,7 +1,7 @@
 //! Stopping the clock and moving it by hand.
 
 use crate::execution::waker::Waiter;
-use crate::execution::world::{Phase, WORLD, World};
+use crate::execution::world::{WORLD, World, expect_world};
 use std::future::poll_fn;
 use std::panic::Location;
 use std::task::Poll;
@@ -10,19 +10,13 @@ use std::time::Duration;
 /// The world whose clock is meant.
 #[track_caller]
 fn with_clock<R>(f: impl FnOnce(&World) -> R) -> R {
-    WORLD.with(|world| {
-        assert!(
-            world.phase.get() != Phase::Idle,
-            "there is no world here: time cannot be frozen or moved outside a scenario"
-        );
-        f(world)
-    })
+    expect_world(format_args!(
+        "time cannot be frozen or moved outside a scenario"
+    ));
+    WORLD.with(f)
 }
 
-#[track_caller]
-fn assert_frozen(world: &World) {
-    assert!(world.frozen.get(), "time is not frozen");
-}
+const NOT_FROZEN: &str = "time is not frozen";
 
 /// Freezes the clock, so that [`advance`] may move it. Timers still fire when nothing else can
 /// run, as with tokio's paused clock.
@@ -31,7 +25,8 @@ fn assert_frozen(world: &World) {
 /// When it is frozen already, and outside a world.
 #[track_caller]
 pub fn pause() {
-    with_clock(|world| assert!(!world.frozen.replace(true), "time is already frozen"));
+    let frozen = with_clock(|world| world.frozen.replace(true));
+    assert!(!frozen, "time is already frozen");
 }
 
 /// Ends what [`pause`] began.
@@ -40,10 +35,8 @@ pub fn pause() {
 /// When the clock is not frozen, and outside a world.
 #[track_caller]
 pub fn resume() {
-    with_clock(|world| {
-        assert_frozen(world);
-        world.frozen.set(false);
-    });
+    let frozen = with_clock(|world| world.frozen.replace(false));
+    assert!(frozen, "{NOT_FROZEN}");
 }
 
 /// Moves the frozen clock, fires what has become due, and yields once.
@@ -65,7 +58,7 @@ pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + U
             return Poll::Ready(());
         }
         with_clock(|world| {
-            assert_frozen(world);
+            assert!(world.frozen.get(), "{NOT_FROZEN}");
             move_clock(world, duration);
             world.yield_now(cx, site);
         });

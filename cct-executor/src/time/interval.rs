@@ -17,6 +17,7 @@ const ON_TIME: Duration = Duration::from_millis(5);
 /// When the period is zero, and outside a world.
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
+    assert_period(period);
     let serial = current_world();
     Interval::at(Instant::now(), period, serial, Location::caller())
 }
@@ -27,7 +28,14 @@ pub fn interval(period: Duration) -> Interval {
 /// When the period is zero, and outside a world.
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
+    assert_period(period);
     Interval::at(start, period, current_world(), Location::caller())
+}
+
+/// Before the world is looked for, as tokio does.
+#[track_caller]
+fn assert_period(period: Duration) {
+    assert!(!period.is_zero(), "`period` must be non-zero.");
 }
 
 /// What an [`Interval`] does after ticks came late.
@@ -69,14 +77,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    #[track_caller]
     fn at(
         start: Instant,
         period: Duration,
         serial: u64,
         site: &'static Location<'static>,
     ) -> Interval {
-        assert!(!period.is_zero(), "`period` must be non-zero.");
         Interval {
             delay: Box::pin(Sleep::at(start, serial, site)),
             period: bounded(period),

@@ -7,7 +7,7 @@ use super::Instant;
 use crate::execution::core::Core;
 use crate::execution::timers::TimerId;
 use crate::execution::waker::Waiter;
-use crate::execution::world::{Phase, WORLD, World};
+use crate::execution::world::{Phase, WORLD, World, expect_world};
 use crate::task::coop;
 use crate::words::{Access, Op, OpKind};
 use pin_project_lite::pin_project;
@@ -62,14 +62,11 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 /// The serial of the world that this thread runs.
 #[track_caller]
 pub(super) fn current_world() -> u64 {
-    WORLD.with(|world| {
-        assert!(
-            world.phase.get() != Phase::Idle,
-            "there is no world here: timers must be made inside a scenario, as in a test with \
-             #[cct_executor::test] or a closure given to Checker::run"
-        );
-        world.serial.get()
-    })
+    expect_world(format_args!(
+        "timers must be made inside a scenario, as in a test with #[cct_executor::test] or a \
+         closure given to Checker::run"
+    ));
+    WORLD.with(|world| world.serial.get())
 }
 
 pin_project! {

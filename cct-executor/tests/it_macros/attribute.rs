@@ -111,6 +111,10 @@ mod recorder {
             pub(in super::super) line: u32,
         }
 
+        pub(in super::super) async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
+            scenario.await
+        }
+
         pub(in super::super) fn run_test<S, F>(case: TestCase, checker: Checker, scenario: S)
         where
             S: Fn() -> F,
@@ -194,6 +198,9 @@ mod subjects {
     #[cct_executor::test(crate = recorder, flavor = "current_thread", clock = "adversarial")]
     pub(super) async fn one_thread() {}
 
+    #[cct_executor::test(crate = recorder, flavor = "local", name = "a runtime")]
+    pub(super) async fn local() {}
+
     #[cct_executor::test(crate = recorder, seed = "0123456789abcdef", granularity = "op")]
     pub(super) async fn fails() -> Result<(), String> {
         Err("at once".to_owned())
@@ -267,6 +274,17 @@ fn other_values() {
     assert!(last().calls.is_empty());
     subjects::one_thread();
     assert_eq!(last().calls, ["granularity Await", "clock Adversarial"]);
+    subjects::local();
+    assert_eq!(last().calls, ["granularity Await"]);
+}
+
+#[cct_executor::test(flavor = "local", iterations = 20)]
+async fn a_local_test_spawns_what_cannot_be_sent() {
+    let shared = std::rc::Rc::new(std::cell::Cell::new(1));
+    let theirs = shared.clone();
+    let task = cct_executor::task::spawn_local(async move { theirs.set(2) });
+    task.await.expect("nothing panics");
+    assert_eq!(shared.get(), 2);
 }
 
 #[test]

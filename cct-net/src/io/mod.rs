@@ -2,6 +2,7 @@
 
 mod interest;
 mod ready;
+pub(crate) mod spare;
 
 pub use interest::Interest;
 pub use ready::Ready;

@@ -55,8 +55,9 @@ macro_rules! read_methods {
         /// As for [`try_read`](Self::try_read).
         #[track_caller]
         pub fn try_read_buf<B: ::bytes::BufMut>(&self, buf: &mut B) -> ::std::io::Result<usize> {
-            let room = buf.remaining_mut().min(self.end().readable());
-            let mut bytes = vec![0; room.max(1).min(buf.remaining_mut())];
+            let spare = $crate::io::spare::spare(buf);
+            let room = spare.min(self.end().readable());
+            let mut bytes = vec![0; room.max(1).min(spare)];
             let count = self.try_read(&mut bytes)?;
             buf.put_slice(&bytes[..count]);
             Ok(count)

@@ -167,6 +167,10 @@ impl Drop for TcpListener {
     }
 }
 
+// As in tokio: a panic leaves nothing half done behind a socket.
+impl std::panic::UnwindSafe for TcpListener {}
+impl std::panic::RefUnwindSafe for TcpListener {}
+
 impl fmt::Debug for TcpListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TcpListener")

@@ -318,6 +318,10 @@ impl Drop for TcpSocket {
     }
 }
 
+// As in tokio: a panic leaves nothing half done behind a socket.
+impl std::panic::UnwindSafe for TcpSocket {}
+impl std::panic::RefUnwindSafe for TcpSocket {}
+
 impl fmt::Debug for TcpSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TcpSocket")

@@ -34,6 +34,7 @@ pub(super) struct Settings {
     pub(super) nodelay: bool,
     pub(super) linger: Option<Duration>,
     pub(super) ttl: u32,
+    pub(super) quickack: bool,
 }
 
 impl Default for Settings {
@@ -42,6 +43,7 @@ impl Default for Settings {
             nodelay: false,
             linger: None,
             ttl: 64,
+            quickack: true,
         }
     }
 }
@@ -107,6 +109,23 @@ impl TcpStream {
     /// None.
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.settings.with(|s| s.nodelay = nodelay);
+        Ok(())
+    }
+
+    /// Whether what arrives is acknowledged at once; true at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn quickack(&self) -> io::Result<bool> {
+        Ok(self.settings.with(|s| s.quickack))
+    }
+
+    /// Sets whether what arrives is acknowledged at once. Here nobody can tell.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
+        self.settings.with(|s| s.quickack = quickack);
         Ok(())
     }
 
@@ -200,6 +219,10 @@ impl AsRef<TcpStream> for TcpStream {
         self
     }
 }
+
+// As in tokio: a panic leaves nothing half done behind a socket.
+impl std::panic::UnwindSafe for TcpStream {}
+impl std::panic::RefUnwindSafe for TcpStream {}
 
 impl fmt::Debug for TcpStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -36,6 +36,8 @@ pub(super) struct State {
     pub(super) loop_v4: bool,
     pub(super) loop_v6: bool,
     pub(super) ttl: u32,
+    pub(super) tos: u32,
+    pub(super) tclass: u32,
     pub(super) multicast_ttl: u32,
     pub(super) groups: Vec<IpAddr>,
 }
@@ -66,6 +68,8 @@ impl Inner {
                 loop_v4: true,
                 loop_v6: true,
                 ttl: 64,
+                tos: 0,
+                tclass: 0,
                 multicast_ttl: 1,
                 groups: Vec::new(),
             }),

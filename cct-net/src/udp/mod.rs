@@ -4,6 +4,7 @@
 //! rule says so, the receiver's buffer is full or nobody is bound; besides, where
 //! [`Options::loss`] makes it a choice.
 
+mod bufs;
 pub(crate) mod inner;
 mod options;
 pub(crate) mod send;

@@ -124,6 +124,40 @@ impl UdpSocket {
         self.set(|state| state.ttl = ttl)
     }
 
+    /// The type of service of what it sends; 0 at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn tos_v4(&self) -> io::Result<u32> {
+        self.get(|state| state.tos)
+    }
+
+    /// Sets the type of service of what it sends. Links here treat all alike.
+    ///
+    /// # Errors
+    /// `InvalidInput` for more than 255.
+    pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
+        check_class(tos)?;
+        self.set(|state| state.tos = tos)
+    }
+
+    /// The traffic class of what it sends; 0 at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn tclass_v6(&self) -> io::Result<u32> {
+        self.get(|state| state.tclass)
+    }
+
+    /// Sets the traffic class of what it sends. Links here treat all alike.
+    ///
+    /// # Errors
+    /// `InvalidInput` for more than 255.
+    pub fn set_tclass_v6(&self, tclass: u32) -> io::Result<()> {
+        check_class(tclass)?;
+        self.set(|state| state.tclass = tclass)
+    }
+
     fn join(&self, group: IpAddr) -> io::Result<()> {
         check_group(group)?;
         let known = self.inner.state.with(|state| {
@@ -187,6 +221,14 @@ impl UdpSocket {
         let _ = interface;
         self.leave((*multiaddr).into())
     }
+}
+
+fn check_class(class: u32) -> io::Result<()> {
+    if class <= 255 {
+        return Ok(());
+    }
+    let text = format!("a class of service of {class}: expected 0 to 255");
+    Err(io::Error::new(ErrorKind::InvalidInput, text))
 }
 
 fn check_group(group: IpAddr) -> io::Result<()> {

@@ -6,7 +6,6 @@ use crate::host::hosts;
 use crate::host::ports::Share;
 use crate::io::{Interest, Ready};
 use crate::stream::waiters::Wait;
-use bytes::BufMut;
 use cct_executor::node::current;
 use cct_executor::shim::{Access, OpKind};
 use cct_executor::task::coop;
@@ -18,7 +17,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-type Site = &'static Location<'static>;
+pub(super) type Site = &'static Location<'static>;
 
 /// A UDP socket.
 ///
@@ -38,7 +37,7 @@ fn fill(buf: &mut [u8], datagram: &Datagram) -> usize {
     count
 }
 
-fn would_block<T>() -> io::Result<T> {
+pub(super) fn would_block<T>() -> io::Result<T> {
     Err(ErrorKind::WouldBlock.into())
 }
 
@@ -399,46 +398,6 @@ impl UdpSocket {
         self.try_in(buf, false, Location::caller())
     }
 
-    /// As [`recv_from`](Self::recv_from), to the end of a buffer that grows.
-    ///
-    /// # Scheduling points
-    /// One before looking for a datagram.
-    ///
-    /// # Cancel safety
-    /// Safe: no datagram is lost.
-    ///
-    /// # Errors
-    /// As for [`recv`](Self::recv).
-    #[track_caller]
-    pub fn recv_buf_from<B: BufMut>(
-        &self,
-        buf: &mut B,
-    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
-        let site = Location::caller();
-        async move {
-            let next = poll_fn(|cx| self.inner.poll_next(cx, false, Wait::Future, site)).await?;
-            let count = next.data.len().min(buf.remaining_mut());
-            buf.put_slice(&next.data[..count]);
-            Ok((count, self.inner.shown(next.from)))
-        }
-    }
-
-    /// As [`recv`](Self::recv), to the end of a buffer that grows.
-    ///
-    /// # Scheduling points
-    /// One before looking for a datagram.
-    ///
-    /// # Cancel safety
-    /// Safe: no datagram is lost.
-    ///
-    /// # Errors
-    /// As for [`recv`](Self::recv).
-    #[track_caller]
-    pub fn recv_buf<B: BufMut>(&self, buf: &mut B) -> impl Future<Output = io::Result<usize>> {
-        let from = self.recv_buf_from(buf);
-        async move { from.await.map(|(count, _)| count) }
-    }
-
     /// As [`recv_from`](Self::recv_from), but the datagram stays.
     ///
     /// # Scheduling points
@@ -549,6 +508,10 @@ impl Drop for UdpSocket {
         drop(freed);
     }
 }
+
+// As in tokio: a panic leaves nothing half done behind a socket.
+impl std::panic::UnwindSafe for UdpSocket {}
+impl std::panic::RefUnwindSafe for UdpSocket {}
 
 impl fmt::Debug for UdpSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

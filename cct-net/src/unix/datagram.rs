@@ -6,6 +6,7 @@ use super::registry::Bound;
 use crate::host::hosts;
 use crate::io::{Interest, Ready};
 use crate::stream::waiters::Wait;
+use bytes::Bytes;
 use cct_executor::node::current;
 use cct_executor::shim::{Access, OpKind};
 use cct_executor::task::coop;
@@ -18,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-type Site = &'static Location<'static>;
+pub(super) type Site = &'static Location<'static>;
 
 /// A Unix datagram socket. Nothing is lost or overtaken: with 11 datagrams waiting at the receiver,
 /// senders wait.
@@ -28,7 +29,7 @@ type Site = &'static Location<'static>;
 /// how many bytes they filled. A future of `send_to` waits for the socket that the path leads to
 /// when it is first polled.
 pub struct UnixDatagram {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
 }
 
 fn fill(buf: &mut [u8], data: &[u8]) -> usize {
@@ -37,7 +38,7 @@ fn fill(buf: &mut [u8], data: &[u8]) -> usize {
     count
 }
 
-fn would_block<T>() -> io::Result<T> {
+pub(super) fn would_block<T>() -> io::Result<T> {
     Err(ErrorKind::WouldBlock.into())
 }
 
@@ -95,7 +96,7 @@ impl UnixDatagram {
         Ok(())
     }
 
-    fn find(&self, path: &Path) -> io::Result<Arc<Inner>> {
+    pub(super) fn find(&self, path: &Path) -> io::Result<Arc<Inner>> {
         let over = || io::Error::other("the scenario that this socket belongs to is over");
         let hosts = self.inner.hosts.upgrade().ok_or_else(over)?;
         hosts
@@ -114,7 +115,7 @@ impl UnixDatagram {
         to.push(&name, data)
     }
 
-    fn poll_push(
+    pub(super) fn poll_push(
         &self,
         cx: &mut Context<'_>,
         to: &Arc<Inner>,
@@ -233,29 +234,45 @@ impl UnixDatagram {
         buf: &mut [u8],
         (wait, site): (Wait, Site),
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
+        let (from, data) = ready!(self.poll_next(cx, wait, site));
+        Poll::Ready(Ok((fill(buf, &data), from)))
+    }
+
+    /// The next datagram; an empty one when no more will come.
+    pub(super) fn poll_next(
+        &self,
+        cx: &mut Context<'_>,
+        wait: Wait,
+        site: Site,
+    ) -> Poll<(SocketAddr, Bytes)> {
         let inner = &self.inner;
         ready!(inner.resource.point(OpKind::Recv, Access::Write, site));
         let budget = ready!(coop::poll_proceed(cx));
-        if let Some((from, data)) = inner.pop() {
+        if let Some(datagram) = inner.pop() {
             budget.made_progress();
-            return Poll::Ready(Ok((fill(buf, &data), from)));
+            return Poll::Ready(datagram);
         }
         if inner.is_shut() {
-            return Poll::Ready(Ok((0, SocketAddr::default())));
+            return Poll::Ready(Default::default());
         }
         inner.wait_to_read(cx, wait);
         inner.resource.blocked(OpKind::Recv, site);
         Poll::Pending
     }
 
-    fn try_in(&self, buf: &mut [u8], site: Site) -> io::Result<(usize, SocketAddr)> {
+    pub(super) fn try_next(&self, site: Site) -> io::Result<(SocketAddr, Bytes)> {
         let inner = &self.inner;
         inner.resource.sync_point(OpKind::Recv, Access::Write, site);
         match inner.pop() {
-            Some((from, data)) => Ok((fill(buf, &data), from)),
-            None if inner.is_shut() => Ok((0, SocketAddr::default())),
+            Some(datagram) => Ok(datagram),
+            None if inner.is_shut() => Ok(Default::default()),
             None => would_block(),
         }
+    }
+
+    fn try_in(&self, buf: &mut [u8], site: Site) -> io::Result<(usize, SocketAddr)> {
+        let (from, data) = self.try_next(site)?;
+        Ok((fill(buf, &data), from))
     }
 
     /// Receives a datagram. What does not fit in the buffer is lost.
@@ -488,6 +505,10 @@ impl Drop for UnixDatagram {
         self.inner.wake_all();
     }
 }
+
+// As in tokio: a panic leaves nothing half done behind a socket.
+impl std::panic::UnwindSafe for UnixDatagram {}
+impl std::panic::RefUnwindSafe for UnixDatagram {}
 
 impl fmt::Debug for UnixDatagram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

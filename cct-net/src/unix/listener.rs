@@ -117,6 +117,10 @@ impl Drop for UnixListener {
     }
 }
 
+// As in tokio: a panic leaves nothing half done behind a socket.
+impl std::panic::UnwindSafe for UnixListener {}
+impl std::panic::RefUnwindSafe for UnixListener {}
+
 impl fmt::Debug for UnixListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnixListener")

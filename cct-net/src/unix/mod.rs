@@ -5,6 +5,7 @@
 //! crashes. Credentials, pipes and file descriptors are not modelled.
 
 mod addr;
+mod bufs;
 mod datagram;
 mod inner;
 mod listener;

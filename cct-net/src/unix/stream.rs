@@ -141,6 +141,10 @@ impl AsRef<UnixStream> for UnixStream {
     }
 }
 
+// As in tokio: a panic leaves nothing half done behind a socket.
+impl std::panic::UnwindSafe for UnixStream {}
+impl std::panic::RefUnwindSafe for UnixStream {}
+
 impl fmt::Debug for UnixStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [local, peer] = self.addresses();

@@ -1,6 +1,7 @@
 //! Where tasks run in the order in which they were woken.
 //!
-//! `yield_now` is left out: tokio wakes those who yielded in an order that it does not promise.
+//! Of several tasks that call `yield_now` none comes before the other here: tokio wakes them in an
+//! order that it does not promise.
 
 use super::rt::{spawn, sync, task as tasks, time};
 use cct_tests::{Log, note};
@@ -198,4 +199,77 @@ pub(crate) async fn join_handles_report_in_order(log: Log) {
     while let Some(task) = set.join_next().await {
         note!(log, "{}", task.unwrap());
     }
+}
+
+/// Spawns a task that spawns the next, and so on.
+fn chain(log: &Log, left: u32) {
+    if left > 0 {
+        let log = log.clone();
+        drop(spawn(async move {
+            note!(log, "{left} left");
+            chain(&log, left - 1);
+        }));
+    }
+}
+
+pub(crate) async fn a_yield_of_the_root_lets_everybody_run(log: Log) {
+    chain(&log, 3);
+    tasks::yield_now().await;
+    note!(log, "one yield later");
+    let (tx, rx) = sync::oneshot::channel();
+    let theirs = log.clone();
+    let waiting = spawn(async move { note!(theirs, "told {:?}", rx.await) });
+    tasks::yield_now().await;
+    tx.send(7).unwrap();
+    tasks::yield_now().await;
+    note!(log, "told already {}", waiting.is_finished());
+}
+
+pub(crate) async fn the_root_waits_for_the_end_of_the_round(log: Log) {
+    let (tx, rx) = sync::oneshot::channel();
+    let theirs = log.clone();
+    drop(spawn(async move {
+        note!(theirs, "wakes the root");
+        tx.send(()).unwrap();
+        chain(&theirs, 2);
+    }));
+    let theirs = log.clone();
+    drop(spawn(async move {
+        for round in 0..2 {
+            note!(theirs, "round {round}");
+            step_aside().await;
+        }
+    }));
+    rx.await.unwrap();
+    note!(log, "the root");
+}
+
+pub(crate) async fn a_round_has_an_end(log: Log) {
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let theirs = stop.clone();
+    let busy = spawn(async move {
+        while !theirs.load(std::sync::atomic::Ordering::SeqCst) {
+            step_aside().await;
+        }
+    });
+    for _ in 0..3 {
+        tasks::yield_now().await;
+    }
+    stop.store(true, std::sync::atomic::Ordering::SeqCst);
+    busy.await.unwrap();
+    note!(log, "the root had its turn");
+}
+
+pub(crate) async fn who_yields_comes_after_who_became_ready(log: Log) {
+    let (mine, theirs) = (log.clone(), log.clone());
+    let first = spawn(async move {
+        note!(mine, "yields");
+        tasks::yield_now().await;
+        note!(mine, "comes back");
+    });
+    let second = spawn(async move {
+        note!(theirs, "spawns");
+        chain(&theirs, 2);
+    });
+    finish(vec![first, second]).await;
 }

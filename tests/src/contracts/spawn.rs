@@ -209,6 +209,41 @@ impl Drop for IdAtDrop {
     }
 }
 
+/// Tells which task its destructor runs for.
+struct Owned(Log, Option<tasks::Id>);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        note!(self.0, "the task's own {}", tasks::try_id() == self.1);
+    }
+}
+
+pub(crate) async fn an_output_that_nobody_takes_is_dropped_in_its_tasks_name(log: Log) {
+    let owned = |log: &Log| {
+        let log = log.clone();
+        spawn(async move { Owned(log, tasks::try_id()) })
+    };
+    let ended = owned(&log);
+    while !ended.is_finished() {
+        tasks::yield_now().await;
+    }
+    drop(ended);
+    note!(log, "{:?}", tasks::try_id());
+    let taken = owned(&log).await.unwrap();
+    note!(log, "taken");
+    drop(taken);
+    let inside = owned(&log);
+    let outer = spawn(async move {
+        while !inside.is_finished() {
+            tasks::yield_now().await;
+        }
+        let before = tasks::try_id();
+        drop(inside);
+        before == tasks::try_id()
+    });
+    note!(log, "{:?}", outer.await.unwrap());
+}
+
 pub(crate) async fn the_id_is_current_while_a_task_is_dropped(log: Log) {
     for abort in [false, true] {
         let (tx, rx) = oneshot::channel();

@@ -53,7 +53,9 @@ macro_rules! runtime_contracts {
                     an_aborted_newborn_never_runs notify_waiters_wakes_in_order
                     a_mutex_goes_round_in_order a_full_channel_alternates broadcast_wakes_in_order
                     equal_deadlines_fire_in_order a_ready_operation_does_not_yield
-                    join_handles_report_in_order;
+                    join_handles_report_in_order a_yield_of_the_root_lets_everybody_run
+                    the_root_waits_for_the_end_of_the_round a_round_has_an_end
+                    who_yields_comes_after_who_became_ready;
             }
             interval {
                 clock: the_first_tick_is_immediate interval_at_waits_for_its_start burst_catches_up
@@ -125,6 +127,7 @@ macro_rules! runtime_contracts {
                     a_dropped_handle_detaches abort_handles_do_not_keep_the_output
                     joining_is_woken_once_done a_task_knows_its_id the_root_has_no_id
                     ids_are_unique_and_errors_carry_them the_id_is_current_while_a_task_is_dropped
+                    an_output_that_nobody_takes_is_dropped_in_its_tasks_name
                     a_panic_while_aborting_is_the_result
                     aborting_oneself_takes_effect_at_the_next_await errors_turn_into_io_errors
                     a_destructor_may_spawn;

@@ -30,6 +30,11 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
     // Named like the test: an identifier that the body could mean otherwise would be captured.
     let mut scenario = name.clone();
     scenario.set_span(name.span().resolved_at(Span::mixed_site()));
+    let passed = if options.local {
+        quote!(|| #crate_path::__private::on_one_thread(#scenario()))
+    } else {
+        quote!(#scenario)
+    };
     let arguments = quote! {
         #crate_path::__private::TestCase {
             name: ::core::concat!(::core::module_path!(), "::", #text),
@@ -38,7 +43,7 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
             line: ::core::line!(),
         },
         #crate_path::Checker::new()#(#calls)*,
-        #scenario,
+        #passed,
     };
     let run_test = call_at_result(quote!(#crate_path::__private::run_test), &arguments, output);
     quote! {

@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -31,6 +31,7 @@ const NAMES: [&str; 22] = [
     "learnt",
     "flavor",
     "worker_threads",
+    "name",
     "crate",
 ];
 
@@ -80,6 +81,7 @@ fn check_name(name: &Ident) -> syn::Result<()> {
 #[derive(Clone, Copy, PartialEq)]
 enum Flavor {
     CurrentThread,
+    Local,
     MultiThread,
 }
 
@@ -88,6 +90,8 @@ enum Flavor {
 pub(super) struct Options {
     /// Where `cct_executor` is, if the user says so.
     pub(super) crate_path: Option<Path>,
+    /// The scenario may call `spawn_local`.
+    pub(super) local: bool,
     /// Builder calls in the order of the options.
     pub(super) calls: Vec<Call>,
 }
@@ -161,13 +165,14 @@ impl Options {
             "learnt" => plain("learnt", value.text("a file in quotes")?),
             "flavor" => {
                 let given = all.iter().any(|argument| argument.name == "granularity");
-                match flavor(value)? {
-                    Flavor::CurrentThread if !given => {
-                        in_crate("granularity", quote!(Granularity::Await))
-                    }
-                    _ => return Ok(()),
+                let flavor = flavor(value)?;
+                self.local = flavor == Flavor::Local;
+                if given || flavor == Flavor::MultiThread {
+                    return Ok(());
                 }
+                in_crate("granularity", quote!(Granularity::Await))
             }
+            "name" => return value.text("a name in quotes").map(|_| ()),
             "worker_threads" => return value.positive(u64::from(u32::MAX)).map(|_| ()),
             _ => {
                 self.crate_path = Some(value.path()?);
@@ -232,6 +237,7 @@ fn flavor(value: &Value) -> syn::Result<Flavor> {
     value.one_of(&[
         ("multi_thread", Flavor::MultiThread),
         ("current_thread", Flavor::CurrentThread),
+        ("local", Flavor::Local),
     ])
 }
 
@@ -240,7 +246,7 @@ fn conflicts(arguments: &[Argument]) -> Option<syn::Error> {
     let given = |name: &str| arguments.iter().find(|argument| argument.name == name);
     let flavor = flavor(&given("flavor")?.value).ok()?;
     let (option, needed) = match flavor {
-        Flavor::CurrentThread => (given("worker_threads")?, "multi_thread"),
+        Flavor::CurrentThread | Flavor::Local => (given("worker_threads")?, "multi_thread"),
         Flavor::MultiThread => (given("start_paused")?, "current_thread"),
     };
     Some(syn::Error::new(

@@ -105,9 +105,10 @@ macro_rules! contracts {
 
 contracts! {
     tcp: hello half_close peek_and_try split_and_reunite back_pressure backlog early_bird
-        vectored version_6 both_versions readiness names;
+        vectored version_6 both_versions readiness names growing_buffers what_panics_may_pass;
     tcp_errors: refused taken shared_port elsewhere close_with_unread_data zero_linger data_before_reset
         write_to_closed write_after_shutdown listener_dropped bad_names;
-    udp: echo connected unreachable truncated peeking nothing_there forbidden_broadcast;
-    unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full;
+    udp: echo connected unreachable truncated peeking nothing_there forbidden_broadcast
+        growing_buffers senders settings;
+    unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers;
 }

@@ -251,3 +251,29 @@ pub(crate) async fn names(log: Log) {
     let found: Vec<_> = rt::lookup_host(("127.0.0.1", 80)).await.unwrap().collect();
     log.note(format!("{found:?}"));
 }
+
+pub(crate) async fn growing_buffers(log: Log) {
+    let (mut one, two) = connected().await;
+    rt::write_all(&mut one, &[b'x'; 10]).await.unwrap();
+    rt::pause().await;
+    let mut grown = Vec::with_capacity(8);
+    two.readable().await.unwrap();
+    log.result("what fits", two.try_read_buf(&mut grown));
+    log.result("the rest", two.try_read_buf(&mut grown));
+    log.result("nothing", two.try_read_buf(&mut grown));
+    log.result("quick", one.set_quickack(false).map(|()| "ok"));
+}
+
+pub(crate) async fn what_panics_may_pass(log: Log) {
+    // That it compiles is what matters.
+    fn may_pass<T: std::panic::UnwindSafe + std::panic::RefUnwindSafe>() -> &'static str {
+        std::any::type_name::<T>().rsplit("::").next().unwrap()
+    }
+    log.note(may_pass::<rt::TcpListener>());
+    log.note(may_pass::<rt::TcpSocket>());
+    log.note(may_pass::<TcpStream>());
+    log.note(may_pass::<rt::UdpSocket>());
+    log.note(may_pass::<rt::UnixDatagram>());
+    log.note(may_pass::<rt::UnixListener>());
+    log.note(may_pass::<rt::UnixStream>());
+}

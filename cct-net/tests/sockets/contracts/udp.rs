@@ -113,3 +113,53 @@ pub(crate) async fn forbidden_broadcast(log: Log) {
     log.note(socket.broadcast().unwrap());
     log.result("send", socket.send_to(b"x", "255.255.255.255:9").await);
 }
+
+pub(crate) async fn growing_buffers(log: Log) {
+    let (one, two) = two().await;
+    let to = two.local_addr().unwrap();
+    let mut grown = Vec::with_capacity(8);
+    one.send_to(b"first", to).await.unwrap();
+    log.result("recv", two.recv_buf(&mut grown).await);
+    one.send_to(b"second", to).await.unwrap();
+    let (count, from) = two.recv_buf_from(&mut grown).await.unwrap();
+    log.note(format!("{:?}", (count, from == one.local_addr().unwrap())));
+    log.note(String::from_utf8_lossy(&grown));
+    one.send_to(&[b'x'; 100], to).await.unwrap();
+    two.readable().await.unwrap();
+    log.result("a full one grows", two.try_recv_buf(&mut grown));
+    log.note(grown.len());
+    log.result("none", two.try_recv_buf(&mut grown));
+    one.send_to(b"more", to).await.unwrap();
+    two.readable().await.unwrap();
+    let mut short = [0; 2];
+    let (count, _) = two.try_recv_buf_from(&mut &mut short[..]).unwrap();
+    log.note(format!("{:?}", (count, short)));
+    log.result(
+        "none",
+        two.try_recv_buf_from(&mut grown).map(|(count, _)| count),
+    );
+}
+
+pub(crate) async fn senders(log: Log) {
+    let (one, two) = two().await;
+    let (here, to) = (one.local_addr().unwrap(), two.local_addr().unwrap());
+    log.result("nobody", two.try_peek_sender().map(|_| "somebody"));
+    one.send_to(b"ping", to).await.unwrap();
+    log.note(two.peek_sender().await.unwrap() == here);
+    let polled = std::future::poll_fn(|cx| two.poll_peek_sender(cx)).await;
+    log.note(polled.unwrap() == here);
+    log.note(two.try_peek_sender().unwrap() == here);
+    log.result("still there", two.recv(&mut [0; 8]).await);
+    log.result("nobody", two.try_peek_sender().map(|_| "somebody"));
+}
+
+pub(crate) async fn settings(log: Log) {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    log.result("tos", socket.tos_v4());
+    log.result("set", socket.set_tos_v4(96).map(|()| "ok"));
+    log.result("tos", socket.tos_v4());
+    let socket = UdpSocket::bind("[::1]:0").await.unwrap();
+    log.result("class", socket.tclass_v6());
+    log.result("set", socket.set_tclass_v6(96).map(|()| "ok"));
+    log.result("class", socket.tclass_v6());
+}

@@ -125,3 +125,30 @@ pub(crate) async fn full(log: Log) {
     sender.await.unwrap();
     log.note("all arrive in order");
 }
+
+pub(crate) async fn growing_buffers(log: Log) {
+    let path = rt::path("growing");
+    let one = UnixDatagram::unbound().unwrap();
+    let two = UnixDatagram::bind(&path).unwrap();
+    let mut grown = Vec::with_capacity(8);
+    let sent = std::future::poll_fn(|cx| one.poll_send_to(cx, b"first", &path)).await;
+    log.result("send", sent);
+    log.result("recv", two.recv_buf(&mut grown).await);
+    one.connect(&path).unwrap();
+    one.send(b"second").await.unwrap();
+    let (count, from) = two.recv_buf_from(&mut grown).await.unwrap();
+    log.note(format!("{:?}", (count, from.is_unnamed())));
+    log.note(String::from_utf8_lossy(&grown));
+    log.result("none", two.try_recv_buf(&mut grown));
+    one.send(b"third").await.unwrap();
+    one.send(b"fourth").await.unwrap();
+    two.readable().await.unwrap();
+    let mut short = [0; 2];
+    log.result("short", two.try_recv_buf(&mut &mut short[..]));
+    let (count, _) = two.try_recv_buf_from(&mut grown).unwrap();
+    log.note(format!("{:?}", (count, grown.len())));
+    log.result("none", two.try_recv_buf(&mut grown));
+    let taken = two.try_io(rt::Interest::READABLE, || Ok("ran"));
+    log.result("nothing to read", taken);
+    rt::unlink(&path).unwrap();
+}
