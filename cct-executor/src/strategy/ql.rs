@@ -240,18 +240,12 @@ impl Ql {
     /// Moves the value of a decision towards what it led to.
     #[inline]
     fn update(&mut self, step: usize, visits: u32, next: f32) {
-        let Some(state) = self.walk.state(step) else {
-            return;
-        };
-        let (tag, penalty) = (self.walk.steps[step].tag, self.walk.steps[step].extra);
+        let penalty = self.walk.steps[step].extra;
         let target = self.reward(visits, penalty) + self.gamma * f64::from(next);
-        // In 32 bits a value could become infinite only after 10^38 visits.
-        let value = |old: f32| ((1.0 - self.alpha) * f64::from(old) + self.alpha * target) as f32;
-        if self.psharp {
-            let old = self.table.value(state, tag).unwrap_or(0.0);
-            self.table.set_in_place(state, tag, value(old));
-        } else {
-            self.table.change(state, tag, 0.0, value);
+        if let Some((state, arm)) = self.walk.arm(&mut self.table, step) {
+            let value = self.table.value_mut(state, arm);
+            // In 32 bits a value could become infinite only after 10^38 visits.
+            *value = ((1.0 - self.alpha) * f64::from(*value) + self.alpha * target) as f32;
         }
     }
 

@@ -138,7 +138,7 @@ fn softmax_never_underflows() {
         graph.run(&mut ql, Seed(1), 0);
         let state = ql.table.insert(0).unwrap();
         for (tag, value) in [(2, -9000.0), (0, -8000.0), (1, -8000.5)] {
-            ql.table.set_in_place(state, tag, value);
+            ql.table.set(state, tag, value);
         }
         let mut seen = [0; 3];
         for index in 0..200 {

@@ -7,7 +7,7 @@
 //!    which actions were enabled.
 //! 3. Nothing is allocated once the vectors have grown to the length of an iteration.
 
-use super::few::{self, Few};
+use super::few::{self, Choice, Few, Latest, UNTRIED};
 use super::policy::Policy;
 use super::{Arm, State, Table};
 use crate::strategy::draw;
@@ -16,8 +16,9 @@ use crate::words::fingerprint::hash_of;
 use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Pick};
 
-/// Up to so many actions are held in registers, and each of so many arms is compared with all.
-const FEW: usize = 16;
+/// Up to so many choices each of a state's arms is compared with all of.
+const FEW: usize = 32;
+/// Arms that a mask can tell apart.
 const ARMS_FEW: usize = 64;
 /// Pairs of actions and arms up to which each pair is compared.
 const PAIRS_MAX: usize = 40;
@@ -27,11 +28,16 @@ const PAIRS_MAX: usize = 40;
 pub(in crate::strategy) struct Step {
     /// The state it was taken in.
     pub(in crate::strategy) key: u64,
-    /// Where that is in the table, unless it was not known.
+    /// Which of the state's arms were enabled, a bit each, unless the actions are remembered.
+    mask: u64,
+    /// Where the state is in the table, unless it was not known.
     known: Option<State>,
     /// What was chosen.
     pub(in crate::strategy) tag: u32,
-    /// Where the enabled actions are in [`Walk::tags`]. None are remembered if a few draws decided.
+    /// Which of the state's arms that is, or [`UNTRIED`].
+    arm: u32,
+    /// Where the enabled actions are in [`Walk::tags`], and how many. None are remembered if a mask
+    /// says as much, or if a few draws decided.
     first: u32,
     enabled: u32,
     /// Whether an enabled action is untried even after this one.
@@ -51,15 +57,19 @@ pub(in crate::strategy) struct Walk {
     tags: Vec<u32>,
     /// What an untried action is worth.
     initial: f32,
+    /// Whether nothing is ever worth more.
+    capped: bool,
     /// Whether all enabled actions are looked at always.
     thorough: bool,
     values: Vec<f32>,
+    arms: Vec<u32>,
     odds: Vec<f64>,
     /// An open-addressed table of arms, for matching many with many.
     matching: Vec<(u32, u32)>,
-    /// What many actions were looked at last, and the sums of their odds. Values do not change
+    /// What was looked at last, among 9 choices or more and among 17 or more. Values do not change
     /// during an iteration.
-    latest: Option<(Few<FEW>, [f64; FEW])>,
+    latest: Option<Latest<16>>,
+    latest_many: Option<Latest<FEW>>,
     /// The state whose arms are in `matching`. They do not change during an iteration.
     matched: Option<State>,
     label: (&'static str, u64),
@@ -71,13 +81,24 @@ impl Walk {
             steps: Vec::new(),
             tags: Vec::new(),
             initial,
+            capped: true,
             thorough,
             values: Vec::new(),
+            arms: Vec::new(),
             odds: Vec::new(),
             matching: Vec::new(),
             latest: None,
+            latest_many: None,
             matched: None,
             label: ("", 0),
+        }
+    }
+
+    /// The same where actions may be worth more than those that are untried.
+    pub(in crate::strategy) fn uncapped(self) -> Walk {
+        Walk {
+            capped: false,
+            ..self
         }
     }
 
@@ -86,6 +107,7 @@ impl Walk {
         self.tags.clear();
         self.matched = None;
         self.latest = None;
+        self.latest_many = None;
     }
 
     /// The last decision, if there was one yet.
@@ -134,27 +156,55 @@ impl Walk {
         let known = table.find(key);
         let n = actions.keys.len();
         let tag = |index: usize| actions.action(Pick(index as u32)).id().0 as u32;
-        let index = match self.few_draws(table, policy, known, n, generator, tag, below) {
-            Some(index) => {
-                self.push(key, known, tag(index), 0, true);
-                index
+        let choice = match known {
+            _ if self.thorough => self.look_at_all(table, policy, known, actions, generator),
+            None => Choice::by_chance(below(generator, n), UNTRIED),
+            Some(known) => {
+                let arms = table.arms(known);
+                match n {
+                    _ if policy.is_sparse(arms, n, self.initial) => {
+                        few_draws(arms, policy, generator, tag, |g| below(g, n))
+                    }
+                    _ if arms.len() > ARMS_FEW => {
+                        self.look_at_all(table, policy, Some(known), actions, generator)
+                    }
+                    ..=2 => self.look_few::<2>(arms, policy, few::tags(actions), n, generator),
+                    3..=4 => self.look_few::<4>(arms, policy, few::tags(actions), n, generator),
+                    5..=8 => self.look_few::<8>(arms, policy, few::tags(actions), n, generator),
+                    9..=16 => {
+                        let (tags, initial) = (few::tags(actions), self.initial);
+                        let latest = &mut self.latest;
+                        look_again((known, arms), policy, (tags, n), initial, latest, generator)
+                    }
+                    17..=FEW => {
+                        let (tags, initial) = (few::tags(actions), self.initial);
+                        let latest = &mut self.latest_many;
+                        look_again((known, arms), policy, (tags, n), initial, latest, generator)
+                    }
+                    _ => self.look_at_all(table, policy, Some(known), actions, generator),
+                }
             }
-            None => match known {
-                Some(known) if self.is_few(table, known, n) => match n {
-                    ..=2 => self.look_few::<2>(table, policy, known, actions, generator),
-                    3..=4 => self.look_few::<4>(table, policy, known, actions, generator),
-                    5..=8 => self.look_few::<8>(table, policy, known, actions, generator),
-                    _ => self.look_again(table, policy, known, actions, generator),
-                },
-                _ => self.look_at_all(table, policy, key, known, actions, generator),
-            },
         };
-        Pick(index as u32)
+        self.push(key, known, tag(choice.index), false, &choice);
+        Pick(choice.index as u32)
     }
 
+    /// Decides among at most `N` choices, by looking at all.
     #[inline]
-    fn is_few(&self, table: &Table, known: State, n: usize) -> bool {
-        !self.thorough && n <= FEW && table.arms_len(known) <= ARMS_FEW
+    fn look_few<const N: usize>(
+        &self,
+        arms: &[Arm],
+        policy: &Policy,
+        tags: [u32; N],
+        n: usize,
+        generator: &mut Generator,
+    ) -> Choice {
+        let few = Few::look(arms, tags, n, self.initial);
+        let sums = match policy {
+            Policy::Greedy { .. } => few::greedy_sums(&few.values, policy.strays(generator)),
+            _ => few::sums(&few.values),
+        };
+        few.choice(few::draw(&sums, generator))
     }
 
     /// Decides by looking at all actions.
@@ -162,109 +212,41 @@ impl Walk {
         &mut self,
         table: &Table,
         policy: &Policy,
-        key: u64,
         known: Option<State>,
         actions: &EnabledActions<'_>,
         generator: &mut Generator,
-    ) -> usize {
+    ) -> Choice {
+        let arms = known.map_or(&[][..], |known| table.arms(known));
         let first = self.tags.len();
         self.tags
             .extend(actions.iter().map(|(_, action)| action.id().0 as u32));
-        let untried = self.look(table, known, first);
+        self.look(arms, known, first);
         let index = policy
             .choose(&self.values, &[], &mut self.odds, generator)
-            .unwrap_or_else(|| self.last_known(table, known, first));
-        let tag = self.tags[first + index];
-        let is_tried = known.is_some_and(|known| table.value(known, tag).is_some());
-        let n = self.tags.len() - first;
-        self.push(key, known, tag, n, untried > usize::from(!is_tried));
-        index
+            .unwrap_or_else(|| self.last_known(arms, first));
+        let choice = self.choice(index, arms.len());
+        if choice.enabled == 0 {
+            self.tags.truncate(first);
+        }
+        choice
     }
 
-    /// Decides among at most `N` actions, by looking at all.
-    #[inline]
-    fn look_few<const N: usize>(
-        &mut self,
-        table: &Table,
-        policy: &Policy,
-        known: State,
-        actions: &EnabledActions<'_>,
-        generator: &mut Generator,
-    ) -> usize {
-        let tags = few::tags(actions);
-        let few = Few::<N>::look(table, known, (tags, actions.keys.len()), self.initial);
-        let index = match policy {
-            Policy::Softmax => few::draw(&few::sums(&few.values), generator),
-            _ => policy
-                .choose(
-                    &few.values[..actions.keys.len()],
-                    &[],
-                    &mut self.odds,
-                    generator,
-                )
-                .unwrap_or(0),
-        };
-        self.push_few(
-            table,
-            known,
-            &tags,
-            actions.keys.len(),
+    /// What there is to say of a choice among all that [`look`](Self::look) has looked at.
+    fn choice(&self, index: usize, arms: usize) -> Choice {
+        let tried = self.arms.iter().filter(|&&arm| arm != UNTRIED);
+        let untried = self.arms.len() - tried.clone().count();
+        let arm = self.arms[index];
+        let by_mask = !self.thorough && arms <= ARMS_FEW;
+        Choice {
             index,
-            few.leaves_untried(index),
-        );
-        index
-    }
-
-    /// The same for more actions. A state in which many are enabled is often that of the next
-    /// decision as well.
-    #[inline]
-    fn look_again(
-        &mut self,
-        table: &Table,
-        policy: &Policy,
-        known: State,
-        actions: &EnabledActions<'_>,
-        generator: &mut Generator,
-    ) -> usize {
-        if !matches!(policy, Policy::Softmax) {
-            return self.look_few::<FEW>(table, policy, known, actions, generator);
+            arm,
+            mask: match by_mask {
+                true => tried.fold(0, |mask, arm| mask | 1 << arm),
+                false => 0,
+            },
+            enabled: if by_mask { 0 } else { self.arms.len() },
+            untried: untried > usize::from(arm == UNTRIED),
         }
-        let (tags, n) = (few::tags(actions), actions.keys.len());
-        if !matches!(&self.latest, Some((few, _)) if few.is_of(known, &tags, n)) {
-            let few = Few::look(table, known, (tags, n), self.initial);
-            let sums = few::sums(&few.values);
-            self.latest = Some((few, sums));
-        }
-        let (few, sums) = self.latest.as_ref().expect("cct bug: it was just set");
-        let index = few::draw(sums, generator);
-        let untried = few.leaves_untried(index);
-        self.push_few(table, known, &tags, n, index, untried);
-        index
-    }
-
-    #[inline]
-    fn push_few<const N: usize>(
-        &mut self,
-        table: &Table,
-        known: State,
-        tags: &[u32; N],
-        enabled: usize,
-        index: usize,
-        untried: bool,
-    ) {
-        let first = self.tags.len() as u32;
-        self.tags.extend_from_slice(tags);
-        self.steps.push(Step {
-            key: table.key(known),
-            known: Some(known),
-            tag: tags[index],
-            first,
-            enabled: enabled as u32,
-            untried,
-            data: false,
-            extra: 0.0,
-            waypoint: 0,
-        });
     }
 
     fn pick_value(
@@ -276,158 +258,124 @@ impl Walk {
         generator: &mut Generator,
     ) -> usize {
         let known = table.find(key);
+        let arms = known.map_or(&[][..], |known| table.arms(known));
         let n = values.count() as usize;
         let weighted = !values.weights().is_empty();
-        let quick = match known {
-            Some(_) if weighted => None,
-            _ => {
-                let propose = |generator: &mut Generator, _| draw::value(generator, values);
-                self.few_draws(table, policy, known, n, generator, |i| i as u32, propose)
-            }
+        let choice = match n {
+            _ if self.thorough => self.look_at_values(arms, policy, values, generator),
+            _ if known.is_none() => Choice::by_chance(draw::value(generator, values), UNTRIED),
+            _ if weighted => self.look_at_values(arms, policy, values, generator),
+            _ if policy.is_sparse(arms, n, self.initial) => few_draws(
+                arms,
+                policy,
+                generator,
+                |i| i as u32,
+                |g| draw::value(g, values),
+            ),
+            _ if arms.len() > ARMS_FEW => self.look_at_values(arms, policy, values, generator),
+            ..=2 => self.look_few(arms, policy, [0, 1], n, generator),
+            3..=8 => self.look_few(arms, policy, [0, 1, 2, 3, 4, 5, 6, 7], n, generator),
+            _ => self.look_at_values(arms, policy, values, generator),
         };
-        let (index, looked, untried) = quick.map_or_else(
-            || {
-                self.values.clear();
-                self.values.resize(n, self.initial);
-                let mut untried = n;
-                for arm in known.iter().flat_map(|&known| table.arms(known)) {
-                    if let Some(value) = self.values.get_mut(arm.tag as usize) {
-                        *value = arm.value;
-                        untried -= 1;
-                    }
-                }
-                let odds = &mut self.odds;
-                let index = policy
-                    .choose(&self.values, values.weights(), odds, generator)
-                    .unwrap_or(if n == 2 { 0 } else { n - 1 });
-                let is_tried = known.is_some_and(|s| table.value(s, index as u32).is_some());
-                (index, n, untried > usize::from(!is_tried))
-            },
-            |index| (index, 0, true),
-        );
-        self.push(key, known, index as u32, looked, untried);
-        if let Some(step) = self.steps.last_mut() {
-            step.data = true;
-        }
-        index
+        self.push(key, known, choice.index as u32, true, &choice);
+        choice.index
     }
 
-    /// Decides by drawing until a draw is kept, if that takes two draws or fewer on average.
-    #[inline]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "two ways to draw, and what they need"
-    )]
-    fn few_draws(
-        &self,
-        table: &Table,
+    /// Decides by looking at all values of a data choice.
+    fn look_at_values(
+        &mut self,
+        arms: &[Arm],
         policy: &Policy,
-        known: Option<State>,
-        n: usize,
+        values: &Values<'_>,
         generator: &mut Generator,
-        tag: impl Fn(usize) -> u32,
-        propose: impl Fn(&mut Generator, usize) -> usize,
-    ) -> Option<usize> {
-        if self.thorough {
-            return None;
-        }
-        let Some(known) = known else {
-            return Some(propose(generator, n));
-        };
-        // At least two actions stay untried, whichever is chosen.
-        let few = n >= 2 * table.arms_len(known) + 2;
-        if !few
-            || table
-                .best(known)
-                .is_some_and(|best| best.value >= self.initial)
-        {
-            return None;
-        }
-        let any = policy.strays(generator);
-        loop {
-            let index = propose(generator, n);
-            if any || policy.keeps(table.value(known, tag(index)), generator) {
-                return Some(index);
+    ) -> Choice {
+        let n = values.count() as usize;
+        self.values.clear();
+        self.values.resize(n, self.initial);
+        self.arms.clear();
+        self.arms.resize(n, UNTRIED);
+        for (position, arm) in (0..).zip(arms) {
+            let at = arm.tag as usize;
+            if let (Some(value), Some(of)) = (self.values.get_mut(at), self.arms.get_mut(at)) {
+                (*value, *of) = (arm.value, position);
             }
         }
+        let odds = &mut self.odds;
+        let index = policy
+            .choose(&self.values, values.weights(), odds, generator)
+            .unwrap_or(if n == 2 { 0 } else { n - 1 });
+        self.choice(index, arms.len())
     }
 
     /// Of the actions from `first` on the one that became known last.
     #[cold]
-    fn last_known(&self, table: &Table, known: Option<State>, first: usize) -> usize {
-        let arms = known.into_iter().flat_map(|known| table.arms(known));
-        let index = |arm: Arm| self.tags[first..].iter().position(|&tag| tag == arm.tag);
-        arms.filter_map(index).last().unwrap_or(0)
+    fn last_known(&self, arms: &[Arm], first: usize) -> usize {
+        let index = |arm: &Arm| self.tags[first..].iter().position(|&tag| tag == arm.tag);
+        arms.iter().filter_map(index).last().unwrap_or(0)
     }
 
-    #[inline]
-    fn push(&mut self, key: u64, known: Option<State>, tag: u32, enabled: usize, untried: bool) {
+    #[inline(always)]
+    fn push(&mut self, key: u64, known: Option<State>, tag: u32, data: bool, choice: &Choice) {
         self.steps.push(Step {
             key,
+            mask: choice.mask,
             known,
             tag,
-            first: self.tags.len().saturating_sub(enabled) as u32,
-            enabled: enabled as u32,
-            untried,
-            data: false,
+            arm: choice.arm,
+            first: self.tags.len().saturating_sub(choice.enabled) as u32,
+            enabled: choice.enabled as u32,
+            untried: choice.untried,
+            data,
             extra: 0.0,
             waypoint: 0,
         });
     }
 
-    /// Looks up the values of all actions from `first` on; returns how many of them are untried.
-    fn look(&mut self, table: &Table, known: Option<State>, first: usize) -> usize {
+    /// Looks up the values of all actions from `first` on.
+    fn look(&mut self, arms: &[Arm], known: Option<State>, first: usize) {
         let tags = &self.tags[first..];
         self.values.clear();
         self.values.resize(tags.len(), self.initial);
-        let Some(known) = known else {
-            return tags.len();
-        };
-        let arms = table.arms_len(known);
-        let mut untried = tags.len();
-        if arms * tags.len() <= PAIRS_MAX {
-            for arm in table.arms(known) {
-                for (value, &tag) in self.values.iter_mut().zip(tags) {
-                    if tag == arm.tag {
-                        *value = arm.value;
-                        untried -= 1;
-                    }
+        self.arms.clear();
+        self.arms.resize(tags.len(), UNTRIED);
+        let found = self.values.iter_mut().zip(&mut self.arms).zip(tags);
+        if arms.len() * tags.len() <= PAIRS_MAX {
+            for ((value, of), &tag) in found {
+                if let Some(position) = arms.iter().position(|arm| arm.tag == tag) {
+                    (*value, *of) = (arms[position].value, position as u32);
                 }
             }
-            return untried;
+            return;
         }
-        let slots = (2 * arms).next_power_of_two();
+        let slots = (2 * arms.len()).next_power_of_two();
         let shift = 32 - slots.trailing_zeros();
         let start = |tag: u32| (tag.wrapping_mul(0x9E37_79B9) >> shift) as usize;
-        if self.matched != Some(known) {
-            self.matched = Some(known);
+        if self.matched != known {
+            self.matched = known;
             self.matching.clear();
-            self.matching.resize(slots, (0, u32::MAX));
-            for arm in table.arms(known) {
+            self.matching.resize(slots, (0, UNTRIED));
+            for (position, arm) in (0..).zip(arms) {
                 let mut at = start(arm.tag);
-                while self.matching[at].1 != u32::MAX {
+                while self.matching[at].1 != UNTRIED {
                     at = (at + 1) & (slots - 1);
                 }
-                // No value has these bits: it is a NaN.
-                self.matching[at] = (arm.tag, arm.value.to_bits());
+                self.matching[at] = (arm.tag, position);
             }
         }
-        for (value, &tag) in self.values.iter_mut().zip(tags) {
+        for ((value, of), &tag) in found {
             let mut at = start(tag);
             loop {
-                let (found, bits) = self.matching[at];
-                if bits == u32::MAX {
+                let (is, position) = self.matching[at];
+                if position == UNTRIED {
                     break;
                 }
-                if found == tag {
-                    *value = f32::from_bits(bits);
-                    untried -= 1;
+                if is == tag {
+                    (*value, *of) = (arms[position as usize].value, position);
                     break;
                 }
                 at = (at + 1) & (slots - 1);
             }
         }
-        untried
     }
 
     /// The best value among the actions that were enabled at a decision. As long as one of them was
@@ -435,38 +383,40 @@ impl Walk {
     #[inline]
     pub(in crate::strategy) fn best(&self, table: &Table, step: usize) -> f32 {
         let step = &self.steps[step];
-        if step.enabled == 0 {
+        if step.untried && self.capped {
             return self.initial;
         }
         let Some(known) = step.known else {
             return self.initial;
         };
-        // The arms are sorted.
-        if step.untried
-            && table
-                .best(known)
-                .is_none_or(|best| best.value <= self.initial)
-        {
-            return self.initial;
-        }
-        let is_enabled = |arm: &&Arm| {
-            if step.data {
-                arm.tag < step.enabled
-            } else {
-                self.tags_of(step).contains(&arm.tag)
+        let arms = table.arms(known);
+        let mut best = match step.untried {
+            true => self.initial,
+            false => f32::NEG_INFINITY,
+        };
+        if step.enabled == 0 {
+            let mut mask = step.mask;
+            while mask != 0 {
+                let value = arms[mask.trailing_zeros() as usize].value;
+                best = if value > best { value } else { best };
+                mask &= mask - 1;
             }
-        };
-        let (first, others) = table.slices(known);
-        let best = first.iter().find(is_enabled);
-        let initial = if step.untried {
-            self.initial
         } else {
-            f32::NEG_INFINITY
-        };
-        match best.or_else(|| others.iter().find(is_enabled)) {
-            Some(arm) => arm.value.max(initial),
-            // Its arms were not stored, or forgotten.
-            None => self.initial,
+            let is_enabled = |tag: u32| match step.data {
+                true => tag < step.enabled,
+                false => self.tags_of(step).contains(&tag),
+            };
+            for arm in arms {
+                if arm.value > best && is_enabled(arm.tag) {
+                    best = arm.value;
+                }
+            }
+        }
+        // Otherwise its arms were not stored, or forgotten.
+        if best > f32::NEG_INFINITY {
+            best
+        } else {
+            self.initial
         }
     }
 
@@ -484,7 +434,7 @@ impl Walk {
         let step = &self.steps[step];
         let mut register = |tag| {
             if table.value(state, tag).is_none() {
-                table.set_in_place(state, tag, self.initial);
+                table.set(state, tag, self.initial);
             }
         };
         if step.data {
@@ -497,31 +447,69 @@ impl Walk {
     /// Makes all states known that can be, after forgetting others if they need room.
     #[inline]
     pub(in crate::strategy) fn settle(&mut self, table: &mut Table) {
-        let forgot = table.make_room(self.steps.len() + 1);
+        if table.make_room(self.steps.len() + 1) {
+            return self.settle_anew(table);
+        }
         for step in &mut self.steps {
-            if forgot || step.known.is_none() {
+            if step.known.is_none() {
                 step.known = table.insert(step.key);
             }
         }
+    }
+
+    /// The same after states were forgotten, and with them their arms.
+    #[cold]
+    fn settle_anew(&mut self, table: &mut Table) {
+        for step in &mut self.steps {
+            step.known = table.insert(step.key);
+            let arms = step.known.map_or(0, |known| table.arms_len(known));
+            if step.arm as usize >= arms {
+                step.arm = UNTRIED;
+            }
+            if arms < ARMS_FEW {
+                step.mask &= (1 << arms) - 1;
+            }
+        }
+    }
+
+    /// Where the arm of what was chosen is, known from now on; `None` if it cannot be.
+    #[inline]
+    pub(in crate::strategy) fn arm(
+        &mut self,
+        table: &mut Table,
+        step: usize,
+    ) -> Option<(State, usize)> {
+        let step = &mut self.steps[step];
+        let state = step.known?;
+        if step.arm == UNTRIED {
+            let arm = Arm {
+                tag: step.tag,
+                value: self.initial,
+            };
+            let known = table.position(state, step.tag);
+            step.arm = known.or_else(|| table.add_arm(state, arm))? as u32;
+            if step.enabled == 0 && step.arm < ARMS_FEW as u32 {
+                step.mask |= 1 << step.arm;
+            }
+        }
+        Some((state, step.arm as usize))
     }
 
     /// Counts a decision, and moves its value towards what it is `worth`, given its bonus: 1 over how
     /// often it was taken, or what is remembered of it if that is more.
     #[inline]
     pub(in crate::strategy) fn take(
-        &self,
+        &mut self,
         table: &mut Table,
         step: usize,
         alpha: f64,
         worth: impl Fn(f64) -> f64,
     ) {
-        let step = &self.steps[step];
-        if let Some(state) = step.known {
-            let taken = table.take(state, step.tag, self.initial);
-            let bonus = (1.0 / f64::from(taken)).max(f64::from(step.extra));
-            let old = f64::from(table.value(state, step.tag).unwrap_or(self.initial));
-            let value = (1.0 - alpha) * old + alpha * worth(bonus);
-            table.set(state, step.tag, value as f32);
+        if let Some((state, arm)) = self.arm(table, step) {
+            let taken = table.take(state, arm);
+            let bonus = (1.0 / f64::from(taken)).max(f64::from(self.steps[step].extra));
+            let value = table.value_mut(state, arm);
+            *value = ((1.0 - alpha) * f64::from(*value) + alpha * worth(bonus)) as f32;
         }
     }
 
@@ -530,6 +518,55 @@ impl Walk {
     pub(in crate::strategy) fn state(&self, step: usize) -> Option<State> {
         self.steps[step].known
     }
+}
+
+/// Decides among choices in a state by drawing until a draw is kept. If most of them are untried
+/// that takes two draws or fewer on average.
+#[inline]
+fn few_draws(
+    arms: &[Arm],
+    policy: &Policy,
+    generator: &mut Generator,
+    tag: impl Fn(usize) -> u32,
+    propose: impl Fn(&mut Generator) -> usize,
+) -> Choice {
+    let any = policy.strays(generator);
+    loop {
+        let index = propose(generator);
+        let tag = tag(index);
+        let known = arms.iter().position(|arm| arm.tag == tag);
+        let value = known.map(|arm| arms[arm].value);
+        if any || policy.keeps(value, generator) {
+            return Choice::by_chance(index, known.map_or(UNTRIED, |arm| arm as u32));
+        }
+    }
+}
+
+/// Decides among many actions by looking at all. A state in which many are enabled is often that of
+/// the next decision as well.
+#[inline]
+fn look_again<const N: usize>(
+    (state, arms): (State, &[Arm]),
+    policy: &Policy,
+    (tags, n): ([u32; N], usize),
+    initial: f32,
+    latest: &mut Option<Latest<N>>,
+    generator: &mut Generator,
+) -> Choice {
+    if !matches!(latest, Some(latest) if latest.state == state && latest.few.is_of(&tags, n)) {
+        let few = Few::look(arms, tags, n, initial);
+        let sums = few::sums(&few.values);
+        *latest = Some(Latest { state, few, sums });
+    }
+    let latest = latest.as_ref().expect("cct bug: it was just set");
+    let index = match policy {
+        Policy::Greedy { .. } => {
+            let any = policy.strays(generator);
+            few::draw(&few::greedy_sums(&latest.few.values, any), generator)
+        }
+        _ => few::draw(&latest.sums, generator),
+    };
+    latest.few.choice(index)
 }
 
 #[inline]
