@@ -160,7 +160,7 @@ impl Strategy for BonusMax {
 
     fn interests(&self) -> Interests {
         Interests {
-            observations: true,
+            rewards: true,
             parts: true,
             ..Interests::default()
         }

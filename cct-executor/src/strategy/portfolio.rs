@@ -241,6 +241,7 @@ impl Strategy for Portfolio {
                 parts: all.parts | its.parts,
                 steps: all.steps | its.steps,
                 observations: all.observations | its.observations,
+                rewards: all.rewards | its.rewards,
                 fresh: all.fresh | its.fresh,
             }
         })

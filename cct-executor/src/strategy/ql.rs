@@ -317,7 +317,7 @@ impl Strategy for Ql {
 
     fn interests(&self) -> Interests {
         Interests {
-            observations: self.penalties,
+            rewards: self.penalties,
             parts: true,
             ..Interests::default()
         }

@@ -101,7 +101,7 @@ fn the_optimisations_can_be_left_out() {
     let mut graph = Graph::new(&[&[1, 1], &[]]);
     graph.penalty = 1000;
     let mut ql = Ql::new().visits(false).penalties(false).alpha(1.0);
-    assert!(!ql.interests().observations);
+    assert!(!ql.interests().rewards);
     ql.penalties = false;
     graph.penalty = 0;
     (0..20).for_each(|index| drop(graph.run(&mut ql, Seed(3), index)));

@@ -196,7 +196,7 @@ impl Strategy for Waypoint {
 
     fn interests(&self) -> Interests {
         Interests {
-            observations: true,
+            rewards: true,
             parts: true,
             ..Interests::default()
         }

@@ -4,8 +4,8 @@
 //!    in registers, and nothing is mispredicted.
 //! 2. Places beyond the enabled actions have no odds.
 
+use super::Arm;
 use super::policy::{odds_of, unit};
-use super::{Arm, State};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
 
@@ -16,7 +16,6 @@ pub(super) const UNTRIED: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Few<const N: usize> {
     len: usize,
-    pub(super) tags: [u32; N],
     pub(super) values: [f32; N],
     /// Which arm each is, if any.
     pub(super) arms: [u32; N],
@@ -51,15 +50,9 @@ impl<const N: usize> Few<N> {
         }
         Few {
             len,
-            tags,
             values: bits.map(f32::from_bits),
             arms: positions,
         }
-    }
-
-    /// Whether these are the actions that were looked at.
-    pub(super) fn is_of(&self, tags: &[u32; N], len: usize) -> bool {
-        self.len == len && self.tags == *tags
     }
 
     /// What there is to say of one of them as a choice.
@@ -109,14 +102,6 @@ impl Choice {
     }
 }
 
-/// What was looked at last in a state with more actions, and the sums of their odds.
-#[derive(Clone, Debug)]
-pub(super) struct Latest<const N: usize> {
-    pub(super) state: State,
-    pub(super) few: Few<N>,
-    pub(super) sums: [f64; N],
-}
-
 #[inline(always)]
 fn best<const N: usize>(values: &[f32; N]) -> f32 {
     let better = |best, &value: &f32| if value > best { value } else { best };
@@ -147,10 +132,10 @@ fn added<const N: usize>(mut odds: [f64; N]) -> [f64; N] {
 
 /// An index by its odds, given their [`sums`].
 #[inline(always)]
-pub(super) fn draw<const N: usize>(sums: &[f64; N], generator: &mut Generator) -> usize {
-    let drawn = unit(generator) * sums[N - 1];
+pub(super) fn draw(sums: &[f64], generator: &mut Generator) -> usize {
+    let drawn = unit(generator) * sums.last().copied().unwrap_or(0.0);
     let index = sums.iter().filter(|&&sum| sum <= drawn).count();
-    if index == N {
+    if index == sums.len() {
         // The product was rounded up to the sum of all.
         return sums.iter().position(|&sum| sum == drawn).unwrap_or(0);
     }

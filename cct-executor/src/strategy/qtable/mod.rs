@@ -18,6 +18,7 @@ mod arena;
 pub(super) mod exp;
 mod few;
 mod index;
+mod many;
 pub(super) mod marks;
 #[cfg(test)]
 pub(super) mod maze;

@@ -7,7 +7,8 @@
 //!    which actions were enabled.
 //! 3. Nothing is allocated once the vectors have grown to the length of an iteration.
 
-use super::few::{self, Choice, Few, Latest, UNTRIED};
+use super::few::{self, Choice, Few, UNTRIED};
+use super::many::{ARMS_MASKED, Many};
 use super::policy::Policy;
 use super::{Arm, State, Table};
 use crate::strategy::draw;
@@ -15,13 +16,6 @@ use crate::words::enabled::{EnabledActions, Values};
 use crate::words::fingerprint::hash_of;
 use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Pick};
-
-/// Up to so many choices each of a state's arms is compared with all of.
-const FEW: usize = 32;
-/// Arms that a mask can tell apart.
-const ARMS_FEW: usize = 64;
-/// Pairs of actions and arms up to which each pair is compared.
-const PAIRS_MAX: usize = 40;
 
 /// One decision.
 #[derive(Clone, Copy, Debug)]
@@ -61,17 +55,7 @@ pub(in crate::strategy) struct Walk {
     capped: bool,
     /// Whether all enabled actions are looked at always.
     thorough: bool,
-    values: Vec<f32>,
-    arms: Vec<u32>,
-    odds: Vec<f64>,
-    /// An open-addressed table of arms, for matching many with many.
-    matching: Vec<(u32, u32)>,
-    /// What was looked at last, among 9 choices or more and among 17 or more. Values do not change
-    /// during an iteration.
-    latest: Option<Latest<16>>,
-    latest_many: Option<Latest<FEW>>,
-    /// The state whose arms are in `matching`. They do not change during an iteration.
-    matched: Option<State>,
+    many: Many,
     label: (&'static str, u64),
 }
 
@@ -83,13 +67,7 @@ impl Walk {
             initial,
             capped: true,
             thorough,
-            values: Vec::new(),
-            arms: Vec::new(),
-            odds: Vec::new(),
-            matching: Vec::new(),
-            latest: None,
-            latest_many: None,
-            matched: None,
+            many: Many::default(),
             label: ("", 0),
         }
     }
@@ -105,9 +83,7 @@ impl Walk {
     pub(in crate::strategy) fn clear(&mut self) {
         self.steps.clear();
         self.tags.clear();
-        self.matched = None;
-        self.latest = None;
-        self.latest_many = None;
+        self.many.clear();
     }
 
     /// The last decision, if there was one yet.
@@ -165,22 +141,12 @@ impl Walk {
                     _ if policy.is_sparse(arms, n, self.initial) => {
                         few_draws(arms, policy, generator, tag, |g| below(g, n))
                     }
-                    _ if arms.len() > ARMS_FEW => {
+                    _ if arms.len() > ARMS_MASKED => {
                         self.look_at_all(table, policy, Some(known), actions, generator)
                     }
                     ..=2 => self.look_few::<2>(arms, policy, few::tags(actions), n, generator),
                     3..=4 => self.look_few::<4>(arms, policy, few::tags(actions), n, generator),
                     5..=8 => self.look_few::<8>(arms, policy, few::tags(actions), n, generator),
-                    9..=16 => {
-                        let (tags, initial) = (few::tags(actions), self.initial);
-                        let latest = &mut self.latest;
-                        look_again((known, arms), policy, (tags, n), initial, latest, generator)
-                    }
-                    17..=FEW => {
-                        let (tags, initial) = (few::tags(actions), self.initial);
-                        let latest = &mut self.latest_many;
-                        look_again((known, arms), policy, (tags, n), initial, latest, generator)
-                    }
                     _ => self.look_at_all(table, policy, Some(known), actions, generator),
                 }
             }
@@ -217,36 +183,17 @@ impl Walk {
         generator: &mut Generator,
     ) -> Choice {
         let arms = known.map_or(&[][..], |known| table.arms(known));
-        let first = self.tags.len();
-        self.tags
-            .extend(actions.iter().map(|(_, action)| action.id().0 as u32));
-        self.look(arms, known, first);
-        let index = policy
-            .choose(&self.values, &[], &mut self.odds, generator)
-            .unwrap_or_else(|| self.last_known(arms, first));
-        let choice = self.choice(index, arms.len());
-        if choice.enabled == 0 {
-            self.tags.truncate(first);
+        let tags = actions.keys.iter();
+        let tags = tags.map(|&key| actions.actions[key as usize].id().0 as u32);
+        self.many.look(policy, (known, arms), tags, self.initial);
+        let index = self.many.draw(policy, generator);
+        let index = index.unwrap_or_else(|| self.last_known(arms));
+        let mut choice = self.many.choice(index, arms.len());
+        if self.thorough || choice.enabled > 0 {
+            choice.enabled = actions.keys.len();
+            self.tags.extend_from_slice(self.many.tags());
         }
         choice
-    }
-
-    /// What there is to say of a choice among all that [`look`](Self::look) has looked at.
-    fn choice(&self, index: usize, arms: usize) -> Choice {
-        let tried = self.arms.iter().filter(|&&arm| arm != UNTRIED);
-        let untried = self.arms.len() - tried.clone().count();
-        let arm = self.arms[index];
-        let by_mask = !self.thorough && arms <= ARMS_FEW;
-        Choice {
-            index,
-            arm,
-            mask: match by_mask {
-                true => tried.fold(0, |mask, arm| mask | 1 << arm),
-                false => 0,
-            },
-            enabled: if by_mask { 0 } else { self.arms.len() },
-            untried: untried > usize::from(arm == UNTRIED),
-        }
     }
 
     fn pick_value(
@@ -272,7 +219,7 @@ impl Walk {
                 |i| i as u32,
                 |g| draw::value(g, values),
             ),
-            _ if arms.len() > ARMS_FEW => self.look_at_values(arms, policy, values, generator),
+            _ if arms.len() > ARMS_MASKED => self.look_at_values(arms, policy, values, generator),
             ..=2 => self.look_few(arms, policy, [0, 1], n, generator),
             3..=8 => self.look_few(arms, policy, [0, 1, 2, 3, 4, 5, 6, 7], n, generator),
             _ => self.look_at_values(arms, policy, values, generator),
@@ -289,28 +236,22 @@ impl Walk {
         values: &Values<'_>,
         generator: &mut Generator,
     ) -> Choice {
-        let n = values.count() as usize;
-        self.values.clear();
-        self.values.resize(n, self.initial);
-        self.arms.clear();
-        self.arms.resize(n, UNTRIED);
-        for (position, arm) in (0..).zip(arms) {
-            let at = arm.tag as usize;
-            if let (Some(value), Some(of)) = (self.values.get_mut(at), self.arms.get_mut(at)) {
-                (*value, *of) = (arm.value, position);
-            }
+        let n = values.count();
+        self.many.look_at_values(arms, n, self.initial);
+        let index = self.many.draw_value(policy, values, generator);
+        let index = index.unwrap_or(if n == 2 { 0 } else { n as usize - 1 });
+        let mut choice = self.many.choice(index, arms.len());
+        if self.thorough {
+            choice.enabled = n as usize;
         }
-        let odds = &mut self.odds;
-        let index = policy
-            .choose(&self.values, values.weights(), odds, generator)
-            .unwrap_or(if n == 2 { 0 } else { n - 1 });
-        self.choice(index, arms.len())
+        choice
     }
 
-    /// Of the actions from `first` on the one that became known last.
+    /// Of the actions that were looked at the one that became known last.
     #[cold]
-    fn last_known(&self, arms: &[Arm], first: usize) -> usize {
-        let index = |arm: &Arm| self.tags[first..].iter().position(|&tag| tag == arm.tag);
+    fn last_known(&self, arms: &[Arm]) -> usize {
+        let tags = self.many.tags();
+        let index = |arm: &Arm| tags.iter().position(|&tag| tag == arm.tag);
         arms.iter().filter_map(index).last().unwrap_or(0)
     }
 
@@ -329,53 +270,6 @@ impl Walk {
             extra: 0.0,
             waypoint: 0,
         });
-    }
-
-    /// Looks up the values of all actions from `first` on.
-    fn look(&mut self, arms: &[Arm], known: Option<State>, first: usize) {
-        let tags = &self.tags[first..];
-        self.values.clear();
-        self.values.resize(tags.len(), self.initial);
-        self.arms.clear();
-        self.arms.resize(tags.len(), UNTRIED);
-        let found = self.values.iter_mut().zip(&mut self.arms).zip(tags);
-        if arms.len() * tags.len() <= PAIRS_MAX {
-            for ((value, of), &tag) in found {
-                if let Some(position) = arms.iter().position(|arm| arm.tag == tag) {
-                    (*value, *of) = (arms[position].value, position as u32);
-                }
-            }
-            return;
-        }
-        let slots = (2 * arms.len()).next_power_of_two();
-        let shift = 32 - slots.trailing_zeros();
-        let start = |tag: u32| (tag.wrapping_mul(0x9E37_79B9) >> shift) as usize;
-        if self.matched != known {
-            self.matched = known;
-            self.matching.clear();
-            self.matching.resize(slots, (0, UNTRIED));
-            for (position, arm) in (0..).zip(arms) {
-                let mut at = start(arm.tag);
-                while self.matching[at].1 != UNTRIED {
-                    at = (at + 1) & (slots - 1);
-                }
-                self.matching[at] = (arm.tag, position);
-            }
-        }
-        for ((value, of), &tag) in found {
-            let mut at = start(tag);
-            loop {
-                let (is, position) = self.matching[at];
-                if position == UNTRIED {
-                    break;
-                }
-                if is == tag {
-                    (*value, *of) = (arms[position as usize].value, position);
-                    break;
-                }
-                at = (at + 1) & (slots - 1);
-            }
-        }
     }
 
     /// The best value among the actions that were enabled at a decision. As long as one of them was
@@ -466,7 +360,7 @@ impl Walk {
             if step.arm as usize >= arms {
                 step.arm = UNTRIED;
             }
-            if arms < ARMS_FEW {
+            if arms < ARMS_MASKED {
                 step.mask &= (1 << arms) - 1;
             }
         }
@@ -488,7 +382,7 @@ impl Walk {
             };
             let known = table.position(state, step.tag);
             step.arm = known.or_else(|| table.add_arm(state, arm))? as u32;
-            if step.enabled == 0 && step.arm < ARMS_FEW as u32 {
+            if step.enabled == 0 && step.arm < ARMS_MASKED as u32 {
                 step.mask |= 1 << step.arm;
             }
         }
@@ -540,33 +434,6 @@ fn few_draws(
             return Choice::by_chance(index, known.map_or(UNTRIED, |arm| arm as u32));
         }
     }
-}
-
-/// Decides among many actions by looking at all. A state in which many are enabled is often that of
-/// the next decision as well.
-#[inline]
-fn look_again<const N: usize>(
-    (state, arms): (State, &[Arm]),
-    policy: &Policy,
-    (tags, n): ([u32; N], usize),
-    initial: f32,
-    latest: &mut Option<Latest<N>>,
-    generator: &mut Generator,
-) -> Choice {
-    if !matches!(latest, Some(latest) if latest.state == state && latest.few.is_of(&tags, n)) {
-        let few = Few::look(arms, tags, n, initial);
-        let sums = few::sums(&few.values);
-        *latest = Some(Latest { state, few, sums });
-    }
-    let latest = latest.as_ref().expect("cct bug: it was just set");
-    let index = match policy {
-        Policy::Greedy { .. } => {
-            let any = policy.strays(generator);
-            few::draw(&few::greedy_sums(&latest.few.values, any), generator)
-        }
-        _ => few::draw(&latest.sums, generator),
-    };
-    latest.few.choice(index)
 }
 
 #[inline]
