@@ -21,14 +21,14 @@ pub(super) struct Few<const N: usize> {
     pub(super) arms: [u32; N],
 }
 
-/// The 32 bits of each enabled action's identity.
+/// The 32 bits of each enabled action's identity; in the places beyond, those of the last.
 #[inline(always)]
 pub(super) fn tags<const N: usize>(actions: &EnabledActions<'_>) -> [u32; N] {
-    let mut tags = [0; N];
-    for (tag, &key) in tags.iter_mut().zip(actions.keys) {
-        *tag = actions.actions[key as usize].id().0 as u32;
-    }
-    tags
+    let last = actions.keys.len() - 1;
+    std::array::from_fn(|i| {
+        let key = actions.keys[i.min(last)];
+        actions.actions[key as usize].id().0 as u32
+    })
 }
 
 impl<const N: usize> Few<N> {
@@ -58,21 +58,24 @@ impl<const N: usize> Few<N> {
     /// What there is to say of one of them as a choice.
     #[inline(always)]
     pub(super) fn choice(&self, index: usize) -> Choice {
-        let (mut mask, mut untried) = (0, self.len);
-        for &arm in &self.arms {
-            let tried = arm != UNTRIED;
-            mask |= u64::from(tried) << (arm & 63);
-            untried -= usize::from(tried);
-        }
+        let untried: u32 = self.arms.iter().map(|&arm| u32::from(arm == UNTRIED)).sum();
+        let untried = untried as usize - (N - self.len);
         let arm = self.arms[index];
         Choice {
             index,
             arm,
-            mask,
+            mask: mask(&self.arms),
             enabled: 0,
             untried: untried > usize::from(arm == UNTRIED),
         }
     }
+}
+
+/// The arms among these, a bit each.
+#[inline(always)]
+pub(super) fn mask(arms: &[u32]) -> u64 {
+    let bit = |&arm: &u32| u64::from(arm != UNTRIED) << (arm & 63);
+    arms.iter().map(bit).fold(0, |mask, bit| mask | bit)
 }
 
 /// What was chosen, and among what.
@@ -102,10 +105,19 @@ impl Choice {
     }
 }
 
+/// The greatest of them. By halves: one after the other takes longer than all else.
 #[inline(always)]
-fn best<const N: usize>(values: &[f32; N]) -> f32 {
-    let better = |best, &value: &f32| if value > best { value } else { best };
-    values.iter().fold(f32::NEG_INFINITY, better)
+pub(super) fn best<const N: usize>(values: &[f32; N]) -> f32 {
+    let mut values = *values;
+    let mut half = N / 2;
+    while half > 0 {
+        for i in 0..half {
+            let other = values[i + half];
+            values[i] = if other > values[i] { other } else { values[i] };
+        }
+        half /= 2;
+    }
+    values[0]
 }
 
 /// The odds of the softmax, each added to those before it.
@@ -122,10 +134,16 @@ pub(super) fn greedy_sums<const N: usize>(values: &[f32; N], any: bool) -> [f64;
     added(values.map(|value| f64::from(u8::from(value >= least))))
 }
 
+/// Each added to those before it, in as many rounds as `N` has bits.
 #[inline(always)]
-fn added<const N: usize>(mut odds: [f64; N]) -> [f64; N] {
-    for i in 1..N {
-        odds[i] += odds[i - 1];
+pub(super) fn added<const N: usize>(mut odds: [f64; N]) -> [f64; N] {
+    let mut distance = 1;
+    while distance < N {
+        let before = odds;
+        for i in distance..N {
+            odds[i] = before[i] + before[i - distance];
+        }
+        distance *= 2;
     }
     odds
 }

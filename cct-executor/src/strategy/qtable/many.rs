@@ -138,29 +138,29 @@ impl Many {
     }
 
     fn count(&mut self) {
-        (self.mask, self.untried) = (0, self.len);
-        for &arm in &self.arms {
-            let tried = arm != UNTRIED;
-            self.mask |= u64::from(tried) << (arm & 63);
-            self.untried -= usize::from(tried);
-        }
+        self.mask = few::mask(&self.arms);
+        self.untried = self.arms.iter().filter(|&&arm| arm == UNTRIED).count();
     }
 
     fn add_up(&mut self) {
-        let better = |best, &value: &f32| if value > best { value } else { best };
-        let best = self.values.iter().fold(f32::NEG_INFINITY, better);
+        let mut best = [f32::NEG_INFINITY; LANES];
+        for values in self.values.chunks_exact(LANES) {
+            for (best, &value) in best.iter_mut().zip(values) {
+                *best = if value > *best { value } else { *best };
+            }
+        }
+        let best = few::best(&best);
         self.odds.clear();
         self.odds.resize(self.values.len(), 0.0);
         let mut sum = 0.0;
         let lanes = self.odds.chunks_exact_mut(LANES);
         for (sums, values) in lanes.zip(self.values.chunks_exact(LANES)) {
-            for (sum, &value) in sums.iter_mut().zip(values) {
-                *sum = odds_of(value, best);
+            let odds: [f64; LANES] = std::array::from_fn(|i| odds_of(values[i], best));
+            let added = few::added(odds);
+            for (to, added) in sums.iter_mut().zip(added) {
+                *to = sum + added;
             }
-            for odds in sums {
-                sum += *odds;
-                *odds = sum;
-            }
+            sum += added[LANES - 1];
         }
     }
 
