@@ -314,6 +314,51 @@ impl Walk {
         }
     }
 
+    /// What a state is known as when this is to be decided in it.
+    #[inline]
+    pub(in crate::strategy) fn key(&mut self, key: u64, enabled: &EnabledSet<'_>) -> u64 {
+        match enabled {
+            EnabledSet::Actions(_) => key,
+            EnabledSet::Values(values) => key.wrapping_add(self.label(values.label())),
+        }
+    }
+
+    /// The best value among what is enabled in a state, in the table as it is now.
+    pub(in crate::strategy) fn best_now(
+        &mut self,
+        table: &Table,
+        key: u64,
+        enabled: &EnabledSet<'_>,
+    ) -> f32 {
+        let Some(state) = table.find(self.key(key, enabled)) else {
+            return self.initial;
+        };
+        let is_enabled = |arm: &&Arm| match enabled {
+            EnabledSet::Actions(actions) => {
+                let mut actions = actions.iter();
+                actions.any(|(_, action)| action.id().0 as u32 == arm.tag)
+            }
+            EnabledSet::Values(values) => arm.tag < values.count(),
+        };
+        let (mut tried, mut best) = (0, f32::NEG_INFINITY);
+        for arm in table.arms(state).iter().filter(is_enabled) {
+            tried += 1;
+            best = best.max(arm.value);
+        }
+        match tried < enabled.len() {
+            true => best.max(self.initial),
+            false => best,
+        }
+    }
+
+    /// The last decision, its state known if that can be: what is learnt before the next.
+    pub(in crate::strategy) fn settle_last(&mut self, table: &mut Table) -> Option<usize> {
+        self.many.clear();
+        let step = self.steps.last_mut()?;
+        step.known = step.known.or_else(|| table.insert(step.key));
+        Some(self.steps.len() - 1)
+    }
+
     /// The actions that were enabled at a decision about what runs next and were looked at.
     fn tags_of(&self, step: &Step) -> &[u32] {
         let first = step.first as usize;
