@@ -29,9 +29,6 @@ use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
 use crate::words::{ActionKey, EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, Seed};
 
-/// Among so many actions weights are added up at each decision; among more a tree knows their sum.
-const FEW: usize = 16;
-
 /// Uniform random walk over interleavings.
 #[derive(Clone, Debug)]
 pub struct Urw {
@@ -45,8 +42,6 @@ pub struct Urw {
     ahead: Vec<u64>,
     /// Those of the enabled tasks, and of some that were.
     tree: Tournament<Total>,
-    /// The tree does not know what happened since it was used.
-    is_stale: bool,
 }
 
 impl Urw {
@@ -67,32 +62,14 @@ impl Urw {
             weights: Weights::default(),
             ahead: Vec::new(),
             tree: Tournament::new(),
-            is_stale: false,
         }
     }
 
-    /// The weight that an enabled action has now.
-    #[inline]
-    fn weight(&self, key: usize) -> u64 {
-        self.ahead.get(key).copied().unwrap_or(1).max(1)
-    }
-
+    /// An enabled action, with the weight that it has now.
     #[inline]
     fn admit(&mut self, key: ActionKey) {
-        self.tree.set(key, self.weight(key.index()));
-    }
-
-    /// Picks by adding up.
-    #[inline]
-    fn next_of_few(&mut self, enabled: &EnabledActions<'_>) -> Pick {
-        self.is_stale = true;
-        let (mut sums, mut sum) = ([u64::MAX; FEW], 0);
-        for (to, &key) in sums.iter_mut().zip(enabled.keys) {
-            sum += self.weight(key as usize);
-            *to = sum;
-        }
-        let ticket = draw::ticket(&mut self.picks, sum);
-        Pick(sums.iter().map(|&sum| u32::from(sum <= ticket)).sum())
+        let ahead = self.ahead.get(key.index()).copied().unwrap_or(1);
+        self.tree.set(key, ahead.max(1));
     }
 
     #[cold]
@@ -104,12 +81,6 @@ impl Urw {
 
     #[inline]
     fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {
-        if enabled.keys.len() <= FEW {
-            return self.next_of_few(enabled);
-        }
-        if std::mem::take(&mut self.is_stale) {
-            self.admit_all(enabled);
-        }
         for key in enabled.fresh() {
             self.admit(key);
         }
@@ -166,7 +137,6 @@ impl Strategy for Urw {
         self.values = iteration.seed.stream("urw.values");
         self.ahead.clear();
         self.tree.clear();
-        self.is_stale = false;
         self.profiling = iteration.index == 0;
         if self.profiling {
             self.profile.clear();
@@ -255,24 +225,6 @@ mod tests {
     fn spawned_tasks_count_for_their_parent() {
         let main = vec![Do::Spawn(1), Do::Spawn(2), Do::Step];
         assert_uniform(vec![main, vec![Do::Step; 2], vec![Do::Step; 2]], 45);
-    }
-
-    /// Of 21 tasks with 1 to 3 steps each, one begins with odds of as many, and one goes on with odds
-    /// of what is left, although the tree was left behind at the end of the last iteration.
-    #[test]
-    fn many_tasks_have_the_same_odds() {
-        let tasks = (0..21).map(|i| vec![Do::Step; 1 + i % 3]).collect();
-        let (mut toy, mut strategy) = (Toy::new(tasks), Urw::new());
-        toy.run(&mut strategy, Seed(31), 0);
-        let (mut first, mut again) = ([0; 21], 0);
-        for index in 1..20_001 {
-            let order = toy.run(&mut strategy, Seed(31), index).order;
-            first[order[0] as usize] += 1;
-            again += u64::from(order[0] == 2 && order[1] == 2);
-        }
-        let odds: Vec<u32> = (0..21).map(|i| 1 + i % 3).collect();
-        assert_distribution(&first, &odds);
-        assert_distribution(&[again, first[2] - again], &[2, 39]);
     }
 
     #[test]
