@@ -252,7 +252,7 @@ impl Walk {
     fn last_known(&self, arms: &[Arm]) -> usize {
         let tags = self.many.tags();
         let index = |arm: &Arm| tags.iter().position(|&tag| tag == arm.tag);
-        arms.iter().filter_map(index).last().unwrap_or(0)
+        arms.iter().filter_map(index).next_back().unwrap_or(0)
     }
 
     #[inline(always)]
