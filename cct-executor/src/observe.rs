@@ -82,7 +82,7 @@ fn put(key: &'static str, instance: u64, value: u64, number: Option<i64>) {
 
 fn tell(event: &StepEvent<'_>) {
     with_world(|core, decider| {
-        if core.interests.observations {
+        if core.interests.observations || core.interests.rewards {
             decider.observe(event);
         }
     });
@@ -107,7 +107,7 @@ pub fn sometimes(reached: bool, name: &'static str, file: &'static str, line: u3
             .or_default();
         seen.evaluated += 1;
         seen.reached += u64::from(reached);
-        if reached && core.interests.observations {
+        if reached && (core.interests.observations || core.interests.rewards) {
             decider.observe(&StepEvent::Reached { name });
         }
     });
@@ -122,7 +122,7 @@ pub(crate) fn watermark(name: &'static str, value: u64, file: &'static str, line
             .entry((name, file, line))
             .or_default();
         *mark = value.max(*mark);
-        if core.interests.observations {
+        if core.interests.observations || core.interests.rewards {
             decider.observe(&StepEvent::Watermark { name, value });
         }
     });

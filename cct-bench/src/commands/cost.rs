@@ -1,4 +1,4 @@
-//! `cost`: the time of a step with each strategy, as a multiple of random's.
+//! `cost`: the processor time of a step with each strategy, as a multiple of random's.
 //!
 //! All strategies take turns on each subject, one at a time, and a figure is the least of several
 //! turns: what the machine does besides can only add.
@@ -7,6 +7,7 @@ use super::{chosen, write_json};
 use crate::measure::trial::Trial;
 use crate::subjects::Subject;
 use clap::Args;
+use cpu_time::ProcessTime;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -95,6 +96,7 @@ fn nanoseconds(
     strategy: &str,
     turn: u64,
 ) -> Result<f64, String> {
+    let start = ProcessTime::now();
     let result = Trial {
         subject,
         strategy: strategy.to_owned(),
@@ -105,5 +107,5 @@ fn nanoseconds(
         keep_going: true,
     }
     .run()?;
-    Ok(result.seconds * 1e9 / result.steps.max(1) as f64)
+    Ok(start.elapsed().as_secs_f64() * 1e9 / result.steps.max(1) as f64)
 }

@@ -50,6 +50,18 @@ const REWARDS: &[Column] = &[
     ("Rand", "random"),
 ];
 
+/// With the parameters of its section 2.4 but for WP-usual; BM-step and Neg-step update values when
+/// the artifact does.
+const CUBES: &[Column] = &[
+    ("WP", "waypoint:alpha=0.3,gamma=0.99,one-time=on"),
+    ("WP-usual", "waypoint:one-time=on"),
+    ("BM", "bonus-max:alpha=0.3,gamma=0.99"),
+    ("BM-step", "bonus-max:alpha=0.3,gamma=0.99,update=step"),
+    ("Neg", "negrl-visits"),
+    ("Neg-step", "negrl-visits:gamma=0,update=step"),
+    ("Rand", "random"),
+];
+
 pub(super) const TABLES: &[Table] = &[
     Table {
         name: "ql2",
@@ -156,6 +168,14 @@ pub(super) const TABLES: &[Table] = &[
         columns: REWARDS,
         trials: 10,
         iterations: 10_000,
+    },
+    Table {
+        name: "cubes",
+        title: "OOPSLA 2024 paper, section 2.4: distinct cells visited in 5,000 episodes",
+        metric: Metric::Coverage,
+        columns: CUBES,
+        trials: 10,
+        iterations: 5_000,
     },
     Table {
         name: "rl6",

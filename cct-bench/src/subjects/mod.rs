@@ -44,6 +44,7 @@ pub(crate) const ALL: &[&Subject] = &[
     &chord::TERMINATE,
     &failure_detector::FAILURE_DETECTOR,
     &rl::cube_world::CUBE_WORLD,
+    &rl::cube_world::CUBE_3,
     &rl::etcd::COVER,
     &rl::etcd::LOG_COMMIT_GAP_3,
     &rl::etcd::ONE_IN_TERM_4,

@@ -17,6 +17,9 @@
 //! - The maximum ranges over actions that were enabled at `s'`, and counts as 1 at least if one of
 //!   them was untried when the next decision was taken (and was not the one chosen).
 //! - States where only one action was enabled are no decisions, and are not seen.
+//! - With `update=step` values change after each decision, as in the paper's artifact, and not at
+//!   the end of the iteration, as the paper has it. Then the best action of a state may be another
+//!   one the next time that the same iteration comes by, and no iteration is spent in a circle.
 //! - Beyond the paper: reaching a `sometimes!` in the `n`th iteration that does gives the decision
 //!   before it a bonus of `1/n`, raising a `watermark!` one of 1, where that is more than `1/V`.
 //!   Tests without either learn as in the paper.
@@ -64,6 +67,7 @@ pub struct BonusMax {
     alpha: f64,
     gamma: f64,
     epsilon: f64,
+    by_step: bool,
     settings: Settings,
 
     generator: Generator,
@@ -83,18 +87,21 @@ impl BonusMax {
                 alpha,
                 gamma,
                 epsilon,
+                settings::UPDATE,
                 settings::STATE,
                 settings::LANES,
                 settings::MEMORY,
             ]
         },
         build: |arguments| {
-            Box::new(BonusMax::with(
+            let mut bonus_max = BonusMax::with(
                 arguments.real("alpha").unwrap_or(ALPHA),
                 arguments.real("gamma").unwrap_or(GAMMA),
                 arguments.real("eps").unwrap_or(EPSILON),
                 Settings::of(arguments, StateView::Full),
-            ))
+            );
+            bonus_max.by_step = arguments.word("update") == Some(1);
+            Box::new(bonus_max)
         },
     };
 
@@ -108,6 +115,7 @@ impl BonusMax {
             alpha,
             gamma,
             epsilon,
+            by_step: false,
             settings,
             generator: Seed(0).stream("bonus-max"),
             policy: Policy::Greedy { epsilon },
@@ -115,6 +123,13 @@ impl BonusMax {
             walk: Walk::new(1.0, false),
             marks: Marks::default(),
         }
+    }
+
+    /// Whether values change after each decision, not just at the end of the iteration (off).
+    #[must_use]
+    pub fn update_by_step(mut self, on: bool) -> BonusMax {
+        self.by_step = on;
+        self
     }
 
     /// What tells states apart (all that is known).
@@ -135,6 +150,22 @@ impl BonusMax {
         assert!(mib > 0, "bonus-max: no memory");
         self.settings.memory_mib = mib;
         BonusMax::with(self.alpha, self.gamma, self.epsilon, self.settings)
+            .update_by_step(self.by_step)
+    }
+
+    /// Learns from a decision, given the best that can be done after it.
+    #[inline]
+    fn learn(&mut self, step: usize, next: f32) {
+        self.walk.take(&mut self.table, step, self.alpha, |bonus| {
+            bonus.max(self.gamma * f64::from(next))
+        });
+    }
+
+    /// Learns from the last decision, given the best that can be done now.
+    fn learn_last(&mut self, next: f32) {
+        if let Some(step) = self.walk.settle_last(&mut self.table) {
+            self.learn(step, next);
+        }
     }
 }
 
@@ -150,6 +181,7 @@ impl Strategy for BonusMax {
             ("alpha", unless(self.alpha, ALPHA)),
             ("gamma", unless(self.gamma, GAMMA)),
             ("eps", unless(self.epsilon, EPSILON)),
+            ("update", settings::update(self.by_step)),
         ];
         self.settings.describe(Self::ENTRY.name, &own)
     }
@@ -160,7 +192,7 @@ impl Strategy for BonusMax {
 
     fn interests(&self) -> Interests {
         Interests {
-            observations: true,
+            rewards: true,
             parts: true,
             ..Interests::default()
         }
@@ -176,6 +208,10 @@ impl Strategy for BonusMax {
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         let key = self.settings.key(point.fingerprint, &point.parts);
+        if self.by_step {
+            let next = self.walk.best_now(&self.table, key, enabled);
+            self.learn_last(next);
+        }
         let (table, generator) = (&self.table, &mut self.generator);
         self.walk.pick(table, &self.policy, key, enabled, generator)
     }
@@ -188,12 +224,16 @@ impl Strategy for BonusMax {
     }
 
     fn end(&mut self, _: &IterationEnd) {
+        if self.by_step {
+            self.learn_last(0.0);
+            // For an iteration as long as this.
+            self.table.make_room(self.walk.steps.len() + 1);
+            return;
+        }
         self.walk.settle(&mut self.table);
         let mut next = 0.0;
         for step in (0..self.walk.steps.len()).rev() {
-            self.walk.take(&mut self.table, step, self.alpha, |bonus| {
-                bonus.max(self.gamma * f64::from(next))
-            });
+            self.learn(step, next);
             next = self.walk.best(&self.table, step);
         }
     }

@@ -57,7 +57,7 @@ fn reports_give_bonuses() {
         learner.begin(&iteration);
         let state = learner.table.find(0).unwrap();
         let table = &learner.table;
-        let tag = table.best(state).unwrap().tag;
+        let tag = table.arms(state)[0].tag;
         let before = table.value(state, tag).unwrap();
         learner.walk.clear();
         graph.run(&mut learner, Seed(4), 20);

@@ -11,6 +11,7 @@
 //!
 //! Departures: those of [`ql`](super::ql). The artifact of 2024 updates after each decision, and
 //! lets the maximum start at 0, so that values never look ahead; the paper says otherwise.
+//! `update=step,gamma=0` does as the artifact.
 //!
 //! Measured by `negrl_visits_is_ql_without_penalties`.
 
@@ -32,6 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
             help: "discount of what comes later (0.7)",
             kind: Kind::Real(0.0, 1.0),
         },
+        settings::UPDATE,
         settings::STATE,
         settings::LANES,
         settings::MEMORY,
@@ -40,6 +42,7 @@ pub(super) const ENTRY: Entry = Entry {
         Box::new(Ql::negrl_visits(
             arguments.real("alpha").unwrap_or(0.3),
             arguments.real("gamma").unwrap_or(0.7),
+            arguments.word("update") == Some(1),
             Settings::of(arguments, StateView::Full),
         ))
     },

@@ -131,6 +131,7 @@ impl Sampler {
         readiness: false,
         steps: false,
         observations: false,
+        rewards: false,
         fresh: true,
         forced: false,
         parts: false,

@@ -57,6 +57,7 @@ pub struct Ql {
     penalties: bool,
     random_data: bool,
     psharp: bool,
+    by_step: bool,
     settings: Settings,
 
     generator: Generator,
@@ -132,6 +133,7 @@ impl Ql {
             penalties: true,
             random_data: false,
             psharp: false,
+            by_step: false,
             settings,
             generator: Seed(0).stream("ql"),
             policy: Policy::Softmax,
@@ -141,9 +143,10 @@ impl Ql {
     }
 
     /// The same update under another name, with nothing but visits for a reward.
-    pub(super) fn negrl_visits(alpha: f64, gamma: f64, settings: Settings) -> Ql {
+    pub(super) fn negrl_visits(alpha: f64, gamma: f64, by_step: bool, settings: Settings) -> Ql {
         let mut ql = Ql::new().alpha(alpha).gamma(gamma).penalties(false);
         ql.name = "negrl-visits";
+        ql.by_step = by_step;
         ql.set(false, settings);
         ql
     }
@@ -240,18 +243,21 @@ impl Ql {
     /// Moves the value of a decision towards what it led to.
     #[inline]
     fn update(&mut self, step: usize, visits: u32, next: f32) {
-        let Some(state) = self.walk.state(step) else {
-            return;
-        };
-        let (tag, penalty) = (self.walk.steps[step].tag, self.walk.steps[step].extra);
+        let penalty = self.walk.steps[step].extra;
         let target = self.reward(visits, penalty) + self.gamma * f64::from(next);
-        // In 32 bits a value could become infinite only after 10^38 visits.
-        let value = |old: f32| ((1.0 - self.alpha) * f64::from(old) + self.alpha * target) as f32;
-        if self.psharp {
-            let old = self.table.value(state, tag).unwrap_or(0.0);
-            self.table.set_in_place(state, tag, value(old));
-        } else {
-            self.table.change(state, tag, 0.0, value);
+        if let Some((state, arm)) = self.walk.arm(&mut self.table, step) {
+            let value = self.table.value_mut(state, arm);
+            // In 32 bits a value could become infinite only after 10^38 visits.
+            *value = ((1.0 - self.alpha) * f64::from(*value) + self.alpha * target) as f32;
+        }
+    }
+
+    /// From the last decision, which led to a state from which this is the best.
+    fn learn_last(&mut self, key: u64, next: f32) {
+        let state = self.table.insert(key);
+        let visits = state.map_or(1, |state| self.table.visit(state));
+        if let Some(step) = self.walk.settle_last(&mut self.table) {
+            self.update(step, visits, next);
         }
     }
 
@@ -311,6 +317,7 @@ impl Strategy for Ql {
             ("gamma", unless(self.gamma, GAMMA)),
             ("visits", switch(self.visits, true)),
             ("penalties", switch(self.penalties, penalties)),
+            ("update", settings::update(self.by_step)),
             ("data", self.random_data.then(|| "random".to_owned())),
             ("compat", self.psharp.then(|| "psharp".to_owned())),
         ];
@@ -323,7 +330,7 @@ impl Strategy for Ql {
 
     fn interests(&self) -> Interests {
         Interests {
-            observations: self.penalties,
+            rewards: self.penalties,
             parts: true,
             ..Interests::default()
         }
@@ -341,6 +348,11 @@ impl Strategy for Ql {
             return enabled.pick(draw::value(&mut self.generator, values));
         }
         let key = self.settings.key(point.fingerprint, &point.parts);
+        if self.by_step {
+            let next = self.walk.best_now(&self.table, key, enabled);
+            let key = self.walk.key(key, enabled);
+            self.learn_last(key, next);
+        }
         let (table, generator) = (&self.table, &mut self.generator);
         self.walk.pick(table, &self.policy, key, enabled, generator)
     }
@@ -352,6 +364,12 @@ impl Strategy for Ql {
     }
 
     fn end(&mut self, end: &IterationEnd) {
+        if self.by_step {
+            self.learn_last(self.settings.key(end.fingerprint, &end.parts), 0.0);
+            // For an iteration as long as this.
+            self.table.make_room(2 * self.walk.steps.len() + 2);
+            return;
+        }
         self.walk.settle(&mut self.table);
         if self.psharp {
             self.learn_as_psharp(end);

@@ -101,7 +101,7 @@ fn the_optimisations_can_be_left_out() {
     let mut graph = Graph::new(&[&[1, 1], &[]]);
     graph.penalty = 1000;
     let mut ql = Ql::new().visits(false).penalties(false).alpha(1.0);
-    assert!(!ql.interests().observations);
+    assert!(!ql.interests().rewards);
     ql.penalties = false;
     graph.penalty = 0;
     (0..20).for_each(|index| drop(graph.run(&mut ql, Seed(3), index)));
@@ -138,7 +138,7 @@ fn softmax_never_underflows() {
         graph.run(&mut ql, Seed(1), 0);
         let state = ql.table.insert(0).unwrap();
         for (tag, value) in [(2, -9000.0), (0, -8000.0), (1, -8000.5)] {
-            ql.table.set_in_place(state, tag, value);
+            ql.table.set(state, tag, value);
         }
         let mut seen = [0; 3];
         for index in 0..200 {

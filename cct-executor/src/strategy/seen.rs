@@ -2,7 +2,8 @@
 //!
 //! 1. A number is in the table at its own place or at the next free one, so that a look-up usually
 //!    touches one cache line.
-//! 2. The table doubles when it is half full, up to a given size. Then it takes in nothing more.
+//! 2. The table grows to four times its size when it is half full, up to a given size. Then it takes
+//!    in nothing more.
 
 /// Places of a new table.
 const PLACES_MIN: usize = 1 << 10;
@@ -64,8 +65,8 @@ impl Seen {
     /// Makes room. Returns whether there is any.
     #[cold]
     fn grow(&mut self) -> bool {
-        let places = (2 * self.places.len()).max(PLACES_MIN);
-        if places > self.places_max {
+        let places = (4 * self.places.len()).max(PLACES_MIN).min(self.places_max);
+        if places <= self.places.len() {
             return false;
         }
         let old = std::mem::replace(&mut self.places, vec![0; places]);

@@ -133,7 +133,7 @@ impl Waypoint {
             generator: Seed(0).stream("waypoint"),
             policy: Policy::Greedy { epsilon },
             table: Table::new(Counts::Arms, settings.bytes_max()),
-            walk: Walk::new(1.0, false),
+            walk: Walk::new(1.0, false).uncapped(),
             marks: Marks::default(),
             arrived: false,
             target: 0,
@@ -196,7 +196,7 @@ impl Strategy for Waypoint {
 
     fn interests(&self) -> Interests {
         Interests {
-            observations: true,
+            rewards: true,
             parts: true,
             ..Interests::default()
         }

@@ -93,6 +93,9 @@ pub struct Interests {
     /// [`StepEvent::Observed`], [`StepEvent::UserOp`], [`StepEvent::Penalty`],
     /// [`StepEvent::Reached`] and [`StepEvent::Watermark`].
     pub observations: bool,
+    /// [`StepEvent::Penalty`], [`StepEvent::Reached`] and [`StepEvent::Watermark`], which are rarer
+    /// than all observations.
+    pub rewards: bool,
     /// [`EnabledActions::fresh`](super::enabled::EnabledActions::fresh).
     pub fresh: bool,
     /// [`SchedulingPoint::parts`](super::enabled::SchedulingPoint::parts).

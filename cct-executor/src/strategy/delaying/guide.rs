@@ -64,6 +64,7 @@ impl<E: DelayingExplorer> Guide<E> {
         readiness: true,
         steps: true,
         observations: true,
+        rewards: false,
         fresh: true,
         forced: false,
         parts: false,

@@ -1,8 +1,9 @@
-//! Blocks of arms: what a state has beyond its first arm.
+//! Blocks of arms: those of a state that has two or more.
 //!
-//! 1. A block is a head and up to `2^k - 1` arms, contiguous, for the smallest `k` that is enough.
-//!    Growing moves it to a block of twice the size; the old one is used again.
-//! 2. Memory grows by whole chunks, so none of it is slack.
+//! 1. A block has room for `2^k` arms, contiguous, for the smallest `k` that is enough. Growing moves
+//!    it to a block of twice the size; the old one is used again.
+//! 2. How many arms a block holds is known to its owner only, who says so.
+//! 3. Memory grows by whole chunks, so none of it is slack.
 
 /// An action of a state, and what it is worth.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -17,11 +18,10 @@ const CHUNK: usize = 1 << CHUNK_BITS;
 /// Blocks have `2^1` to `2^12` entries.
 const SIZES: usize = 13;
 /// Arms of a block at most.
-pub(super) const ARMS_MAX: usize = (1 << (SIZES - 1)) - 1;
+pub(super) const ARMS_MAX: usize = 1 << (SIZES - 1);
 
 #[derive(Clone, Debug)]
 pub(super) struct Arena {
-    /// The first entry of a block is its head; its tag is the number of arms.
     chunks: Vec<Vec<Arm>>,
     /// How often each arm was taken; as `chunks`, or empty if that is not counted.
     counts: Vec<Vec<u32>>,
@@ -33,7 +33,7 @@ pub(super) struct Arena {
 
 /// The logarithm of the size of the block for that many arms.
 fn size_log(arms: usize) -> u32 {
-    usize::BITS - arms.leading_zeros()
+    arms.next_power_of_two().trailing_zeros().max(1)
 }
 
 #[inline]
@@ -54,97 +54,78 @@ impl Arena {
         arena
     }
 
-    #[inline]
-    pub(super) fn len(&self, block: u32) -> usize {
+    /// The arms of a block that holds so many.
+    #[inline(always)]
+    pub(super) fn arms(&self, block: u32, len: usize) -> &[Arm] {
         let (chunk, at) = place(block);
-        self.chunks[chunk][at].tag as usize
+        &self.chunks[chunk][at..at + len]
     }
 
-    #[inline]
-    pub(super) fn arms(&self, block: u32) -> &[Arm] {
+    /// An arm of a block.
+    #[inline(always)]
+    pub(super) fn arm_mut(&mut self, block: u32, arm: usize) -> &mut Arm {
         let (chunk, at) = place(block);
-        let block = &self.chunks[chunk][at..];
-        &block[1..=block[0].tag as usize]
-    }
-
-    #[inline]
-    pub(super) fn arms_mut(&mut self, block: u32) -> &mut [Arm] {
-        let (chunk, at) = place(block);
-        let block = &mut self.chunks[chunk][at..];
-        let len = block[0].tag as usize;
-        &mut block[1..=len]
+        &mut self.chunks[chunk][at + arm]
     }
 
     /// The counter of an arm.
     #[inline]
     pub(super) fn count(&mut self, block: u32, arm: usize) -> &mut u32 {
         let (chunk, at) = place(block);
-        &mut self.counts[chunk][at + 1 + arm]
+        &mut self.counts[chunk][at + arm]
     }
 
     pub(super) fn count_of(&self, block: u32, arm: usize) -> u32 {
         let (chunk, at) = place(block);
-        self.counts
-            .get(chunk)
-            .map_or(0, |counts| counts[at + 1 + arm])
+        self.counts.get(chunk).map_or(0, |counts| counts[at + arm])
     }
 
-    /// A block with one arm.
-    pub(super) fn add(&mut self, arm: Arm) -> u32 {
+    /// A block with two arms, uncounted so far.
+    pub(super) fn add(&mut self, arms: [Arm; 2]) -> u32 {
         let block = self.allocate(1);
-        self.set_len(block, 1);
-        self.arms_mut(block)[0] = arm;
-        if self.counted {
-            *self.count(block, 0) = 0;
+        for (i, arm) in arms.into_iter().enumerate() {
+            self.put(block, i, arm);
         }
         block
     }
 
-    /// Appends an arm, uncounted so far; returns where the block is now.
-    pub(super) fn push(&mut self, block: u32, arm: Arm) -> u32 {
-        let len = self.len(block);
+    /// Appends an arm to the block's so many, uncounted so far; returns where the block is now.
+    pub(super) fn push(&mut self, block: u32, len: usize, arm: Arm) -> u32 {
+        let (before, after) = (size_log(len), size_log(len + 1));
         let mut now = block;
-        if size_log(len + 1) != size_log(len) {
-            now = self.allocate(size_log(len + 1));
+        if before != after {
+            now = self.allocate(after);
             self.copy(block, now, len);
-            self.release(block);
+            self.freed += 1 << before;
+            self.free[before as usize].push(block);
         }
-        self.set_len(now, len + 1);
-        self.arms_mut(now)[len] = arm;
-        if self.counted {
-            *self.count(now, len) = 0;
-        }
+        self.put(now, len, arm);
         now
+    }
+
+    fn put(&mut self, block: u32, at: usize, arm: Arm) {
+        *self.arm_mut(block, at) = arm;
+        if self.counted {
+            *self.count(block, at) = 0;
+        }
     }
 
     /// A copy of another arena's block.
-    pub(super) fn adopt(&mut self, other: &Arena, block: u32) -> u32 {
-        let arms = other.arms(block);
-        let now = self.allocate(size_log(arms.len()));
-        self.set_len(now, arms.len());
-        self.arms_mut(now).copy_from_slice(arms);
+    pub(super) fn adopt(&mut self, other: &Arena, block: u32, len: usize) -> u32 {
+        let now = self.allocate(size_log(len));
+        let (chunk, at) = place(now);
+        let arms = other.arms(block, len);
+        self.chunks[chunk][at..at + len].copy_from_slice(arms);
         if self.counted {
-            (0..arms.len()).for_each(|arm| *self.count(now, arm) = other.count_of(block, arm));
+            (0..len).for_each(|arm| *self.count(now, arm) = other.count_of(block, arm));
         }
         now
-    }
-
-    /// Gives a block back.
-    fn release(&mut self, block: u32) {
-        let log = size_log(self.len(block));
-        self.freed += 1 << log;
-        self.free[log as usize].push(block);
-    }
-
-    fn set_len(&mut self, block: u32, len: usize) {
-        let (chunk, at) = place(block);
-        self.chunks[chunk][at].tag = len as u32;
     }
 
     fn copy(&mut self, from: u32, to: u32, len: usize) {
         let (a, x) = place(from);
         let (b, y) = place(to);
-        for i in 0..=len {
+        for i in 0..len {
             self.chunks[b][y + i] = self.chunks[a][x + i];
             if self.counted {
                 self.counts[b][y + i] = self.counts[a][x + i];

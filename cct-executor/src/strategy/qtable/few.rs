@@ -4,101 +4,156 @@
 //!    in registers, and nothing is mispredicted.
 //! 2. Places beyond the enabled actions have no odds.
 
+use super::Arm;
 use super::policy::{odds_of, unit};
-use super::{Arm, State, Table};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
 
-/// At most `N` actions that are enabled in a known state.
+/// The position of an action that has no arm.
+pub(super) const UNTRIED: u32 = u32::MAX;
+
+/// At most `N` actions that are enabled in a known state of at most 64 arms.
 #[derive(Clone, Debug)]
 pub(super) struct Few<const N: usize> {
-    state: State,
     len: usize,
-    pub(super) tags: [u32; N],
     pub(super) values: [f32; N],
-    /// All bits set for those that have an arm.
-    tried: [u32; N],
+    /// Which arm each is, if any.
+    pub(super) arms: [u32; N],
 }
 
-/// The 32 bits of each enabled action's identity.
+/// The 32 bits of each enabled action's identity; in the places beyond, those of the last.
 #[inline(always)]
 pub(super) fn tags<const N: usize>(actions: &EnabledActions<'_>) -> [u32; N] {
-    let mut tags = [0; N];
-    for (tag, &key) in tags.iter_mut().zip(actions.keys) {
-        *tag = actions.actions[key as usize].id().0 as u32;
-    }
-    tags
+    let last = actions.keys.len() - 1;
+    std::array::from_fn(|i| {
+        let key = actions.keys[i.min(last)];
+        actions.actions[key as usize].id().0 as u32
+    })
 }
 
 impl<const N: usize> Few<N> {
     /// Looks up the values of the first so many.
     #[inline(always)]
-    pub(super) fn look(
-        table: &Table,
-        state: State,
-        (tags, len): ([u32; N], usize),
-        initial: f32,
-    ) -> Few<N> {
-        let (mut bits, mut tried) = ([initial.to_bits(); N], [0; N]);
-        let mut compare = |arm: &Arm| {
+    pub(super) fn look(arms: &[Arm], tags: [u32; N], len: usize, initial: f32) -> Few<N> {
+        let (mut bits, mut positions) = ([initial.to_bits(); N], [UNTRIED; N]);
+        for (position, arm) in (0..).zip(arms) {
             for i in 0..N {
                 let is = u32::from(tags[i] == arm.tag).wrapping_neg();
                 bits[i] = bits[i] & !is | arm.value.to_bits() & is;
-                tried[i] |= is;
+                positions[i] = positions[i] & !is | position & is;
             }
-        };
-        let (first, others) = table.slices(state);
-        first.iter().for_each(&mut compare);
-        others.iter().for_each(&mut compare);
+        }
         for i in 0..N {
             let beyond = u32::from(i >= len).wrapping_neg();
             bits[i] = bits[i] & !beyond | f32::NEG_INFINITY.to_bits() & beyond;
-            tried[i] &= !beyond;
+            positions[i] |= beyond;
         }
         Few {
-            state,
             len,
-            tags,
             values: bits.map(f32::from_bits),
-            tried,
+            arms: positions,
         }
     }
 
-    /// Whether these are the actions that were looked at, in the same state.
-    pub(super) fn is_of(&self, state: State, tags: &[u32; N], len: usize) -> bool {
-        self.state == state && self.len == len && self.tags == *tags
-    }
-
-    /// Whether some action is untried even after this one.
+    /// What there is to say of one of them as a choice.
     #[inline(always)]
-    pub(super) fn leaves_untried(&self, index: usize) -> bool {
-        let tried = self.tried.iter().map(|tried| tried & 1).sum::<u32>();
-        self.len - tried as usize > usize::from(self.tried[index] == 0)
+    pub(super) fn choice(&self, index: usize) -> Choice {
+        let untried: u32 = self.arms.iter().map(|&arm| u32::from(arm == UNTRIED)).sum();
+        let untried = untried as usize - (N - self.len);
+        let arm = self.arms[index];
+        Choice {
+            index,
+            arm,
+            mask: mask(&self.arms),
+            enabled: 0,
+            untried: untried > usize::from(arm == UNTRIED),
+        }
     }
+}
+
+/// The arms among these, a bit each.
+#[inline(always)]
+pub(super) fn mask(arms: &[u32]) -> u64 {
+    let bit = |&arm: &u32| u64::from(arm != UNTRIED) << (arm & 63);
+    arms.iter().map(bit).fold(0, |mask, bit| mask | bit)
+}
+
+/// What was chosen, and among what.
+pub(super) struct Choice {
+    pub(super) index: usize,
+    /// Which arm it is, or [`UNTRIED`].
+    pub(super) arm: u32,
+    /// The state's arms that were enabled, a bit each.
+    pub(super) mask: u64,
+    /// How many actions are to be remembered instead, as there are too many arms for a mask.
+    pub(super) enabled: usize,
+    /// Whether something is untried even after this.
+    pub(super) untried: bool,
+}
+
+impl Choice {
+    /// By draws that met untried actions often enough not to look at all.
+    #[inline(always)]
+    pub(super) fn by_chance(index: usize, arm: u32) -> Choice {
+        Choice {
+            index,
+            arm,
+            mask: 0,
+            enabled: 0,
+            untried: true,
+        }
+    }
+}
+
+/// The greatest of them. By halves: one after the other takes longer than all else.
+#[inline(always)]
+pub(super) fn best<const N: usize>(values: &[f32; N]) -> f32 {
+    let mut values = *values;
+    let mut half = N / 2;
+    while half > 0 {
+        for i in 0..half {
+            let other = values[i + half];
+            values[i] = if other > values[i] { other } else { values[i] };
+        }
+        half /= 2;
+    }
+    values[0]
 }
 
 /// The odds of the softmax, each added to those before it.
 #[inline(always)]
 pub(super) fn sums<const N: usize>(values: &[f32; N]) -> [f64; N] {
-    let max = values.iter().fold(
-        f32::NEG_INFINITY,
-        |best, &value| {
-            if value > best { value } else { best }
-        },
-    );
-    let mut sums = values.map(|value| odds_of(value, max));
-    for i in 1..N {
-        sums[i] += sums[i - 1];
+    let best = best(values);
+    added(values.map(|value| odds_of(value, best)))
+}
+
+/// The odds of the best, or of any, which all are the same; each added to those before it.
+#[inline(always)]
+pub(super) fn greedy_sums<const N: usize>(values: &[f32; N], any: bool) -> [f64; N] {
+    let least = if any { f32::MIN } else { best(values) };
+    added(values.map(|value| f64::from(u8::from(value >= least))))
+}
+
+/// Each added to those before it, in as many rounds as `N` has bits.
+#[inline(always)]
+pub(super) fn added<const N: usize>(mut odds: [f64; N]) -> [f64; N] {
+    let mut distance = 1;
+    while distance < N {
+        let before = odds;
+        for i in distance..N {
+            odds[i] = before[i] + before[i - distance];
+        }
+        distance *= 2;
     }
-    sums
+    odds
 }
 
 /// An index by its odds, given their [`sums`].
 #[inline(always)]
-pub(super) fn draw<const N: usize>(sums: &[f64; N], generator: &mut Generator) -> usize {
-    let drawn = unit(generator) * sums[N - 1];
+pub(super) fn draw(sums: &[f64], generator: &mut Generator) -> usize {
+    let drawn = unit(generator) * sums.last().copied().unwrap_or(0.0);
     let index = sums.iter().filter(|&&sum| sum <= drawn).count();
-    if index == N {
+    if index == sums.len() {
         // The product was rounded up to the sum of all.
         return sums.iter().position(|&sum| sum == drawn).unwrap_or(0);
     }
@@ -127,6 +182,11 @@ mod tests {
             }
             let expected = Policy::Softmax.choose(&values[..n], &[], &mut odds, &mut one);
             assert_eq!(Some(draw(&sums(&values), &mut other)), expected);
+            values[n - 1] = values[0];
+            let policy = Policy::Greedy { epsilon: 0.2 };
+            let expected = policy.choose(&values[..n], &[], &mut odds, &mut one);
+            let sums = greedy_sums(&values, policy.strays(&mut other));
+            assert_eq!(Some(draw(&sums, &mut other)), expected);
         }
     }
 }

@@ -4,9 +4,10 @@
 //!
 //! 1. One look-up per decision finds all arms of a state; a state is known once it was inserted,
 //!    and an arm once it has a value. Whatever is not known has the learner's initial value.
-//! 2. Arms are sorted by value, the best first, unless [`Table::set_in_place`] is used.
-//! 3. The first arm is part of the state's record, as most states have no other. All in, memory is
-//!    at most 32 bytes per arm when states have one arm or two, and less when they have more.
+//! 2. Arms come in the order in which they became known, so that a position, once known, spares the
+//!    update another search.
+//! 3. A single arm is part of the state's record, as most states have no other. All in, memory is
+//!    at most 32 bytes per arm when states have one arm, and less when they have more.
 //! 4. The bound is kept by forgetting the least visited half of the states, among equals the oldest.
 //!    This depends on nothing but what was inserted.
 //!
@@ -17,6 +18,7 @@ mod arena;
 pub(super) mod exp;
 mod few;
 mod index;
+mod many;
 pub(super) mod marks;
 #[cfg(test)]
 pub(super) mod maze;
@@ -42,17 +44,18 @@ pub(super) enum Counts {
     Arms,
 }
 
-/// `Record::more` of a state without arms, and of one without other arms than the first.
+/// `Record::block` of a state without arms, and of one with a single arm.
 const NO_ARM: u32 = u32::MAX;
 const ONE_ARM: u32 = 0;
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
     key: u64,
-    /// Of the state or of its first arm, see [`Counts`].
+    /// Visits of the state, or how often an action was taken in it: the sum over its arms.
     count: u32,
-    /// The block with the other arms.
-    more: u32,
+    /// The block with the arms, if there are two or more.
+    block: u32,
+    /// The only arm; or, in its tag, how many there are in the block.
     first: Arm,
 }
 
@@ -157,7 +160,7 @@ impl Table {
         Some(self.append(Record {
             key,
             count: 0,
-            more: NO_ARM,
+            block: NO_ARM,
             first: Arm::default(),
         }))
     }
@@ -171,12 +174,6 @@ impl Table {
         State(self.len as u32 - 1)
     }
 
-    /// What a state was inserted as.
-    #[inline]
-    pub(super) fn key(&self, state: State) -> u64 {
-        self.record(state).key
-    }
-
     /// Counts a visit of a state; returns how many there were.
     #[inline]
     pub(super) fn visit(&mut self, state: State) -> u32 {
@@ -186,7 +183,7 @@ impl Table {
     }
 
     /// How often a state was visited.
-    #[inline]
+    #[inline(always)]
     pub(super) fn visits(&self, state: State) -> u32 {
         self.record(state).count
     }
@@ -194,226 +191,109 @@ impl Table {
     /// How many arms a state has.
     #[inline]
     pub(super) fn arms_len(&self, state: State) -> usize {
-        match self.record(state).more {
+        let record = self.record(state);
+        match record.block {
             NO_ARM => 0,
             ONE_ARM => 1,
-            block => 1 + self.arena.len(block),
+            _ => record.first.tag as usize,
         }
     }
 
-    /// The arms of a state, in the table's order: the first, if there is one, and the others.
+    /// The arms of a state, in the order in which they became known.
     #[inline(always)]
-    pub(super) fn slices(&self, state: State) -> (&[Arm], &[Arm]) {
+    pub(super) fn arms(&self, state: State) -> &[Arm] {
         let record = self.record(state);
-        let first = std::slice::from_ref(&record.first);
-        match record.more {
-            NO_ARM => (&[], &[]),
-            ONE_ARM => (first, &[]),
-            block => (first, self.arena.arms(block)),
+        match record.block {
+            NO_ARM => &[],
+            ONE_ARM => std::slice::from_ref(&record.first),
+            block => self.arena.arms(block, record.first.tag as usize),
         }
     }
 
-    /// The same, one by one.
+    /// Which arm of a state an action is, if it is known.
     #[inline]
-    pub(super) fn arms(&self, state: State) -> impl Iterator<Item = Arm> + '_ {
-        let (first, others) = self.slices(state);
-        first.iter().chain(others).copied()
-    }
-
-    /// The best arm of a state.
-    #[inline]
-    pub(super) fn best(&self, state: State) -> Option<Arm> {
-        let record = self.record(state);
-        (record.more != NO_ARM).then_some(record.first)
+    pub(super) fn position(&self, state: State, tag: u32) -> Option<usize> {
+        self.arms(state).iter().position(|arm| arm.tag == tag)
     }
 
     /// What an action is worth, if that is known.
     #[inline]
     pub(super) fn value(&self, state: State, tag: u32) -> Option<f32> {
-        let (first, others) = self.slices(state);
-        let is = |arm: &&Arm| arm.tag == tag;
-        let found = first.iter().find(is).or_else(|| others.iter().find(is));
-        found.map(|arm| arm.value)
+        let mut arms = self.arms(state).iter();
+        arms.find(|arm| arm.tag == tag).map(|arm| arm.value)
     }
 
-    /// Sets what an action is worth, and moves it to its place. An action beyond the last that a
-    /// state can have is not stored.
-    #[inline]
-    pub(super) fn set(&mut self, state: State, tag: u32, value: f32) {
-        if let Some(arm) = self.put(state, tag, value) {
-            self.sort_in(state, arm);
-        }
-    }
-
-    /// Changes what an action is worth, and moves it to its place. The same as to [`set`](Self::set)
-    /// it, but its arm is looked up once.
-    #[inline]
-    pub(super) fn change(
-        &mut self,
-        state: State,
-        tag: u32,
-        initial: f32,
-        value: impl FnOnce(f32) -> f32,
-    ) {
+    /// What an arm is worth.
+    #[inline(always)]
+    pub(super) fn value_mut(&mut self, state: State, arm: usize) -> &mut f32 {
         let number = state.0 as usize;
         let record = &mut self.records[number >> CHUNK_BITS][number & (CHUNK - 1)];
-        let first = record.first.tag == tag;
-        if record.more == NO_ARM {
-            let value = value(initial);
-            record.more = ONE_ARM;
-            record.first = Arm { tag, value };
-            return;
+        match record.block {
+            NO_ARM | ONE_ARM => &mut record.first.value,
+            block => &mut self.arena.arm_mut(block, arm).value,
         }
-        if first && record.more == ONE_ARM {
-            record.first.value = value(record.first.value);
-            return;
-        }
-        if record.more == ONE_ARM || self.counts == Counts::Arms {
-            let old = self.value(state, tag).unwrap_or(initial);
-            return self.set(state, tag, value(old));
-        }
-        let others = self.arena.arms_mut(record.more);
-        let mut at = match others.iter().position(|arm| arm.tag == tag) {
-            _ if first => {
-                let value = value(record.first.value);
-                if value >= others[0].value {
-                    record.first.value = value;
-                    return;
-                }
-                record.first = others[0];
-                others[0] = Arm { tag, value };
-                0
-            }
-            Some(at) => {
-                others[at].value = value(others[at].value);
-                if others[at].value > record.first.value {
-                    others[..=at].rotate_right(1);
-                    std::mem::swap(&mut record.first, &mut others[0]);
-                    return;
-                }
-                at
-            }
-            None => return self.set(state, tag, value(initial)),
-        };
-        let arm = others[at];
-        while at > 0 && others[at - 1].value < arm.value {
-            others[at] = others[at - 1];
-            at -= 1;
-        }
-        while at + 1 < others.len() && arm.value < others[at + 1].value {
-            others[at] = others[at + 1];
-            at += 1;
-        }
-        others[at] = arm;
     }
 
-    /// Sets what an action is worth; new ones come last.
-    pub(super) fn set_in_place(&mut self, state: State, tag: u32, value: f32) {
-        self.put(state, tag, value);
+    /// Sets what an action is worth. One beyond the last that a state can have is not stored.
+    pub(super) fn set(&mut self, state: State, tag: u32, value: f32) {
+        match self.position(state, tag) {
+            Some(arm) => *self.value_mut(state, arm) = value,
+            None => drop(self.add_arm(state, Arm { tag, value })),
+        }
     }
 
-    /// Counts that an action was taken; returns how often it was. Unknown actions get a value.
-    pub(super) fn take(&mut self, state: State, tag: u32, initial: f32) -> u32 {
-        let known = self.arms(state).position(|arm| arm.tag == tag);
-        let Some(arm) = known.or_else(|| self.put(state, tag, initial)) else {
-            return 1;
-        };
-        let block = self.record(state).more;
-        let count = match arm {
-            0 => &mut self.record_mut(state).count,
-            _ => self.arena.count(block, arm - 1),
-        };
+    /// Counts that an arm was taken; returns how often it was.
+    #[inline]
+    pub(super) fn take(&mut self, state: State, arm: usize) -> u32 {
+        let record = self.record_mut(state);
+        record.count = record.count.saturating_add(1);
+        if record.block == ONE_ARM {
+            return record.count;
+        }
+        let block = record.block;
+        let count = self.arena.count(block, arm);
         *count = count.saturating_add(1);
         *count
     }
 
-    /// Sets the value of an arm; returns its position.
-    #[inline]
-    fn put(&mut self, state: State, tag: u32, value: f32) -> Option<usize> {
-        let arm = Arm { tag, value };
+    /// Adds an arm for an action that has none; returns its position, unless there are too many.
+    pub(super) fn add_arm(&mut self, state: State, arm: Arm) -> Option<usize> {
+        let record = *self.record(state);
+        let (len, block) = match record.block {
+            NO_ARM => {
+                let record = self.record_mut(state);
+                (record.block, record.first) = (ONE_ARM, arm);
+                return Some(0);
+            }
+            ONE_ARM => {
+                let block = self.arena.add([record.first, arm]);
+                if self.counts == Counts::Arms {
+                    *self.arena.count(block, 0) = record.count;
+                }
+                (1, block)
+            }
+            block => {
+                let len = record.first.tag as usize;
+                if len == ARMS_MAX {
+                    self.left_out += 1;
+                    return None;
+                }
+                (len, self.arena.push(block, len, arm))
+            }
+        };
         let record = self.record_mut(state);
-        if record.more == NO_ARM {
-            record.more = ONE_ARM;
-            record.first = arm;
-            return Some(0);
-        }
-        if record.first.tag == tag {
-            record.first.value = value;
-            return Some(0);
-        }
-        if record.more == ONE_ARM {
-            let block = self.arena.add(arm);
-            self.record_mut(state).more = block;
-            return Some(1);
-        }
-        let block = record.more;
-        let arms = self.arena.arms_mut(block);
-        if let Some(position) = arms.iter().position(|arm| arm.tag == tag) {
-            arms[position].value = value;
-            return Some(position + 1);
-        }
-        let len = arms.len();
-        if len == ARMS_MAX {
-            self.left_out += 1;
-            return None;
-        }
-        let block = self.arena.push(block, arm);
-        self.record_mut(state).more = block;
-        Some(len + 1)
-    }
-
-    /// Moves an arm to where its value belongs.
-    #[inline]
-    fn sort_in(&mut self, state: State, mut arm: usize) {
-        let len = self.arms_len(state);
-        while arm > 0 && self.at(state, arm - 1).value < self.at(state, arm).value {
-            self.swap(state, arm - 1);
-            arm -= 1;
-        }
-        while arm + 1 < len && self.at(state, arm).value < self.at(state, arm + 1).value {
-            self.swap(state, arm);
-            arm += 1;
-        }
-    }
-
-    #[inline]
-    fn at(&self, state: State, arm: usize) -> Arm {
-        let record = self.record(state);
-        match arm {
-            0 => record.first,
-            _ => self.arena.arms(record.more)[arm - 1],
-        }
-    }
-
-    /// Swaps an arm with the next.
-    #[inline]
-    fn swap(&mut self, state: State, arm: usize) {
-        let counted = self.counts == Counts::Arms;
-        let number = state.0 as usize;
-        let record = &mut self.records[number >> CHUNK_BITS][number & (CHUNK - 1)];
-        let block = record.more;
-        if arm > 0 {
-            self.arena.arms_mut(block).swap(arm - 1, arm);
-            if counted {
-                let count = *self.arena.count(block, arm);
-                let count = std::mem::replace(self.arena.count(block, arm - 1), count);
-                *self.arena.count(block, arm) = count;
-            }
-        } else {
-            std::mem::swap(&mut record.first, &mut self.arena.arms_mut(block)[0]);
-            if counted {
-                std::mem::swap(&mut record.count, self.arena.count(block, 0));
-            }
-        }
+        record.block = block;
+        record.first.tag = len as u32 + 1;
+        Some(len)
     }
 
     /// How often an arm was taken (0 where that is not counted).
     fn taken(&self, state: State, arm: usize) -> u32 {
         let record = self.record(state);
-        match (self.counts, arm) {
+        match (self.counts, record.block) {
             (Counts::States, _) => 0,
-            (Counts::Arms, 0) => record.count,
-            (Counts::Arms, _) => self.arena.count_of(record.more, arm - 1),
+            (Counts::Arms, ONE_ARM) => record.count,
+            (Counts::Arms, block) => self.arena.count_of(block, arm),
         }
     }
 
@@ -454,11 +334,13 @@ impl Table {
                 going -= 1;
                 continue;
             }
-            let more = match record.more {
-                NO_ARM | ONE_ARM => record.more,
-                block => self.arena.adopt(&old.arena, block),
+            let block = match record.block {
+                NO_ARM | ONE_ARM => record.block,
+                block => self
+                    .arena
+                    .adopt(&old.arena, block, record.first.tag as usize),
             };
-            self.append(Record { more, ..record });
+            self.append(Record { block, ..record });
         }
         self.forgotten = old.forgotten + (old.len - self.len) as u64;
         self.left_out = old.left_out;

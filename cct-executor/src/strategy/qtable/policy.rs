@@ -1,5 +1,6 @@
 //! How a value becomes a choice.
 
+use super::Arm;
 use super::exp::{exp, exp_above_least};
 use crate::words::seed::Generator;
 use rand::Rng;
@@ -81,6 +82,14 @@ impl Policy {
             }
         }
         draw_by_odds(odds, generator)
+    }
+
+    /// Whether there are so few arms beside untried choices, all of them worse, that drawing until a
+    /// draw is kept takes two draws or fewer on average. Two choices at least stay untried then.
+    #[inline(always)]
+    pub(super) fn is_sparse(&self, arms: &[Arm], choices: usize, initial: f32) -> bool {
+        let softmax = matches!(self, Policy::Softmax);
+        choices >= 2 * arms.len() + 2 && (softmax || arms.iter().all(|arm| arm.value < initial))
     }
 
     /// Whether an action that was drawn at random is kept, if untried actions have the best value.

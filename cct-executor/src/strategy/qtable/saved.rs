@@ -6,7 +6,7 @@
 //! of all that. States and arms come in the table's order, so that what was loaded goes on as what
 //! was saved would have.
 
-use super::{Counts, State, Table};
+use super::{Arm, Counts, ONE_ARM, State, Table};
 use crate::words::fingerprint::mix2;
 
 const MAGIC: &[u8; 4] = b"cctq";
@@ -39,7 +39,7 @@ pub(in crate::strategy) fn save(description: &str, marks: &[Mark], table: &Table
         };
         bytes.extend(visits.to_le_bytes());
         bytes.extend((table.arms_len(state) as u32).to_le_bytes());
-        for (position, arm) in table.arms(state).enumerate() {
+        for (position, arm) in table.arms(state).iter().enumerate() {
             bytes.extend(arm.tag.to_le_bytes());
             bytes.extend(arm.value.to_le_bytes());
             bytes.extend(table.taken(state, position).to_le_bytes());
@@ -161,8 +161,11 @@ impl<'a> Reader<'a> {
                     "saved table has a value that is no number: {value}"
                 ));
             }
-            if table.put(state, tag, value) != Some(position) {
+            if table.position(state, tag).is_some() {
                 return Err(format!("saved table has action {tag:08x} twice in a state"));
+            }
+            if table.add_arm(state, Arm { tag, value }) != Some(position) {
+                return Err("saved table has too many actions in a state".to_owned());
             }
             table.set_taken(state, position, taken);
         }
@@ -179,11 +182,14 @@ impl Table {
     }
 
     fn set_taken(&mut self, state: State, arm: usize, taken: u32) {
-        let block = self.record(state).more;
-        match (self.counts, arm) {
-            (Counts::States, _) => {}
-            (Counts::Arms, 0) => self.record_mut(state).count = taken,
-            (Counts::Arms, _) => *self.arena.count(block, arm - 1) = taken,
+        if self.counts == Counts::States {
+            return;
+        }
+        let record = self.record_mut(state);
+        record.count = record.count.saturating_add(taken);
+        let block = record.block;
+        if block != ONE_ARM {
+            *self.arena.count(block, arm) = taken;
         }
     }
 }

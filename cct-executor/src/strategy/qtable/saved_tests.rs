@@ -8,10 +8,11 @@ fn table(counts: Counts) -> Table {
     for i in 0..300_u32 {
         let state = table.insert(mix(u64::from(i))).unwrap();
         for tag in 0..i % 7 {
+            let value = (i * tag % 31) as f32 - 9.5;
+            let arm = table.add_arm(state, Arm { tag, value }).unwrap();
             if counts == Counts::Arms {
-                table.take(state, tag, 1.0);
+                table.take(state, arm);
             }
-            table.set(state, tag, (i * tag % 31) as f32 - 9.5);
         }
         if counts == Counts::States {
             table.visit(state);
@@ -92,7 +93,7 @@ fn impossible_contents_are_refused() {
     let like = Table::new(Counts::States, 1 << 20);
     let mut one = Table::new(Counts::States, 1 << 20);
     let state = one.insert(5).unwrap();
-    one.put(state, 1, f32::NAN);
+    one.set(state, 1, f32::NAN);
     let error = load("ql", &save("ql", &[], &one), &like).unwrap_err();
     assert_eq!(error, "saved table has a value that is no number: NaN");
 }

@@ -35,6 +35,17 @@ pub(in crate::strategy) const STATE: Parameter = Parameter {
     kind: Kind::Word(&["full", "sites", "kinds", "inbox", "custom"]),
 };
 
+pub(in crate::strategy) const UPDATE: Parameter = Parameter {
+    name: "update",
+    help: "when values change: at the end of the iteration, or after each decision (end)",
+    kind: Kind::Word(&["end", "step"]),
+};
+
+/// What [`UPDATE`] says in a description, unless it is the default.
+pub(in crate::strategy) fn update(by_step: bool) -> Option<String> {
+    by_step.then(|| "step".to_owned())
+}
+
 pub(in crate::strategy) const LANES: Parameter = Parameter {
     name: "lanes",
     help: "tables that learn side by side, each from its share of the iterations (1)",

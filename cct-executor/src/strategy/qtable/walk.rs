@@ -7,7 +7,8 @@
 //!    which actions were enabled.
 //! 3. Nothing is allocated once the vectors have grown to the length of an iteration.
 
-use super::few::{self, Few};
+use super::few::{self, Choice, Few, UNTRIED};
+use super::many::{ARMS_MASKED, Many};
 use super::policy::Policy;
 use super::{Arm, State, Table};
 use crate::strategy::draw;
@@ -16,22 +17,21 @@ use crate::words::fingerprint::hash_of;
 use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Pick};
 
-/// Up to so many actions are held in registers, and each of so many arms is compared with all.
-const FEW: usize = 16;
-const ARMS_FEW: usize = 64;
-/// Pairs of actions and arms up to which each pair is compared.
-const PAIRS_MAX: usize = 40;
-
 /// One decision.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::strategy) struct Step {
     /// The state it was taken in.
     pub(in crate::strategy) key: u64,
-    /// Where that is in the table, unless it was not known.
+    /// Which of the state's arms were enabled, a bit each, unless the actions are remembered.
+    mask: u64,
+    /// Where the state is in the table, unless it was not known.
     known: Option<State>,
     /// What was chosen.
     pub(in crate::strategy) tag: u32,
-    /// Where the enabled actions are in [`Walk::tags`]. None are remembered if a few draws decided.
+    /// Which of the state's arms that is, or [`UNTRIED`].
+    arm: u32,
+    /// Where the enabled actions are in [`Walk::tags`], and how many. None are remembered if a mask
+    /// says as much, or if a few draws decided.
     first: u32,
     enabled: u32,
     /// Whether an enabled action is untried even after this one.
@@ -51,17 +51,11 @@ pub(in crate::strategy) struct Walk {
     tags: Vec<u32>,
     /// What an untried action is worth.
     initial: f32,
+    /// Whether nothing is ever worth more.
+    capped: bool,
     /// Whether all enabled actions are looked at always.
     thorough: bool,
-    values: Vec<f32>,
-    odds: Vec<f64>,
-    /// An open-addressed table of arms, for matching many with many.
-    matching: Vec<(u32, u32)>,
-    /// What many actions were looked at last, and the sums of their odds. Values do not change
-    /// during an iteration.
-    latest: Option<(Few<FEW>, [f64; FEW])>,
-    /// The state whose arms are in `matching`. They do not change during an iteration.
-    matched: Option<State>,
+    many: Many,
     label: (&'static str, u64),
 }
 
@@ -71,21 +65,25 @@ impl Walk {
             steps: Vec::new(),
             tags: Vec::new(),
             initial,
+            capped: true,
             thorough,
-            values: Vec::new(),
-            odds: Vec::new(),
-            matching: Vec::new(),
-            latest: None,
-            matched: None,
+            many: Many::default(),
             label: ("", 0),
+        }
+    }
+
+    /// The same where actions may be worth more than those that are untried.
+    pub(in crate::strategy) fn uncapped(self) -> Walk {
+        Walk {
+            capped: false,
+            ..self
         }
     }
 
     pub(in crate::strategy) fn clear(&mut self) {
         self.steps.clear();
         self.tags.clear();
-        self.matched = None;
-        self.latest = None;
+        self.many.clear();
     }
 
     /// The last decision, if there was one yet.
@@ -134,27 +132,45 @@ impl Walk {
         let known = table.find(key);
         let n = actions.keys.len();
         let tag = |index: usize| actions.action(Pick(index as u32)).id().0 as u32;
-        let index = match self.few_draws(table, policy, known, n, generator, tag, below) {
-            Some(index) => {
-                self.push(key, known, tag(index), 0, true);
-                index
+        let choice = match known {
+            _ if self.thorough => self.look_at_all(table, policy, known, actions, generator),
+            None => Choice::by_chance(below(generator, n), UNTRIED),
+            Some(known) => {
+                let arms = table.arms(known);
+                match n {
+                    _ if policy.is_sparse(arms, n, self.initial) => {
+                        few_draws(arms, policy, generator, tag, |g| below(g, n))
+                    }
+                    _ if arms.len() > ARMS_MASKED => {
+                        self.look_at_all(table, policy, Some(known), actions, generator)
+                    }
+                    ..=2 => self.look_few::<2>(arms, policy, few::tags(actions), n, generator),
+                    3..=4 => self.look_few::<4>(arms, policy, few::tags(actions), n, generator),
+                    5..=8 => self.look_few::<8>(arms, policy, few::tags(actions), n, generator),
+                    _ => self.look_at_all(table, policy, Some(known), actions, generator),
+                }
             }
-            None => match known {
-                Some(known) if self.is_few(table, known, n) => match n {
-                    ..=2 => self.look_few::<2>(table, policy, known, actions, generator),
-                    3..=4 => self.look_few::<4>(table, policy, known, actions, generator),
-                    5..=8 => self.look_few::<8>(table, policy, known, actions, generator),
-                    _ => self.look_again(table, policy, known, actions, generator),
-                },
-                _ => self.look_at_all(table, policy, key, known, actions, generator),
-            },
         };
-        Pick(index as u32)
+        self.push(key, known, tag(choice.index), false, &choice);
+        Pick(choice.index as u32)
     }
 
+    /// Decides among at most `N` choices, by looking at all.
     #[inline]
-    fn is_few(&self, table: &Table, known: State, n: usize) -> bool {
-        !self.thorough && n <= FEW && table.arms_len(known) <= ARMS_FEW
+    fn look_few<const N: usize>(
+        &self,
+        arms: &[Arm],
+        policy: &Policy,
+        tags: [u32; N],
+        n: usize,
+        generator: &mut Generator,
+    ) -> Choice {
+        let few = Few::look(arms, tags, n, self.initial);
+        let sums = match policy {
+            Policy::Greedy { .. } => few::greedy_sums(&few.values, policy.strays(generator)),
+            _ => few::sums(&few.values),
+        };
+        few.choice(few::draw(&sums, generator))
     }
 
     /// Decides by looking at all actions.
@@ -162,109 +178,22 @@ impl Walk {
         &mut self,
         table: &Table,
         policy: &Policy,
-        key: u64,
         known: Option<State>,
         actions: &EnabledActions<'_>,
         generator: &mut Generator,
-    ) -> usize {
-        let first = self.tags.len();
-        self.tags
-            .extend(actions.iter().map(|(_, action)| action.id().0 as u32));
-        let untried = self.look(table, known, first);
-        let index = policy
-            .choose(&self.values, &[], &mut self.odds, generator)
-            .unwrap_or_else(|| self.last_known(table, known, first));
-        let tag = self.tags[first + index];
-        let is_tried = known.is_some_and(|known| table.value(known, tag).is_some());
-        let n = self.tags.len() - first;
-        self.push(key, known, tag, n, untried > usize::from(!is_tried));
-        index
-    }
-
-    /// Decides among at most `N` actions, by looking at all.
-    #[inline]
-    fn look_few<const N: usize>(
-        &mut self,
-        table: &Table,
-        policy: &Policy,
-        known: State,
-        actions: &EnabledActions<'_>,
-        generator: &mut Generator,
-    ) -> usize {
-        let tags = few::tags(actions);
-        let few = Few::<N>::look(table, known, (tags, actions.keys.len()), self.initial);
-        let index = match policy {
-            Policy::Softmax => few::draw(&few::sums(&few.values), generator),
-            _ => policy
-                .choose(
-                    &few.values[..actions.keys.len()],
-                    &[],
-                    &mut self.odds,
-                    generator,
-                )
-                .unwrap_or(0),
-        };
-        self.push_few(
-            table,
-            known,
-            &tags,
-            actions.keys.len(),
-            index,
-            few.leaves_untried(index),
-        );
-        index
-    }
-
-    /// The same for more actions. A state in which many are enabled is often that of the next
-    /// decision as well.
-    #[inline]
-    fn look_again(
-        &mut self,
-        table: &Table,
-        policy: &Policy,
-        known: State,
-        actions: &EnabledActions<'_>,
-        generator: &mut Generator,
-    ) -> usize {
-        if !matches!(policy, Policy::Softmax) {
-            return self.look_few::<FEW>(table, policy, known, actions, generator);
+    ) -> Choice {
+        let arms = known.map_or(&[][..], |known| table.arms(known));
+        let tags = actions.keys.iter();
+        let tags = tags.map(|&key| actions.actions[key as usize].id().0 as u32);
+        self.many.look(policy, (known, arms), tags, self.initial);
+        let index = self.many.draw(policy, generator);
+        let index = index.unwrap_or_else(|| self.last_known(arms));
+        let mut choice = self.many.choice(index, arms.len());
+        if self.thorough || choice.enabled > 0 {
+            choice.enabled = actions.keys.len();
+            self.tags.extend_from_slice(self.many.tags());
         }
-        let (tags, n) = (few::tags(actions), actions.keys.len());
-        if !matches!(&self.latest, Some((few, _)) if few.is_of(known, &tags, n)) {
-            let few = Few::look(table, known, (tags, n), self.initial);
-            let sums = few::sums(&few.values);
-            self.latest = Some((few, sums));
-        }
-        let (few, sums) = self.latest.as_ref().expect("cct bug: it was just set");
-        let index = few::draw(sums, generator);
-        let untried = few.leaves_untried(index);
-        self.push_few(table, known, &tags, n, index, untried);
-        index
-    }
-
-    #[inline]
-    fn push_few<const N: usize>(
-        &mut self,
-        table: &Table,
-        known: State,
-        tags: &[u32; N],
-        enabled: usize,
-        index: usize,
-        untried: bool,
-    ) {
-        let first = self.tags.len() as u32;
-        self.tags.extend_from_slice(tags);
-        self.steps.push(Step {
-            key: table.key(known),
-            known: Some(known),
-            tag: tags[index],
-            first,
-            enabled: enabled as u32,
-            untried,
-            data: false,
-            extra: 0.0,
-            waypoint: 0,
-        });
+        choice
     }
 
     fn pick_value(
@@ -276,158 +205,71 @@ impl Walk {
         generator: &mut Generator,
     ) -> usize {
         let known = table.find(key);
+        let arms = known.map_or(&[][..], |known| table.arms(known));
         let n = values.count() as usize;
         let weighted = !values.weights().is_empty();
-        let quick = match known {
-            Some(_) if weighted => None,
-            _ => {
-                let propose = |generator: &mut Generator, _| draw::value(generator, values);
-                self.few_draws(table, policy, known, n, generator, |i| i as u32, propose)
-            }
+        let choice = match n {
+            _ if self.thorough => self.look_at_values(arms, policy, values, generator),
+            _ if known.is_none() => Choice::by_chance(draw::value(generator, values), UNTRIED),
+            _ if weighted => self.look_at_values(arms, policy, values, generator),
+            _ if policy.is_sparse(arms, n, self.initial) => few_draws(
+                arms,
+                policy,
+                generator,
+                |i| i as u32,
+                |g| draw::value(g, values),
+            ),
+            _ if arms.len() > ARMS_MASKED => self.look_at_values(arms, policy, values, generator),
+            ..=2 => self.look_few(arms, policy, [0, 1], n, generator),
+            3..=8 => self.look_few(arms, policy, [0, 1, 2, 3, 4, 5, 6, 7], n, generator),
+            _ => self.look_at_values(arms, policy, values, generator),
         };
-        let (index, looked, untried) = quick.map_or_else(
-            || {
-                self.values.clear();
-                self.values.resize(n, self.initial);
-                let mut untried = n;
-                for arm in known.iter().flat_map(|&known| table.arms(known)) {
-                    if let Some(value) = self.values.get_mut(arm.tag as usize) {
-                        *value = arm.value;
-                        untried -= 1;
-                    }
-                }
-                let odds = &mut self.odds;
-                let index = policy
-                    .choose(&self.values, values.weights(), odds, generator)
-                    .unwrap_or(if n == 2 { 0 } else { n - 1 });
-                let is_tried = known.is_some_and(|s| table.value(s, index as u32).is_some());
-                (index, n, untried > usize::from(!is_tried))
-            },
-            |index| (index, 0, true),
-        );
-        self.push(key, known, index as u32, looked, untried);
-        if let Some(step) = self.steps.last_mut() {
-            step.data = true;
-        }
-        index
+        self.push(key, known, choice.index as u32, true, &choice);
+        choice.index
     }
 
-    /// Decides by drawing until a draw is kept, if that takes two draws or fewer on average.
-    #[inline]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "two ways to draw, and what they need"
-    )]
-    fn few_draws(
-        &self,
-        table: &Table,
+    /// Decides by looking at all values of a data choice.
+    fn look_at_values(
+        &mut self,
+        arms: &[Arm],
         policy: &Policy,
-        known: Option<State>,
-        n: usize,
+        values: &Values<'_>,
         generator: &mut Generator,
-        tag: impl Fn(usize) -> u32,
-        propose: impl Fn(&mut Generator, usize) -> usize,
-    ) -> Option<usize> {
+    ) -> Choice {
+        let n = values.count();
+        self.many.look_at_values(arms, n, self.initial);
+        let index = self.many.draw_value(policy, values, generator);
+        let index = index.unwrap_or(if n == 2 { 0 } else { n as usize - 1 });
+        let mut choice = self.many.choice(index, arms.len());
         if self.thorough {
-            return None;
+            choice.enabled = n as usize;
         }
-        let Some(known) = known else {
-            return Some(propose(generator, n));
-        };
-        // At least two actions stay untried, whichever is chosen.
-        let few = n >= 2 * table.arms_len(known) + 2;
-        if !few
-            || table
-                .best(known)
-                .is_some_and(|best| best.value >= self.initial)
-        {
-            return None;
-        }
-        let any = policy.strays(generator);
-        loop {
-            let index = propose(generator, n);
-            if any || policy.keeps(table.value(known, tag(index)), generator) {
-                return Some(index);
-            }
-        }
+        choice
     }
 
-    /// Of the actions from `first` on the one that became known last.
+    /// Of the actions that were looked at the one that became known last.
     #[cold]
-    fn last_known(&self, table: &Table, known: Option<State>, first: usize) -> usize {
-        let arms = known.into_iter().flat_map(|known| table.arms(known));
-        let index = |arm: Arm| self.tags[first..].iter().position(|&tag| tag == arm.tag);
-        arms.filter_map(index).last().unwrap_or(0)
+    fn last_known(&self, arms: &[Arm]) -> usize {
+        let tags = self.many.tags();
+        let index = |arm: &Arm| tags.iter().position(|&tag| tag == arm.tag);
+        arms.iter().filter_map(index).next_back().unwrap_or(0)
     }
 
-    #[inline]
-    fn push(&mut self, key: u64, known: Option<State>, tag: u32, enabled: usize, untried: bool) {
+    #[inline(always)]
+    fn push(&mut self, key: u64, known: Option<State>, tag: u32, data: bool, choice: &Choice) {
         self.steps.push(Step {
             key,
+            mask: choice.mask,
             known,
             tag,
-            first: self.tags.len().saturating_sub(enabled) as u32,
-            enabled: enabled as u32,
-            untried,
-            data: false,
+            arm: choice.arm,
+            first: self.tags.len().saturating_sub(choice.enabled) as u32,
+            enabled: choice.enabled as u32,
+            untried: choice.untried,
+            data,
             extra: 0.0,
             waypoint: 0,
         });
-    }
-
-    /// Looks up the values of all actions from `first` on; returns how many of them are untried.
-    fn look(&mut self, table: &Table, known: Option<State>, first: usize) -> usize {
-        let tags = &self.tags[first..];
-        self.values.clear();
-        self.values.resize(tags.len(), self.initial);
-        let Some(known) = known else {
-            return tags.len();
-        };
-        let arms = table.arms_len(known);
-        let mut untried = tags.len();
-        if arms * tags.len() <= PAIRS_MAX {
-            for arm in table.arms(known) {
-                for (value, &tag) in self.values.iter_mut().zip(tags) {
-                    if tag == arm.tag {
-                        *value = arm.value;
-                        untried -= 1;
-                    }
-                }
-            }
-            return untried;
-        }
-        let slots = (2 * arms).next_power_of_two();
-        let shift = 32 - slots.trailing_zeros();
-        let start = |tag: u32| (tag.wrapping_mul(0x9E37_79B9) >> shift) as usize;
-        if self.matched != Some(known) {
-            self.matched = Some(known);
-            self.matching.clear();
-            self.matching.resize(slots, (0, u32::MAX));
-            for arm in table.arms(known) {
-                let mut at = start(arm.tag);
-                while self.matching[at].1 != u32::MAX {
-                    at = (at + 1) & (slots - 1);
-                }
-                // No value has these bits: it is a NaN.
-                self.matching[at] = (arm.tag, arm.value.to_bits());
-            }
-        }
-        for (value, &tag) in self.values.iter_mut().zip(tags) {
-            let mut at = start(tag);
-            loop {
-                let (found, bits) = self.matching[at];
-                if bits == u32::MAX {
-                    break;
-                }
-                if found == tag {
-                    *value = f32::from_bits(bits);
-                    untried -= 1;
-                    break;
-                }
-                at = (at + 1) & (slots - 1);
-            }
-        }
-        untried
     }
 
     /// The best value among the actions that were enabled at a decision. As long as one of them was
@@ -435,39 +277,86 @@ impl Walk {
     #[inline]
     pub(in crate::strategy) fn best(&self, table: &Table, step: usize) -> f32 {
         let step = &self.steps[step];
-        if step.enabled == 0 {
+        if step.untried && self.capped {
             return self.initial;
         }
         let Some(known) = step.known else {
             return self.initial;
         };
-        // The arms are sorted.
-        if step.untried
-            && table
-                .best(known)
-                .is_none_or(|best| best.value <= self.initial)
-        {
-            return self.initial;
-        }
-        let is_enabled = |arm: &&Arm| {
-            if step.data {
-                arm.tag < step.enabled
-            } else {
-                self.tags_of(step).contains(&arm.tag)
+        let arms = table.arms(known);
+        let mut best = match step.untried {
+            true => self.initial,
+            false => f32::NEG_INFINITY,
+        };
+        if step.enabled == 0 {
+            let mut mask = step.mask;
+            while mask != 0 {
+                let value = arms[mask.trailing_zeros() as usize].value;
+                best = if value > best { value } else { best };
+                mask &= mask - 1;
             }
-        };
-        let (first, others) = table.slices(known);
-        let best = first.iter().find(is_enabled);
-        let initial = if step.untried {
-            self.initial
         } else {
-            f32::NEG_INFINITY
-        };
-        match best.or_else(|| others.iter().find(is_enabled)) {
-            Some(arm) => arm.value.max(initial),
-            // Its arms were not stored, or forgotten.
-            None => self.initial,
+            let is_enabled = |tag: u32| match step.data {
+                true => tag < step.enabled,
+                false => self.tags_of(step).contains(&tag),
+            };
+            for arm in arms {
+                if arm.value > best && is_enabled(arm.tag) {
+                    best = arm.value;
+                }
+            }
         }
+        // Otherwise its arms were not stored, or forgotten.
+        if best > f32::NEG_INFINITY {
+            best
+        } else {
+            self.initial
+        }
+    }
+
+    /// What a state is known as when this is to be decided in it.
+    #[inline]
+    pub(in crate::strategy) fn key(&mut self, key: u64, enabled: &EnabledSet<'_>) -> u64 {
+        match enabled {
+            EnabledSet::Actions(_) => key,
+            EnabledSet::Values(values) => key.wrapping_add(self.label(values.label())),
+        }
+    }
+
+    /// The best value among what is enabled in a state, in the table as it is now.
+    pub(in crate::strategy) fn best_now(
+        &mut self,
+        table: &Table,
+        key: u64,
+        enabled: &EnabledSet<'_>,
+    ) -> f32 {
+        let Some(state) = table.find(self.key(key, enabled)) else {
+            return self.initial;
+        };
+        let is_enabled = |arm: &&Arm| match enabled {
+            EnabledSet::Actions(actions) => {
+                let mut actions = actions.iter();
+                actions.any(|(_, action)| action.id().0 as u32 == arm.tag)
+            }
+            EnabledSet::Values(values) => arm.tag < values.count(),
+        };
+        let (mut tried, mut best) = (0, f32::NEG_INFINITY);
+        for arm in table.arms(state).iter().filter(is_enabled) {
+            tried += 1;
+            best = best.max(arm.value);
+        }
+        match tried < enabled.len() {
+            true => best.max(self.initial),
+            false => best,
+        }
+    }
+
+    /// The last decision, its state known if that can be: what is learnt before the next.
+    pub(in crate::strategy) fn settle_last(&mut self, table: &mut Table) -> Option<usize> {
+        self.many.clear();
+        let step = self.steps.last_mut()?;
+        step.known = step.known.or_else(|| table.insert(step.key));
+        Some(self.steps.len() - 1)
     }
 
     /// The actions that were enabled at a decision about what runs next and were looked at.
@@ -484,7 +373,7 @@ impl Walk {
         let step = &self.steps[step];
         let mut register = |tag| {
             if table.value(state, tag).is_none() {
-                table.set_in_place(state, tag, self.initial);
+                table.set(state, tag, self.initial);
             }
         };
         if step.data {
@@ -497,31 +386,69 @@ impl Walk {
     /// Makes all states known that can be, after forgetting others if they need room.
     #[inline]
     pub(in crate::strategy) fn settle(&mut self, table: &mut Table) {
-        let forgot = table.make_room(self.steps.len() + 1);
+        if table.make_room(self.steps.len() + 1) {
+            return self.settle_anew(table);
+        }
         for step in &mut self.steps {
-            if forgot || step.known.is_none() {
+            if step.known.is_none() {
                 step.known = table.insert(step.key);
             }
         }
+    }
+
+    /// The same after states were forgotten, and with them their arms.
+    #[cold]
+    fn settle_anew(&mut self, table: &mut Table) {
+        for step in &mut self.steps {
+            step.known = table.insert(step.key);
+            let arms = step.known.map_or(0, |known| table.arms_len(known));
+            if step.arm as usize >= arms {
+                step.arm = UNTRIED;
+            }
+            if arms < ARMS_MASKED {
+                step.mask &= (1 << arms) - 1;
+            }
+        }
+    }
+
+    /// Where the arm of what was chosen is, known from now on; `None` if it cannot be.
+    #[inline]
+    pub(in crate::strategy) fn arm(
+        &mut self,
+        table: &mut Table,
+        step: usize,
+    ) -> Option<(State, usize)> {
+        let step = &mut self.steps[step];
+        let state = step.known?;
+        if step.arm == UNTRIED {
+            let arm = Arm {
+                tag: step.tag,
+                value: self.initial,
+            };
+            let known = table.position(state, step.tag);
+            step.arm = known.or_else(|| table.add_arm(state, arm))? as u32;
+            if step.enabled == 0 && step.arm < ARMS_MASKED as u32 {
+                step.mask |= 1 << step.arm;
+            }
+        }
+        Some((state, step.arm as usize))
     }
 
     /// Counts a decision, and moves its value towards what it is `worth`, given its bonus: 1 over how
     /// often it was taken, or what is remembered of it if that is more.
     #[inline]
     pub(in crate::strategy) fn take(
-        &self,
+        &mut self,
         table: &mut Table,
         step: usize,
         alpha: f64,
         worth: impl Fn(f64) -> f64,
     ) {
-        let step = &self.steps[step];
-        if let Some(state) = step.known {
-            let taken = table.take(state, step.tag, self.initial);
-            let bonus = (1.0 / f64::from(taken)).max(f64::from(step.extra));
-            let old = f64::from(table.value(state, step.tag).unwrap_or(self.initial));
-            let value = (1.0 - alpha) * old + alpha * worth(bonus);
-            table.set(state, step.tag, value as f32);
+        if let Some((state, arm)) = self.arm(table, step) {
+            let taken = table.take(state, arm);
+            let bonus = (1.0 / f64::from(taken)).max(f64::from(self.steps[step].extra));
+            let value = table.value_mut(state, arm);
+            *value = ((1.0 - alpha) * f64::from(*value) + alpha * worth(bonus)) as f32;
         }
     }
 
@@ -529,6 +456,28 @@ impl Walk {
     #[inline]
     pub(in crate::strategy) fn state(&self, step: usize) -> Option<State> {
         self.steps[step].known
+    }
+}
+
+/// Decides among choices in a state by drawing until a draw is kept. If most of them are untried
+/// that takes two draws or fewer on average.
+#[inline]
+fn few_draws(
+    arms: &[Arm],
+    policy: &Policy,
+    generator: &mut Generator,
+    tag: impl Fn(usize) -> u32,
+    propose: impl Fn(&mut Generator) -> usize,
+) -> Choice {
+    let any = policy.strays(generator);
+    loop {
+        let index = propose(generator);
+        let tag = tag(index);
+        let known = arms.iter().position(|arm| arm.tag == tag);
+        let value = known.map(|arm| arms[arm].value);
+        if any || policy.keeps(value, generator) {
+            return Choice::by_chance(index, known.map_or(UNTRIED, |arm| arm as u32));
+        }
     }
 }
 

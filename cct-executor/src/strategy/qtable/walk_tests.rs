@@ -117,5 +117,5 @@ fn many_values_are_cheap() {
         walk.settle(&mut table);
         table.set(walk.state(0).unwrap(), walk.steps[0].tag, -2.0);
     }
-    assert!(walk.values.is_empty());
+    assert!(walk.many.values.is_empty());
 }
