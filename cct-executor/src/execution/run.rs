@@ -236,10 +236,10 @@ impl World {
         if let Some(index) = workers.idle.pop() {
             return Ok(index);
         }
-        workers
-            .workers
-            .push(Some(Box::new(Worker::new(STACK_BYTES, step_loop)?)));
-        Ok(workers.workers.len() as u32 - 1)
+        let index = workers.workers.len() as u32;
+        let worker = Worker::new(STACK_BYTES, index, step_loop)?;
+        workers.workers.push(Some(Box::new(worker)));
+        Ok(index)
     }
 
     #[cold]

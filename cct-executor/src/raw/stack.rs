@@ -7,7 +7,7 @@
 //!
 //! Does not: know tasks, decide anything.
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
 use std::io;
@@ -40,19 +40,68 @@ thread_local! {
     static RUNNING: Cell<*const Yields> = const { Cell::new(ptr::null()) };
 }
 
+/// A stack that begins somewhat below its top.
+///
+/// Stacks are whole pages, so the first frames of all of them would lie at the same places in their
+/// pages, for which a processor's innermost cache has room a dozen times. Beginning at different
+/// places, the frames of many suspended polls fit side by side.
+struct Staggered {
+    stack: DefaultStack,
+    below: usize,
+}
+
+impl Staggered {
+    /// The stack of the worker with this number.
+    fn new(size: usize, number: u32) -> io::Result<Staggered> {
+        const PAGE: usize = 4096;
+        /// Odd multiples of a cache line reach all places before they repeat. Those in half a page
+        /// will do, and most frames then still lie in one page.
+        const STRIDE: usize = 13 * 64;
+        Ok(Staggered {
+            stack: DefaultStack::new(size + PAGE)?,
+            below: number as usize * STRIDE % (PAGE / 2),
+        })
+    }
+}
+
+// SAFETY: `stack` is as the trait asks; the part of it from `below` its base on is too, as `below` is
+// a multiple of every alignment a base needs, and less than the page that `new` added.
+unsafe impl Stack for Staggered {
+    fn base(&self) -> StackPointer {
+        let base = self.stack.base().get() - self.below;
+        StackPointer::new(base).unwrap_or_else(|| self.stack.base())
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.stack.limit()
+    }
+
+    #[cfg(windows)]
+    fn teb_fields(&self) -> StackTebFields {
+        self.stack.teb_fields()
+    }
+
+    #[cfg(windows)]
+    fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize) {
+        self.stack
+            .update_teb_fields(stack_limit, guaranteed_stack_bytes);
+    }
+}
+
 /// A stack with a coroutine on it.
 pub(crate) struct Worker {
-    coroutine: Coroutine<Resume, Suspend, (), DefaultStack>,
+    coroutine: Coroutine<Resume, Suspend, (), Staggered>,
     yielder: Rc<Cell<*const Yields>>,
 }
 
 impl Worker {
-    /// A worker that calls `body` with the first action of each stretch of the step loop.
+    /// A worker that calls `body` with the first action of each stretch of the step loop. `number`
+    /// tells it from the thread's other workers.
     ///
     /// # Errors
     /// When the operating system has no memory for a stack of `stack_size` bytes.
-    pub(crate) fn new(stack_size: usize, body: fn(u32)) -> io::Result<Worker> {
-        let stack = DefaultStack::new(stack_size)?;
+    pub(crate) fn new(stack_size: usize, number: u32, body: fn(u32)) -> io::Result<Worker> {
+        let stack = Staggered::new(stack_size, number)?;
         let yielder = Rc::new(Cell::new(ptr::null()));
         let cell = yielder.clone();
         let coroutine = Coroutine::with_stack(stack, move |yields: &Yields, first: Resume| {
