@@ -58,7 +58,15 @@ pub(crate) struct Crash {
 
 impl NodeClock {
     /// What the clock shows at this time of the world.
+    #[inline]
     pub(crate) fn shown(self, world_ns: u64) -> u64 {
+        if self.drift_ppm == 0 {
+            return world_ns.saturating_add(self.ahead_ns);
+        }
+        self.shown_with_drift(world_ns)
+    }
+
+    fn shown_with_drift(self, world_ns: u64) -> u64 {
         let drift = i128::from(world_ns) * i128::from(self.drift_ppm) / 1_000_000;
         let shown = i128::from(world_ns) + i128::from(self.ahead_ns) + drift;
         u64::try_from(shown.max(0)).unwrap_or(u64::MAX)

@@ -75,8 +75,17 @@ impl Ranking {
     /// Forgets all actions, keeping the memory.
     pub(super) fn clear(&mut self) {
         self.empty();
-        self.ranks.clear();
-        self.epoch = 1;
+        self.next_epoch();
+    }
+
+    /// Makes all ranks void. They stay where they are: to write them anew for every iteration would
+    /// cost more than the few that are given.
+    fn next_epoch(&mut self) {
+        if self.epoch == u32::MAX {
+            self.ranks.clear();
+            self.epoch = 0;
+        }
+        self.epoch += 1;
     }
 
     /// Empties all lists.
@@ -90,7 +99,7 @@ impl Ranking {
     /// Gives new priorities to all actions: to the enabled ones now, to others when they come.
     pub(super) fn renew(&mut self, enabled: &EnabledActions<'_>, generator: &mut Generator) {
         self.empty();
-        self.epoch += 1;
+        self.next_epoch();
         self.rebuild(enabled, generator);
     }
 
@@ -105,14 +114,20 @@ impl Ranking {
     }
 
     fn take_in(&mut self, index: usize, generator: &mut Generator) {
-        if index >= self.ranks.len() {
-            self.ranks.resize(index + 1, Rank::default());
-        }
+        self.make_room(index);
         if self.ranks[index].epoch != self.epoch {
             self.ranks[index].priority = generator.next_u64() | BELOW_NEW;
             self.ranks[index].epoch = self.epoch;
         }
         self.insert(index as u32);
+    }
+
+    #[inline]
+    fn make_room(&mut self, index: usize) {
+        if index >= self.ranks.len() {
+            let room = (index + 1).next_power_of_two();
+            self.ranks.resize(room, Rank::default());
+        }
     }
 
     /// Whether the action has a priority.
@@ -125,9 +140,7 @@ impl Ranking {
     /// Takes in a new action with this priority.
     pub(super) fn place(&mut self, key: ActionKey, priority: u64) {
         let index = key.index();
-        if index >= self.ranks.len() {
-            self.ranks.resize(index + 1, Rank::default());
-        }
+        self.make_room(index);
         self.ranks[index].priority = priority;
         self.ranks[index].epoch = self.epoch;
         self.insert(index as u32);
