@@ -133,13 +133,13 @@ impl Resource {
     /// Notes that the current poll is about to return `Pending` because of this resource.
     #[inline]
     pub fn blocked(&self, kind: OpKind, site: &'static Location<'static>) {
-        self.in_world(|world, resource| {
-            if let (true, true, Some(key)) =
-                (world.recording.get(), world.is_running(), world.current())
-            {
-                world.with(|core, _| core.note_blocked(key, kind, resource, site));
-            }
-        });
+        if WORLD.with(|world| world.recording.get()) {
+            self.in_world(|world, resource| {
+                if let (true, Some(key)) = (world.is_running(), world.current()) {
+                    world.with(|core, _| core.note_blocked(key, kind, resource, site));
+                }
+            });
+        }
     }
 
     /// Publishes the operation that the running poll is about to block in, where the operation is a

@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use crate::words::ResourceKind;
-use crate::words::fingerprint::mix2;
+use crate::words::fingerprint::mix;
 use std::panic::Location;
 
 /// One entry of a world's resource table. Index 0 stands for "no resource".
@@ -50,7 +50,9 @@ impl Core {
     #[inline]
     pub(crate) fn set_resource_state(&mut self, index: u32, state: u64) {
         let entry = &mut self.resources[index as usize];
-        let digest = mix2(entry.tag, state);
+        // Tags are well mixed; an odd factor keeps different states apart.
+        let spread = state.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let digest = mix(entry.tag ^ spread);
         let change = digest.wrapping_sub(entry.digest);
         self.point.fingerprint.shift(change);
         if self.interests.parts {
