@@ -197,24 +197,22 @@ impl World {
             self.pass_point(kind, access, resource, site);
             return Poll::Ready(());
         }
-        self.decide_and_go(kind, access, resource, site)
-    }
-
-    /// The rest of [`point`](Self::point) where there is something to decide. The decision is apart:
-    /// its stack frame would otherwise be kept, and brought back into the cache, with every
-    /// suspended poll.
-    #[inline(never)]
-    fn decide_and_go(
-        &self,
-        kind: OpKind,
-        access: Access,
-        resource: u32,
-        site: &'static Location<'static>,
-    ) -> Poll<()> {
         match self.decide_point(kind, access, resource, site) {
             At::GoOn => Poll::Ready(()),
-            At::Switch(next) => self.freeze(self.running.get().key, next),
-            At::Wake => self.wake_and_decide(self.running.get().key),
+            At::Switch(next) => self.leave_point(Some(next)),
+            At::Wake => self.leave_point(None),
+        }
+    }
+
+    /// Switches to the task `next`, or wakes first who is due and decides then. Apart from the
+    /// decision, whose stack frame would otherwise be kept, and brought back into the cache, with
+    /// every suspended poll.
+    #[inline(never)]
+    fn leave_point(&self, next: Option<u32>) -> Poll<()> {
+        let key = self.running.get().key;
+        match next {
+            Some(next) => self.freeze(key, next),
+            None => self.wake_and_decide(key),
         }
     }
 
