@@ -1,6 +1,7 @@
 //! What sockets are ready for: the names of `tokio::io`.
 
 mod interest;
+pub(crate) mod known;
 mod ready;
 pub(crate) mod spare;
 

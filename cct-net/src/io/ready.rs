@@ -8,8 +8,8 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 /// What a socket is ready for.
 ///
 /// # Differences from tokio
-/// There is no `PRIORITY`. Readiness is what holds at the moment; tokio remembers what it was told
-/// last, and may be told more than is true.
+/// There is no `PRIORITY`. As there, readiness is what was told last, and may be more than is true
+/// until an operation finds out; but it is told at once, where tokio is told by and by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ready(u8);
 
@@ -29,22 +29,19 @@ impl Ready {
     /// Everything.
     pub const ALL: Ready = Ready(31);
 
-    /// What of a state is of interest.
-    pub(crate) fn of(state: Readiness, interest: Interest) -> Ready {
-        let flag = |is: bool, ready: Ready| if is { ready } else { Ready::EMPTY };
-        let mut ready = Ready::EMPTY;
-        if interest.is_readable() {
-            ready |= flag(state.readable, Ready::READABLE);
-            ready |= flag(state.read_closed, Ready::READ_CLOSED);
-        }
-        if interest.is_writable() {
-            ready |= flag(state.writable, Ready::WRITABLE);
-            ready |= flag(state.write_closed, Ready::WRITE_CLOSED);
-        }
-        if interest.is_error() {
-            ready |= flag(state.error, Ready::ERROR);
-        }
-        ready
+    /// What belongs to an interest.
+    pub(crate) fn mask(interest: Interest) -> Ready {
+        let part = |is: bool, ready: Ready| if is { ready } else { Ready::EMPTY };
+        part(interest.is_readable(), Ready::READABLE | Ready::READ_CLOSED)
+            | part(
+                interest.is_writable(),
+                Ready::WRITABLE | Ready::WRITE_CLOSED,
+            )
+            | part(interest.is_error(), Ready::ERROR)
+    }
+
+    pub(crate) fn bits(self) -> u64 {
+        u64::from(self.0)
     }
 
     /// Whether it is for nothing.
@@ -79,6 +76,20 @@ impl Ready {
 
     fn contains(self, other: Ready) -> bool {
         self & other == other
+    }
+}
+
+impl From<Readiness> for Ready {
+    fn from(state: Readiness) -> Ready {
+        let flags = [
+            (state.readable, Ready::READABLE),
+            (state.writable, Ready::WRITABLE),
+            (state.read_closed, Ready::READ_CLOSED),
+            (state.write_closed, Ready::WRITE_CLOSED),
+            (state.error, Ready::ERROR),
+        ];
+        let flags = flags.iter().filter(|flag| flag.0);
+        flags.fold(Ready::EMPTY, |ready, flag| ready | flag.1)
     }
 }
 

@@ -266,10 +266,7 @@ impl Conn {
             return;
         }
         self.set_patience(self.options.retransmission_timeout);
-        self.run(|state, fx| {
-            state.establish();
-            state.sides[0].writers.move_to(&mut fx.wakes);
-        });
+        self.run(|state, fx| state.establish(fx));
         listener.opened(self);
     }
 

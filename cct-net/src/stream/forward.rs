@@ -206,10 +206,7 @@ macro_rules! stream_methods {
             interest: $crate::io::Interest,
             f: impl FnOnce() -> ::std::io::Result<R>,
         ) -> ::std::io::Result<R> {
-            if self.end().readiness(interest).is_empty() {
-                return Err(::std::io::ErrorKind::WouldBlock.into());
-            }
-            f()
+            self.end().try_io(interest, f)
         }
 
         /// Takes the error that the connection ended with, if nobody was told yet.

@@ -40,7 +40,24 @@ fn over() -> io::Error {
     io::Error::other("the scenario that this socket belongs to is over")
 }
 
+impl Way {
+    fn interest(self) -> Interest {
+        match self {
+            Way::In => Interest::READABLE,
+            Way::Out => Interest::WRITABLE,
+        }
+    }
+}
+
 impl End {
+    /// The end that a listener hands out. Like tokio, its tasks suppose that there already is
+    /// something to read.
+    pub(crate) fn accepted(conn: Arc<Conn>) -> End {
+        let ready = Ready::READABLE | Ready::WRITABLE;
+        conn.run(|state, _| state.suppose(1, ready));
+        End { conn, id: 1 }
+    }
+
     fn waiters(state: &mut State, id: SideId, way: Way) -> &mut Waiters {
         let side = &mut state.sides[id];
         match way {
@@ -58,6 +75,24 @@ impl End {
         self.conn.state.with(|state| state.readable(self.id))
     }
 
+    /// Acts if the end is known to be ready, and takes notice if it is not.
+    fn attempt<R>(
+        &self,
+        state: &mut State,
+        way: Way,
+        act: impl FnOnce(&mut State) -> Option<R>,
+    ) -> Option<R> {
+        let told = state.told(self.id, way.interest());
+        if told.ready.is_empty() {
+            return None;
+        }
+        let done = act(state);
+        if done.is_none() {
+            state.disprove(self.id, told);
+        }
+        done
+    }
+
     fn poll_op<R>(
         &self,
         cx: &mut Context<'_>,
@@ -67,7 +102,7 @@ impl End {
         let resource = &self.conn.resources[self.id];
         let budget = ready!(coop::poll_proceed(cx));
         let done = self.conn.run(|state, fx| {
-            let done = act(state, fx);
+            let done = self.attempt(state, op.way, |state| act(state, fx));
             if done.is_none() {
                 End::waiters(state, self.id, op.way).register(cx, op.wait);
             }
@@ -122,7 +157,14 @@ impl End {
         };
         ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
         let limit = self.read_limit(bufs);
-        self.poll_op(cx, op, |state, fx| state.read(self.id, bufs, limit, fx))
+        self.poll_op(cx, op, |state, fx| {
+            let done = state.read(self.id, bufs, limit, fx);
+            let wanted = bufs.iter().map(|buf| buf.len()).sum();
+            if matches!(done, Some(Ok(count)) if 0 < count && count < wanted) {
+                state.drained(self.id);
+            }
+            done
+        })
     }
 
     fn read_limit(&self, bufs: &[IoSliceMut<'_>]) -> usize {
@@ -177,7 +219,14 @@ impl End {
         };
         ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
         let limit = self.write_limit(bufs);
-        self.poll_op(cx, op, |state, fx| state.write(self.id, bufs, limit, fx))
+        self.poll_op(cx, op, |state, fx| {
+            let done = state.write(self.id, bufs, limit, fx);
+            let wanted = bufs.iter().map(|buf| buf.len()).sum();
+            if matches!(done, Some(Ok(count)) if 0 < count && count < wanted) {
+                state.filled(self.id);
+            }
+            done
+        })
     }
 
     /// Writes no more. Like tokio, does not complain about a connection that is no more.
@@ -194,25 +243,38 @@ impl End {
     pub(crate) fn try_read(&self, bufs: &mut [IoSliceMut<'_>], site: Site) -> io::Result<usize> {
         self.conn.resources[self.id].sync_point(OpKind::Read, Access::Write, site);
         let limit = self.read_limit(bufs);
-        let done = self
-            .conn
-            .run(|state, fx| state.read(self.id, bufs, limit, fx));
+        let done = self.conn.run(|state, fx| {
+            self.attempt(state, Way::In, |state| state.read(self.id, bufs, limit, fx))
+        });
         done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
     }
 
     pub(crate) fn try_write(&self, bufs: &[IoSlice<'_>], site: Site) -> io::Result<usize> {
         self.conn.resources[self.id].sync_point(OpKind::Write, Access::Write, site);
         let limit = self.write_limit(bufs);
-        let done = self
-            .conn
-            .run(|state, fx| state.write(self.id, bufs, limit, fx));
+        let done = self.conn.run(|state, fx| {
+            self.attempt(state, Way::Out, |state| {
+                state.write(self.id, bufs, limit, fx)
+            })
+        });
         done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
     }
 
-    /// What of `interest` the end is ready for.
-    pub(crate) fn readiness(&self, interest: Interest) -> Ready {
-        let ready = self.conn.state.with(|state| state.readiness(self.id));
-        Ready::of(ready, interest)
+    /// Runs `f`, which uses the socket, if the end is known to be ready for some of `interest`.
+    pub(crate) fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        let told = self.conn.state.with(|state| state.told(self.id, interest));
+        if told.ready.is_empty() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let done = f();
+        if matches!(&done, Err(error) if error.kind() == ErrorKind::WouldBlock) {
+            self.conn.run(|state, _| state.disprove(self.id, told));
+        }
+        done
     }
 
     pub(crate) fn poll_ready(
@@ -230,7 +292,7 @@ impl End {
         let resource = &self.conn.resources[self.id];
         ready!(resource.point(kind, Access::Read, site));
         let ready = self.conn.state.with(|state| {
-            let ready = Ready::of(state.readiness(self.id), interest);
+            let ready = state.told(self.id, interest).ready;
             if ready.is_empty() {
                 if interest.is_readable() || interest.is_error() {
                     End::waiters(state, self.id, Way::In).register(cx, wait);

@@ -7,6 +7,8 @@
 //! 3. A side that is closed or gone sends nothing any more but resets.
 
 use super::waiters::Waiters;
+use crate::io::known::{Known, Told};
+use crate::io::{Interest, Ready};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 
@@ -74,6 +76,8 @@ pub(crate) struct Side {
     /// What the next operation is told.
     error: Option<ErrorKind>,
     pub(crate) zero_linger: bool,
+    /// What its tasks know of what it is ready for.
+    known: Known,
     pub(crate) readers: Waiters,
     pub(crate) writers: Waiters,
     /// Its share of the fingerprint when it was last asked for.
@@ -104,16 +108,10 @@ impl Side {
         self.closed || self.gone || (self.orphan && self.fin_sent && self.fin_arrived)
     }
 
-    fn wake_all(&mut self, fx: &mut Effects) {
-        self.readers.move_to(&mut fx.wakes);
-        self.writers.move_to(&mut fx.wakes);
-    }
-
-    /// This side is told that the connection is no more.
-    fn fail(&mut self, error: ErrorKind, fx: &mut Effects) {
-        self.closed = true;
-        self.error = Some(error);
-        self.wake_all(fx);
+    /// Whether there is so much room that writers are told, which is a third: as Linux has it, so
+    /// that not every byte wakes a writer.
+    fn has_room(&self) -> bool {
+        self.room() > 0 && self.room() >= self.send_buffer / 3
     }
 }
 
@@ -152,10 +150,61 @@ impl State {
         self.sides.iter().all(sound) && !self.is_over()
     }
 
-    /// Both sides of a connection without handshake.
-    pub(crate) fn establish(&mut self) {
-        self.sides[0].open = true;
-        self.sides[1].open = true;
+    /// Both sides know that they are connected.
+    pub(crate) fn establish(&mut self, fx: &mut Effects) {
+        for id in [0, 1] {
+            self.sides[id].open = true;
+            self.event(id, fx);
+        }
+    }
+
+    /// A side's tasks are told what it is ready for.
+    fn event(&mut self, id: SideId, fx: &mut Effects) {
+        let state = self.readiness(id);
+        let side = &mut self.sides[id];
+        side.known.event(state);
+        if state.readable || state.read_closed {
+            side.readers.move_to(&mut fx.wakes);
+        }
+        if state.writable || state.write_closed {
+            side.writers.move_to(&mut fx.wakes);
+        }
+    }
+
+    /// A side's tasks suppose that it is ready.
+    pub(crate) fn suppose(&mut self, id: SideId, ready: Ready) {
+        self.sides[id].known.suppose(ready);
+    }
+
+    /// What a side's tasks were told last.
+    pub(crate) fn told(&self, id: SideId, interest: Interest) -> Told {
+        self.sides[id].known.told(interest)
+    }
+
+    /// A side's tasks found out that less is true.
+    pub(crate) fn disprove(&mut self, id: SideId, told: Told) {
+        self.sides[id].known.disprove(told);
+    }
+
+    /// A read got less than it asked for: like tokio, its tasks take it that nothing is left.
+    pub(crate) fn drained(&mut self, id: SideId) {
+        if self.readable(id) == 0 {
+            self.disprove(id, self.told(id, Interest::READABLE));
+        }
+    }
+
+    /// A write took less than it was given: like tokio, its tasks take it that there is no room.
+    pub(crate) fn filled(&mut self, id: SideId) {
+        if self.writable(id) == 0 {
+            self.disprove(id, self.told(id, Interest::WRITABLE));
+        }
+    }
+
+    /// A side is told that the connection is no more.
+    fn fail(&mut self, id: SideId, error: ErrorKind, fx: &mut Effects) {
+        self.sides[id].closed = true;
+        self.sides[id].error = Some(error);
+        self.event(id, fx);
     }
 
     /// Sends what the window lets through.
@@ -250,7 +299,13 @@ impl State {
     ) -> Option<io::Result<usize>> {
         let nobody_reads = self.local && self.sides[1 - id].orphan;
         let side = &mut self.sides[id];
-        if let Some(error) = side.error.take() {
+        // Unix sockets keep the error for readers.
+        let told = if nobody_reads {
+            None
+        } else {
+            side.error.take()
+        };
+        if let Some(error) = told {
             return Some(Err(error.into()));
         }
         if side.fin_queued || side.closed || nobody_reads {
@@ -273,9 +328,8 @@ impl State {
 
     /// This side writes no more.
     pub(crate) fn shutdown(&mut self, id: SideId, fx: &mut Effects) {
-        let side = &mut self.sides[id];
-        side.fin_queued = true;
-        side.wake_all(fx);
+        self.sides[id].fin_queued = true;
+        self.event(id, fx);
         self.pump(id, fx);
     }
 
@@ -343,16 +397,14 @@ impl State {
         if packet == Packet::Fin {
             side.fin_arrived = true;
         }
-        side.readers.move_to(&mut fx.wakes);
-        let sender = &mut self.sides[1 - id];
-        // As Linux does, so that not every byte wakes a writer.
-        if sender.room() > 0 && sender.room() >= sender.send_buffer / 3 {
-            sender.writers.move_to(&mut fx.wakes);
+        self.event(id, fx);
+        if self.sides[1 - id].has_room() {
+            self.event(1 - id, fx);
         }
     }
 
     fn reset_arrives(&mut self, id: SideId, fx: &mut Effects) {
-        let side = &mut self.sides[id];
+        let side = &self.sides[id];
         if side.closed || side.gone {
             return;
         }
@@ -361,14 +413,14 @@ impl State {
             (true, false) => ErrorKind::ConnectionReset,
             (true, true) => ErrorKind::BrokenPipe,
         };
-        side.fail(error, fx);
+        self.fail(id, error, fx);
     }
 
     /// What this side sent gets no answer, however often it is sent again.
     pub(crate) fn time_out(&mut self, id: SideId, fx: &mut Effects) {
-        let side = &mut self.sides[id];
+        let side = &self.sides[id];
         if !side.closed && !side.gone {
-            side.fail(ErrorKind::TimedOut, fx);
+            self.fail(id, ErrorKind::TimedOut, fx);
         }
     }
 
@@ -391,13 +443,13 @@ impl State {
         self.sides[id].error.take()
     }
 
-    pub(crate) fn readiness(&self, id: SideId) -> Readiness {
+    fn readiness(&self, id: SideId) -> Readiness {
         let side = &self.sides[id];
         let error = side.error.is_some();
         let hang_up = side.closed || (side.fin_arrived && side.fin_queued);
         Readiness {
             readable: self.readable(id) > 0 || side.fin_arrived || hang_up || error,
-            writable: side.room() > 0 || side.fin_queued || side.closed,
+            writable: side.has_room() || side.fin_queued || side.closed,
             read_closed: side.fin_arrived || side.closed,
             write_closed: hang_up || error,
             error,
@@ -424,7 +476,8 @@ impl State {
         let flags = flags
             .iter()
             .fold(0, |bits, &flag| bits << 1 | u64::from(flag));
-        (self.readable(id) as u64) << 32 ^ (side.flying_or_waiting() as u64) << 8 ^ flags
+        let flags = flags << 5 | side.known.digest();
+        (self.readable(id) as u64) << 32 ^ (side.flying_or_waiting() as u64) << 11 ^ flags
     }
 }
 

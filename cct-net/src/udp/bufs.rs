@@ -1,6 +1,7 @@
 //! Receiving to the end of buffers that grow, and looking at who sends next.
 
 use super::socket::{Site, UdpSocket, would_block};
+use crate::io::Interest;
 use crate::io::spare::append;
 use crate::stream::waiters::Wait;
 use bytes::BufMut;
@@ -75,7 +76,10 @@ impl UdpSocket {
     pub fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, SocketAddr)> {
         let resource = &self.inner.resource;
         resource.sync_point(OpKind::Recv, Access::Write, Location::caller());
-        let next = self.inner.next(false).unwrap_or_else(would_block)?;
+        let next = self
+            .inner
+            .next(false, Interest::READABLE)
+            .unwrap_or_else(would_block)?;
         Ok((append(buf, &next.data), self.inner.shown(next.from)))
     }
 

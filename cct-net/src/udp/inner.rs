@@ -1,6 +1,7 @@
 //! A socket as its host keeps it: what arrived, and who waits for it.
 
 use crate::host::{Hosts, mapped};
+use crate::io::known::Known;
 use crate::io::{Interest, Ready};
 use crate::stream::state::Readiness;
 use crate::stream::waiters::{Wait, Waiters};
@@ -31,6 +32,8 @@ pub(super) struct State {
     queue: VecDeque<Datagram>,
     bytes: usize,
     error: Option<ErrorKind>,
+    /// What its tasks know of what it is ready for.
+    known: Known,
     readers: Waiters,
     pub(super) broadcast: bool,
     pub(super) loop_v4: bool,
@@ -49,6 +52,25 @@ pub(super) struct Datagram {
     pub(super) data: Bytes,
 }
 
+impl State {
+    /// Tasks are told what the socket is ready for.
+    fn event(&mut self) -> Waiters {
+        self.known.event(Readiness {
+            readable: !self.queue.is_empty(),
+            writable: true,
+            // A socket with an error counts as one that cannot be written to any more.
+            write_closed: self.error.is_some(),
+            error: self.error.is_some(),
+            ..Readiness::default()
+        });
+        std::mem::take(&mut self.readers)
+    }
+
+    fn digest(&self) -> u64 {
+        (self.queue.len() as u64) << 5 | self.known.digest()
+    }
+}
+
 impl Inner {
     pub(super) fn new(
         local: SocketAddr,
@@ -56,6 +78,8 @@ impl Inner {
         hosts: &Arc<Hosts>,
         site: &'static Location<'static>,
     ) -> Arc<Inner> {
+        let mut known = Known::default();
+        known.suppose(Ready::WRITABLE);
         Arc::new(Inner {
             state: Shared::new(State {
                 local,
@@ -63,6 +87,7 @@ impl Inner {
                 queue: VecDeque::new(),
                 bytes: 0,
                 error: None,
+                known,
                 readers: Waiters::default(),
                 broadcast: false,
                 loop_v4: true,
@@ -96,16 +121,19 @@ impl Inner {
 
     /// A datagram arrives. One that finds no room is lost.
     pub(super) fn arrive(&self, datagram: Datagram, recv_buffer: usize) {
-        let (waiters, digest) = self.state.with(|state| {
+        let arrived = self.state.with(|state| {
             let stranger = state.peer.is_some_and(|peer| peer != datagram.from);
-            if !stranger && state.bytes + datagram.data.len() <= recv_buffer {
-                state.bytes += datagram.data.len();
-                state.queue.push_back(datagram);
+            if stranger || state.bytes + datagram.data.len() > recv_buffer {
+                return None;
             }
-            (std::mem::take(&mut state.readers), state.queue.len() as u64)
+            state.bytes += datagram.data.len();
+            state.queue.push_back(datagram);
+            Some((state.event(), state.digest()))
         });
-        self.resource.set_state(digest);
-        waiters.wake();
+        if let Some((waiters, digest)) = arrived {
+            self.resource.set_state(digest);
+            waiters.wake();
+        }
     }
 
     /// The host at the other end says that nobody is bound there.
@@ -113,7 +141,7 @@ impl Inner {
         let waiters = self.state.with(|state| {
             (state.peer == Some(peer)).then(|| {
                 state.error = Some(ErrorKind::ConnectionRefused);
-                std::mem::take(&mut state.readers)
+                state.event()
             })
         });
         if let Some(waiters) = waiters {
@@ -126,9 +154,13 @@ impl Inner {
         error.map(io::Error::from)
     }
 
-    /// The next datagram, if there is one; `keep` leaves it where it is.
-    pub(super) fn next(&self, keep: bool) -> Option<io::Result<Datagram>> {
+    /// The next datagram, if there is one and tasks know of it; `keep` leaves it where it is.
+    pub(super) fn next(&self, keep: bool, interest: Interest) -> Option<io::Result<Datagram>> {
         let (next, digest) = self.state.with(|state| {
+            let told = state.known.told(interest);
+            if told.ready.is_empty() {
+                return (None, None);
+            }
             if let Some(error) = state.error.take() {
                 return (Some(Err(error.into())), None);
             }
@@ -140,7 +172,10 @@ impl Inner {
             if let (Some(datagram), false) = (&next, keep) {
                 state.bytes -= datagram.data.len();
             }
-            (next.map(Ok), Some(state.queue.len() as u64))
+            if next.is_none() {
+                state.known.disprove(told);
+            }
+            (next.map(Ok), Some(state.digest()))
         });
         if let Some(digest) = digest {
             self.resource.set_state(digest);
@@ -158,7 +193,12 @@ impl Inner {
         let access = if keep { Access::Read } else { Access::Write };
         ready!(self.resource.point(OpKind::Recv, access, site));
         let budget = ready!(coop::poll_proceed(cx));
-        match self.next(keep) {
+        // As in tokio, only its futures look for errors of their own accord.
+        let interest = match wait {
+            Wait::Poll => Interest::READABLE,
+            Wait::Future => Interest::READABLE | Interest::ERROR,
+        };
+        match self.next(keep, interest) {
             Some(next) => {
                 budget.made_progress();
                 Poll::Ready(next)
@@ -183,14 +223,25 @@ impl Inner {
         Poll::Pending
     }
 
-    pub(super) fn readiness(&self, interest: Interest) -> Ready {
-        let state = self.state.with(|state| Readiness {
-            readable: !state.queue.is_empty() || state.error.is_some(),
-            writable: true,
-            error: state.error.is_some(),
-            ..Readiness::default()
-        });
-        Ready::of(state, interest)
+    /// Runs `f`, which uses the socket, if the socket is known to be ready for some of `interest`.
+    pub(super) fn try_io<R>(
+        &self,
+        interest: Interest,
+        f: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        let told = self.state.with(|state| state.known.told(interest));
+        if told.ready.is_empty() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let done = f();
+        if matches!(&done, Err(error) if error.kind() == ErrorKind::WouldBlock) {
+            let digest = self.state.with(|state| {
+                state.known.disprove(told);
+                state.digest()
+            });
+            self.resource.set_state(digest);
+        }
+        done
     }
 
     pub(super) fn poll_ready(
@@ -206,7 +257,7 @@ impl Inner {
             OpKind::Send
         };
         ready!(self.resource.point(kind, Access::Read, site));
-        match self.readiness(interest) {
+        match self.state.with(|state| state.known.told(interest).ready) {
             Ready::EMPTY => self.wait(cx, wait, kind, site),
             ready => Poll::Ready(Ok(ready)),
         }

@@ -311,7 +311,10 @@ impl UdpSocket {
     fn try_in(&self, buf: &mut [u8], keep: bool, site: Site) -> io::Result<(usize, SocketAddr)> {
         let resource = &self.inner.resource;
         resource.sync_point(OpKind::Recv, Access::Write, site);
-        let datagram = self.inner.next(keep).unwrap_or_else(would_block)?;
+        let datagram = self
+            .inner
+            .next(keep, Interest::READABLE)
+            .unwrap_or_else(would_block)?;
         Ok((fill(buf, &datagram), self.inner.shown(datagram.from)))
     }
 
@@ -480,10 +483,7 @@ impl UdpSocket {
         interest: Interest,
         f: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
-        if self.inner.readiness(interest).is_empty() {
-            return would_block();
-        }
-        f()
+        self.inner.try_io(interest, f)
     }
 
     /// Takes the error of an earlier datagram, if nobody was told yet.

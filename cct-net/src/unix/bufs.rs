@@ -7,7 +7,7 @@ use crate::io::spare::append;
 use crate::stream::waiters::Wait;
 use bytes::BufMut;
 use std::future::poll_fn;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::panic::Location;
 use std::path::Path;
 use std::task::{Context, Poll};
@@ -105,9 +105,14 @@ impl UnixDatagram {
         interest: Interest,
         f: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
-        if self.inner.readiness(interest).is_empty() {
+        let told = self.inner.told(interest);
+        if told.ready.is_empty() {
             return would_block();
         }
-        f()
+        let done = f();
+        if matches!(&done, Err(error) if error.kind() == ErrorKind::WouldBlock) {
+            self.inner.disprove(told);
+        }
+        done
     }
 }

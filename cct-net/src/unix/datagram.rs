@@ -104,17 +104,6 @@ impl UnixDatagram {
             .with(|state| state.host(current()).unix.datagram(path))
     }
 
-    fn push(&self, to: &Arc<Inner>, data: &[u8]) -> Option<io::Result<usize>> {
-        let (name, shut) = self
-            .inner
-            .state
-            .with(|state| (state.name.clone(), state.shut_write));
-        if shut {
-            return Some(Err(ErrorKind::BrokenPipe.into()));
-        }
-        to.push(&name, data)
-    }
-
     pub(super) fn poll_push(
         &self,
         cx: &mut Context<'_>,
@@ -124,13 +113,13 @@ impl UnixDatagram {
     ) -> Poll<io::Result<usize>> {
         ready!(to.resource.point(OpKind::Send, Access::Write, site));
         let budget = ready!(coop::poll_proceed(cx));
-        match self.push(to, data) {
+        match self.inner.send(to, data) {
             Some(sent) => {
                 budget.made_progress();
                 Poll::Ready(sent)
             }
             None => {
-                to.wait_for_room(cx, wait);
+                self.inner.wait_to_write(cx, wait);
                 to.resource.blocked(OpKind::Send, site);
                 Poll::Pending
             }
@@ -190,7 +179,7 @@ impl UnixDatagram {
 
     fn try_push(&self, to: &Arc<Inner>, buf: &[u8], site: Site) -> io::Result<usize> {
         to.resource.sync_point(OpKind::Send, Access::Write, site);
-        self.push(to, buf).unwrap_or_else(would_block)
+        self.inner.send(to, buf).unwrap_or_else(would_block)
     }
 
     /// Sends a datagram to the socket at a path, waiting for room there.
@@ -248,12 +237,9 @@ impl UnixDatagram {
         let inner = &self.inner;
         ready!(inner.resource.point(OpKind::Recv, Access::Write, site));
         let budget = ready!(coop::poll_proceed(cx));
-        if let Some(datagram) = inner.pop() {
+        if let Some(datagram) = inner.receive() {
             budget.made_progress();
             return Poll::Ready(datagram);
-        }
-        if inner.is_shut() {
-            return Poll::Ready(Default::default());
         }
         inner.wait_to_read(cx, wait);
         inner.resource.blocked(OpKind::Recv, site);
@@ -263,11 +249,7 @@ impl UnixDatagram {
     pub(super) fn try_next(&self, site: Site) -> io::Result<(SocketAddr, Bytes)> {
         let inner = &self.inner;
         inner.resource.sync_point(OpKind::Recv, Access::Write, site);
-        match inner.pop() {
-            Some(datagram) => Ok(datagram),
-            None if inner.is_shut() => Ok(Default::default()),
-            None => would_block(),
-        }
+        inner.receive().map_or_else(would_block, Ok)
     }
 
     fn try_in(&self, buf: &mut [u8], site: Site) -> io::Result<(usize, SocketAddr)> {
@@ -383,15 +365,15 @@ impl UnixDatagram {
     ) -> Poll<io::Result<Ready>> {
         let inner = &self.inner;
         ready!(inner.resource.point(OpKind::Recv, Access::Read, site));
-        let ready = inner.readiness(interest);
+        let ready = inner.told(interest).ready;
         if !ready.is_empty() {
             return Poll::Ready(Ok(ready));
         }
-        inner.wait_to_read(cx, wait);
+        if interest.is_readable() || interest.is_error() {
+            inner.wait_to_read(cx, wait);
+        }
         if interest.is_writable() {
-            if let Ok(peer) = inner.peer() {
-                peer.wait_for_room(cx, wait);
-            }
+            inner.wait_to_write(cx, wait);
         }
         inner.resource.blocked(OpKind::Recv, site);
         Poll::Pending
@@ -486,7 +468,7 @@ impl UnixDatagram {
             state.shut_read |= how != Shutdown::Write;
             state.shut_write |= how != Shutdown::Read;
         });
-        self.inner.wake_all();
+        self.inner.ends();
         Ok(())
     }
 }
@@ -502,7 +484,7 @@ impl Inner {
 impl Drop for UnixDatagram {
     fn drop(&mut self) {
         self.inner.state.with(|state| state.closed = true);
-        self.inner.wake_all();
+        self.inner.ends();
     }
 }
 

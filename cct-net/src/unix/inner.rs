@@ -2,6 +2,7 @@
 
 use super::SocketAddr;
 use crate::host::Hosts;
+use crate::io::known::{Known, Told};
 use crate::io::{Interest, Ready};
 use crate::stream::state::Readiness;
 use crate::stream::waiters::{Wait, Waiters};
@@ -28,14 +29,30 @@ pub(super) struct State {
     pub(super) name: SocketAddr,
     /// The other socket, and what it was called.
     pub(super) peer: Option<(Weak<Inner>, SocketAddr)>,
-    queue: VecDeque<(SocketAddr, Bytes)>,
+    queue: VecDeque<Datagram>,
+    /// Sockets that found no room in the queue.
+    rejected: Vec<Weak<Inner>>,
+    /// What its tasks know of what it is ready for.
+    known: Known,
     readers: Waiters,
-    /// Who waits for room in this socket's queue.
     writers: Waiters,
     pub(super) shut_read: bool,
     pub(super) shut_write: bool,
     /// The handle was dropped.
     pub(super) closed: bool,
+}
+
+/// A datagram that arrived.
+struct Datagram {
+    from: SocketAddr,
+    sender: Weak<Inner>,
+    data: Bytes,
+}
+
+impl State {
+    fn digest(&self) -> u64 {
+        (self.queue.len() as u64) << 5 | self.known.digest()
+    }
 }
 
 impl Inner {
@@ -44,9 +61,12 @@ impl Inner {
         hosts: Weak<Hosts>,
         site: &'static Location<'static>,
     ) -> Arc<Inner> {
+        let mut known = Known::default();
+        known.suppose(Ready::WRITABLE);
         Arc::new(Inner {
             state: Shared::new(State {
                 name,
+                known,
                 ..State::default()
             }),
             resource: Resource::at(ResourceKind::Socket, site),
@@ -54,66 +74,131 @@ impl Inner {
         })
     }
 
+    /// Sends a datagram; `None` if there is no room, or was none when tasks were told last.
+    pub(super) fn send(self: &Arc<Self>, to: &Inner, data: &[u8]) -> Option<io::Result<usize>> {
+        let (name, shut, told) = self.state.with(|state| {
+            let told = state.known.told(Interest::WRITABLE);
+            (state.name.clone(), state.shut_write, told)
+        });
+        if told.ready.is_empty() {
+            return None;
+        }
+        if shut {
+            return Some(Err(ErrorKind::BrokenPipe.into()));
+        }
+        let sent = to.take_in(Datagram {
+            from: name,
+            sender: Arc::downgrade(self),
+            data: Bytes::copy_from_slice(data),
+        });
+        if sent.is_none() {
+            self.disprove(told);
+        }
+        sent
+    }
+
     /// Takes a datagram in; `None` if there is no room.
-    pub(super) fn push(&self, from: &SocketAddr, data: &[u8]) -> Option<io::Result<usize>> {
-        let pushed = self.state.with(|state| {
+    fn take_in(&self, datagram: Datagram) -> Option<io::Result<usize>> {
+        let count = datagram.data.len();
+        let refused = self.state.with(|state| {
             if state.closed {
-                return Some(Err(ErrorKind::ConnectionRefused));
+                return Some(Err(ErrorKind::ConnectionRefused.into()));
             }
             if state.shut_read {
-                return Some(Err(ErrorKind::BrokenPipe));
+                return Some(Err(ErrorKind::BrokenPipe.into()));
             }
             if state.queue.len() >= QUEUE {
+                let known = |one: &Weak<Inner>| one.ptr_eq(&datagram.sender);
+                if !state.rejected.iter().any(known) {
+                    state.rejected.push(datagram.sender);
+                }
                 return None;
             }
-            let datagram = (from.clone(), Bytes::copy_from_slice(data));
             state.queue.push_back(datagram);
-            let waiters = std::mem::take(&mut state.readers);
-            Some(Ok((waiters, state.queue.len() as u64)))
-        })?;
-        Some(match pushed {
-            Err(kind) => Err(kind.into()),
-            Ok((waiters, digest)) => {
-                self.resource.set_state(digest);
-                waiters.wake();
-                Ok(data.len())
-            }
-        })
+            Some(Ok(count))
+        });
+        if matches!(refused, Some(Ok(_))) {
+            self.event();
+        }
+        refused
     }
 
-    /// The next datagram; an empty one when no more will come.
-    pub(super) fn pop(&self) -> Option<(SocketAddr, Bytes)> {
-        let (datagram, writers, digest) = self.state.with(|state| {
+    /// The next datagram, if there is one and tasks know of it; an empty one when no more will
+    /// come.
+    pub(super) fn receive(&self) -> Option<(SocketAddr, Bytes)> {
+        let told = self.told(Interest::READABLE);
+        if told.ready.is_empty() {
+            return None;
+        }
+        let next = self.state.with(|state| {
             let datagram = state.queue.pop_front()?;
-            let writers = std::mem::take(&mut state.writers);
-            Some((datagram, writers, state.queue.len() as u64))
-        })?;
-        self.resource.set_state(digest);
-        writers.wake();
-        Some(datagram)
+            let mut senders = std::mem::take(&mut state.rejected);
+            if !senders.iter().any(|one| one.ptr_eq(&datagram.sender)) {
+                senders.push(datagram.sender);
+            }
+            Some((datagram.from, datagram.data, senders, state.digest()))
+        });
+        match next {
+            Some((from, data, senders, digest)) => {
+                self.resource.set_state(digest);
+                let senders = senders.iter().filter_map(Weak::upgrade);
+                senders.for_each(|sender| sender.event());
+                Some((from, data))
+            }
+            None if self.state.with(|state| state.shut_read) => Some(Default::default()),
+            None => {
+                self.disprove(told);
+                None
+            }
+        }
     }
 
-    /// Whether receiving is over.
-    pub(super) fn is_shut(&self) -> bool {
-        self.state.with(|state| state.shut_read)
+    /// What tasks were told last.
+    pub(super) fn told(&self, interest: Interest) -> Told {
+        self.state.with(|state| state.known.told(interest))
+    }
+
+    /// Tasks found out that less is true.
+    pub(super) fn disprove(&self, told: Told) {
+        let digest = self.state.with(|state| {
+            state.known.disprove(told);
+            state.digest()
+        });
+        self.resource.set_state(digest);
+    }
+
+    /// Tasks are told what the socket is ready for.
+    fn event(&self) {
+        let ready = self.readiness();
+        let mut waiters = Waiters::default();
+        let digest = self.state.with(|state| {
+            state.known.event(ready);
+            if ready.readable || ready.read_closed {
+                state.readers.move_to(&mut waiters);
+            }
+            if ready.writable || ready.write_closed {
+                state.writers.move_to(&mut waiters);
+            }
+            state.digest()
+        });
+        self.resource.set_state(digest);
+        waiters.wake();
     }
 
     pub(super) fn wait_to_read(&self, cx: &Context<'_>, wait: Wait) {
         self.state.with(|state| state.readers.register(cx, wait));
     }
 
-    pub(super) fn wait_for_room(&self, cx: &Context<'_>, wait: Wait) {
+    pub(super) fn wait_to_write(&self, cx: &Context<'_>, wait: Wait) {
         self.state.with(|state| state.writers.register(cx, wait));
     }
 
-    /// Wakes everybody: the socket is closed, or shut down.
-    pub(super) fn wake_all(&self) {
-        let mut waiters = Waiters::default();
-        self.state.with(|state| {
-            state.readers.move_to(&mut waiters);
-            state.writers.move_to(&mut waiters);
-        });
-        waiters.wake();
+    /// The socket is closed or shut down: its tasks are told, and all that found no room.
+    pub(super) fn ends(&self) {
+        let senders = self.state.with(|state| std::mem::take(&mut state.rejected));
+        self.event();
+        let senders = senders.iter().filter_map(Weak::upgrade);
+        senders.for_each(|sender| sender.event());
     }
 
     /// The socket that `send` sends to.
@@ -126,18 +211,19 @@ impl Inner {
             .ok_or_else(|| ErrorKind::ConnectionRefused.into())
     }
 
-    pub(super) fn readiness(&self, interest: Interest) -> Ready {
+    fn readiness(&self) -> Readiness {
         let room = match self.peer() {
-            Ok(peer) => peer.state.with(|state| state.queue.len() < QUEUE),
+            Ok(peer) => peer
+                .state
+                .with(|state| state.queue.len() < QUEUE || state.closed || state.shut_read),
             Err(_) => true,
         };
-        let ready = self.state.with(|state| Readiness {
+        self.state.with(|state| Readiness {
             readable: !state.queue.is_empty() || state.shut_read,
             writable: room || state.shut_write,
             read_closed: state.shut_read,
             write_closed: state.shut_read && state.shut_write,
             error: false,
-        });
-        Ready::of(ready, interest)
+        })
     }
 }

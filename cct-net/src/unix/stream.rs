@@ -41,8 +41,8 @@ fn make(names: [SocketAddr; 2], site: &'static Location<'static>) -> io::Result<
     let options = about.options;
     let mut state = State::new([options.send_buffer; 2], [options.recv_buffer; 2]);
     state.local = true;
-    state.establish();
     let conn = Conn::inside_node(&hosts, state, about);
+    conn.run(|state, fx| state.establish(fx));
     hosts.state.with(|state| {
         state.add_conn(node, &conn, 0, None);
         state.add_conn(node, &conn, 1, None);

@@ -39,6 +39,7 @@ mod on_tokio {
     use super::Log;
     use tokio_side as rt;
 
+    pub(crate) mod known;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;
@@ -52,6 +53,7 @@ mod on_cct {
     use super::Log;
     use cct_side as rt;
 
+    pub(crate) mod known;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;
@@ -110,5 +112,7 @@ contracts! {
         write_to_closed write_after_shutdown listener_dropped bad_names;
     udp: echo connected unreachable truncated peeking nothing_there forbidden_broadcast
         growing_buffers senders settings;
+    known: reading peeking writing closed_while_full half_written own_operations udp udp_error
+        datagrams;
     unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers;
 }

@@ -1,0 +1,206 @@
+//! What sockets are known to be ready for: it stays so until an operation finds out, even when it
+//! is not true any more.
+
+use super::Log;
+use super::rt::{self, Interest, UdpSocket, UnixDatagram, UnixStream};
+use super::tcp::connected;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// Whether a future is ready when it is polled once.
+async fn at_once<F: Future>(future: F) -> bool {
+    let mut future = pin!(future);
+    poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_ready())).await
+}
+
+fn would_block<T>() -> io::Result<T> {
+    Err(ErrorKind::WouldBlock.into())
+}
+
+pub(crate) async fn reading(log: Log) {
+    let (mut client, mut server) = connected().await;
+    log.note(format!("supposed {}", at_once(server.readable()).await));
+    log.result("nothing", server.try_read(&mut [0; 4]));
+    log.note(format!("found out {}", at_once(server.readable()).await));
+    rt::write_all(&mut client, b"ping").await.unwrap();
+    server.readable().await.unwrap();
+    log.result("all", server.try_read(&mut [0; 4]));
+    log.note(format!("stale {}", at_once(server.readable()).await));
+    let ready = server.ready(Interest::READABLE).await.unwrap();
+    log.note(format!("ready {}", ready.is_readable()));
+    let polled = at_once(poll_fn(|cx| server.poll_read_ready(cx))).await;
+    log.note(format!("polled {polled}"));
+    log.result("nothing", server.try_read(&mut [0; 4]));
+    log.note(format!("found out {}", at_once(server.readable()).await));
+    let polled = at_once(poll_fn(|cx| server.poll_read_ready(cx))).await;
+    log.note(format!("polled {polled}"));
+    rt::write_all(&mut client, b"ping").await.unwrap();
+    log.result("exact", rt::read_exact(&mut server, 4).await);
+    log.note(format!("stale {}", at_once(server.readable()).await));
+    rt::write_all(&mut client, b"ping").await.unwrap();
+    rt::pause().await;
+    log.result("less", rt::read(&mut server, &mut [0; 8]).await);
+    log.note(format!("drained {}", at_once(server.readable()).await));
+    drop(client);
+    server.readable().await.unwrap();
+    log.result("end", server.try_read(&mut [0; 4]));
+    log.note(format!("closed {}", at_once(server.readable()).await));
+}
+
+pub(crate) async fn peeking(log: Log) {
+    let (mut client, mut server) = connected().await;
+    rt::write_all(&mut client, b"ping").await.unwrap();
+    log.result("peek", server.peek(&mut [0; 8]).await);
+    log.note(format!("there {}", at_once(server.readable()).await));
+    log.result("exact", rt::read_exact(&mut server, 4).await);
+    log.note(format!("stale {}", at_once(server.readable()).await));
+    log.note(format!("peek {}", at_once(server.peek(&mut [0; 8])).await));
+    log.note(format!("found out {}", at_once(server.readable()).await));
+}
+
+pub(crate) async fn writing(log: Log) {
+    let (client, server) = connected().await;
+    let chunk = [7; 4000];
+    let (mut sent, mut received) = (0, 0);
+    for _ in 0..2 {
+        client.writable().await.unwrap();
+        // What was sent may make room when it arrives.
+        while at_once(client.writable()).await {
+            match client.try_write(&chunk) {
+                Ok(count) => sent += count,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+        }
+        log.note(format!("much {}", sent - received > chunk.len()));
+        log.note(format!("full {}", at_once(client.writable()).await));
+        let polled = at_once(poll_fn(|cx| client.poll_write_ready(cx))).await;
+        log.note(format!("polled {polled}"));
+        log.result("no room", client.try_write(&chunk));
+        while received < sent {
+            server.readable().await.unwrap();
+            match server.try_read(&mut [0; 9000]) {
+                Ok(count) => received += count,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+        }
+    }
+    client.writable().await.unwrap();
+    log.result("room", client.try_write(b"x"));
+}
+
+pub(crate) async fn closed_while_full(log: Log) {
+    let (one, two) = UnixStream::pair().unwrap();
+    while one.try_write(&[7; 4000]).is_ok() {}
+    log.note(format!("full {}", at_once(one.writable()).await));
+    drop(two);
+    one.writable().await.unwrap();
+    log.result("write", one.try_write(b"x"));
+}
+
+pub(crate) async fn half_written(log: Log) {
+    let (mut one, mut two) = UnixStream::pair().unwrap();
+    log.note(format!("new {}", at_once(one.writable()).await));
+    log.note(format!("new {}", at_once(one.readable()).await));
+    let chunk = vec![7; 4 << 20];
+    let mut left = 0;
+    while at_once(one.writable()).await {
+        let count = rt::write(&mut one, &chunk).await.unwrap();
+        assert!(count < chunk.len(), "no end of room");
+        left += count;
+    }
+    log.note(format!("some {}", left > 0));
+    while left > 0 {
+        left -= rt::read(&mut two, &mut vec![0; left]).await.unwrap();
+    }
+    one.writable().await.unwrap();
+    log.result("room", rt::write(&mut one, b"x").await);
+    log.note(format!("still {}", at_once(one.writable()).await));
+}
+
+pub(crate) async fn own_operations(log: Log) {
+    let (mut client, server) = connected().await;
+    rt::write_all(&mut client, b"a").await.unwrap();
+    rt::pause().await;
+    log.result("ran", server.try_io(Interest::READABLE, || Ok("ok")));
+    log.note(format!("there {}", at_once(server.readable()).await));
+    let blocked = server.try_io(Interest::READABLE, would_block::<u8>);
+    log.result("blocked", blocked);
+    // It is taken at its word.
+    log.note(format!("there {}", at_once(server.readable()).await));
+    log.result("read", server.try_read(&mut [0; 4]));
+    log.result("ran", server.try_io(Interest::READABLE, || Ok("ok")));
+    log.note(format!("writable {}", at_once(server.writable()).await));
+    rt::write_all(&mut client, b"b").await.unwrap();
+    server.readable().await.unwrap();
+    rt::pause().await;
+    log.result("read", server.try_read(&mut [0; 4]));
+}
+
+pub(crate) async fn udp(log: Log) {
+    let one = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let two = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let to = two.local_addr().unwrap();
+    log.note(format!("new {}", at_once(two.readable()).await));
+    one.writable().await.unwrap();
+    log.result("sent", one.try_send_to(b"ping", to));
+    two.readable().await.unwrap();
+    log.result("received", two.try_recv(&mut [0; 4]));
+    log.note(format!("stale {}", at_once(two.readable()).await));
+    log.result("nothing", two.try_recv(&mut [0; 4]));
+    log.note(format!("found out {}", at_once(two.readable()).await));
+    one.send_to(b"ping", to).await.unwrap();
+    log.result("peek", two.peek(&mut [0; 8]).await);
+    log.result("received", two.recv(&mut [0; 8]).await);
+    log.note(format!("stale {}", at_once(two.readable()).await));
+    log.note(format!("recv {}", at_once(two.recv(&mut [0; 8])).await));
+    log.note(format!("found out {}", at_once(two.readable()).await));
+}
+
+pub(crate) async fn udp_error(log: Log) {
+    let one = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let two = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    one.connect(two.local_addr().unwrap()).await.unwrap();
+    drop(two);
+    one.send(b"lost").await.unwrap();
+    let ready = one.ready(Interest::ERROR).await.unwrap();
+    log.note(format!("error {}", ready.is_error()));
+    log.note(format!("readable {}", at_once(one.readable()).await));
+    let ready = one.ready(Interest::WRITABLE).await.unwrap();
+    log.note(format!("write closed {}", ready.is_write_closed()));
+    log.result("unasked", one.try_recv(&mut [0; 4]));
+    log.result("received", one.recv(&mut [0; 4]).await);
+    let ready = one.ready(Interest::ERROR).await.unwrap();
+    log.note(format!("error {}", ready.is_error()));
+    log.note(format!("recv {}", at_once(one.recv(&mut [0; 4])).await));
+}
+
+pub(crate) async fn datagrams(log: Log) {
+    let (one, two) = UnixDatagram::pair().unwrap();
+    log.note(format!("new {}", at_once(one.readable()).await));
+    let mut waiting = 0_u32;
+    for _ in 0..2 {
+        one.writable().await.unwrap();
+        let error = loop {
+            assert!(at_once(one.writable()).await, "not known to be full");
+            match one.try_send(b"ping") {
+                Ok(_) => waiting += 1,
+                Err(error) => break error,
+            }
+        };
+        log.note(format!("{:?}", error.kind()));
+        log.note(format!("full {}", at_once(one.writable()).await));
+        log.note(format!("send {}", at_once(one.send(b"ping")).await));
+        while waiting > 0 {
+            two.readable().await.unwrap();
+            two.try_recv(&mut [0; 8]).unwrap();
+            waiting -= 1;
+        }
+        log.note(format!("stale {}", at_once(two.readable()).await));
+        log.result("nothing", two.try_recv(&mut [0; 8]));
+        log.note(format!("found out {}", at_once(two.readable()).await));
+    }
+    one.writable().await.unwrap();
+    log.result("room", one.try_send(b"x"));
+}
