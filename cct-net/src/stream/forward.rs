@@ -3,7 +3,9 @@
 /// What a handle can do that reads.
 macro_rules! read_methods {
     () => {
-        /// Waits until there is something to read, or nothing more will come.
+        /// Waits until there is something to read, or nothing more will come. As in tokio it is at
+        /// once so again until an operation has found nothing: `WouldBlock` may follow. A stream
+        /// that was just accepted counts as readable.
         ///
         /// # Scheduling points
         /// One before looking.
@@ -68,7 +70,9 @@ macro_rules! read_methods {
 /// What a handle can do that writes.
 macro_rules! write_methods {
     () => {
-        /// Waits until something can be written, or never again.
+        /// Waits until something can be written, or never again. As in tokio it is at once so again
+        /// until an operation has found no room, and from then on not before a third of the buffer
+        /// is free.
         ///
         /// # Scheduling points
         /// One before looking.

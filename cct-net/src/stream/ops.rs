@@ -291,6 +291,7 @@ impl End {
         };
         let resource = &self.conn.resources[self.id];
         ready!(resource.point(kind, Access::Read, site));
+        let budget = ready!(wait.spend(cx));
         let ready = self.conn.state.with(|state| {
             let ready = state.told(self.id, interest).ready;
             if ready.is_empty() {
@@ -304,6 +305,9 @@ impl End {
             ready
         });
         if !ready.is_empty() {
+            if let Some(budget) = budget {
+                budget.made_progress();
+            }
             return Poll::Ready(Ok(ready));
         }
         if !self.conn.is_current() {

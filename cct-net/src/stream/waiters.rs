@@ -1,7 +1,8 @@
 //! Who waits for one direction of a socket.
 
 use cct_executor::shim::Waiter;
-use std::task::Context;
+use cct_executor::task::coop::{RestoreOnPending, poll_proceed};
+use std::task::{Context, Poll};
 
 /// Tasks to wake: the last one that polled, as tokio has it for `poll_*` methods, and all whose
 /// futures wait.
@@ -18,6 +19,17 @@ pub(crate) enum Wait {
     Poll,
     /// A future of an `async` method: there may be many.
     Future,
+}
+
+impl Wait {
+    /// Spends budget for a look at what a socket is ready for. As in tokio, `poll_*` methods do,
+    /// and futures do not.
+    pub(crate) fn spend(self, cx: &mut Context<'_>) -> Poll<Option<RestoreOnPending>> {
+        match self {
+            Wait::Poll => poll_proceed(cx).map(Some),
+            Wait::Future => Poll::Ready(None),
+        }
+    }
 }
 
 impl Waiters {

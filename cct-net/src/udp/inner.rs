@@ -257,9 +257,15 @@ impl Inner {
             OpKind::Send
         };
         ready!(self.resource.point(kind, Access::Read, site));
+        let budget = ready!(wait.spend(cx));
         match self.state.with(|state| state.known.told(interest).ready) {
             Ready::EMPTY => self.wait(cx, wait, kind, site),
-            ready => Poll::Ready(Ok(ready)),
+            ready => {
+                if let Some(budget) = budget {
+                    budget.made_progress();
+                }
+                Poll::Ready(Ok(ready))
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) type Site = &'static Location<'static>;
 ///
 /// # Differences from tokio
 /// No file descriptors; type of service and devices do not exist. `poll_*` methods take a slice
-/// and return how many bytes they filled. `peek_sender` does not exist.
+/// and return how many bytes they filled.
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
     /// The number of its binding.
@@ -125,7 +125,9 @@ impl UdpSocket {
         poll_fn(move |cx| self.inner.poll_ready(cx, interest, Wait::Future, site))
     }
 
-    /// Waits until there is a datagram, or an error.
+    /// Waits until there is a datagram. As in tokio it is at once so again until an operation has
+    /// found none, and errors are another matter: [`ready`](Self::ready) waits for them, and the
+    /// futures that receive.
     ///
     /// # Scheduling points
     /// One before looking.

@@ -365,8 +365,12 @@ impl UnixDatagram {
     ) -> Poll<io::Result<Ready>> {
         let inner = &self.inner;
         ready!(inner.resource.point(OpKind::Recv, Access::Read, site));
+        let budget = ready!(wait.spend(cx));
         let ready = inner.told(interest).ready;
         if !ready.is_empty() {
+            if let Some(budget) = budget {
+                budget.made_progress();
+            }
             return Poll::Ready(Ok(ready));
         }
         if interest.is_readable() || interest.is_error() {
@@ -379,7 +383,8 @@ impl UnixDatagram {
         Poll::Pending
     }
 
-    /// Waits until there is a datagram.
+    /// Waits until there is a datagram. As in tokio it is at once so again until an operation has
+    /// found none.
     ///
     /// # Scheduling points
     /// One before looking.
@@ -395,7 +400,8 @@ impl UnixDatagram {
         async move { ready.await.map(drop) }
     }
 
-    /// Waits until there is room for a datagram at the socket it is connected to.
+    /// Waits until there is room for a datagram at the socket it is connected to. As in tokio it is
+    /// at once so again until an operation has found none.
     ///
     /// # Scheduling points
     /// One before looking.

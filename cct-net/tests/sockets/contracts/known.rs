@@ -169,11 +169,40 @@ pub(crate) async fn udp_error(log: Log) {
     log.note(format!("readable {}", at_once(one.readable()).await));
     let ready = one.ready(Interest::WRITABLE).await.unwrap();
     log.note(format!("write closed {}", ready.is_write_closed()));
+    let sender = at_once(poll_fn(|cx| one.poll_peek_sender(cx))).await;
+    log.note(format!("polled {sender}"));
     log.result("unasked", one.try_recv(&mut [0; 4]));
     log.result("received", one.recv(&mut [0; 4]).await);
     let ready = one.ready(Interest::ERROR).await.unwrap();
     log.note(format!("error {}", ready.is_error()));
     log.note(format!("recv {}", at_once(one.recv(&mut [0; 4])).await));
+}
+
+/// To look by hand spends budget, and to wait does not.
+pub(crate) async fn budget(log: Log) {
+    let (one, _two) = UnixStream::pair().unwrap();
+    let (here, _there) = UnixDatagram::pair().unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    one.writable().await.unwrap();
+    here.writable().await.unwrap();
+    socket.writable().await.unwrap();
+    let task = rt::spawn(async move {
+        for _ in 0..500 {
+            assert!(at_once(one.writable()).await, "a stream that is writable");
+            assert!(at_once(here.writable()).await, "as are datagrams");
+            assert!(at_once(socket.writable()).await, "everywhere");
+        }
+        let looks = poll_fn(|cx| {
+            let looks = (0..1000).take_while(|number| match number % 3 {
+                0 => one.poll_write_ready(cx).is_ready(),
+                1 => here.poll_send_ready(cx).is_ready(),
+                _ => socket.poll_send_ready(cx).is_ready(),
+            });
+            Poll::Ready(looks.count())
+        });
+        looks.await
+    });
+    log.note(task.await.unwrap());
 }
 
 pub(crate) async fn datagrams(log: Log) {
