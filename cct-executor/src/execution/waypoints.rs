@@ -41,7 +41,7 @@ impl Core {
                 holds,
                 held: false,
             });
-            self.point.waypoints += 1;
+            self.point.waypoints = self.waypoints.len() as u32;
         }
     }
 }
@@ -82,6 +82,7 @@ impl World {
                 seen.reached += u64::from(waypoint.held);
             }
             core.observations = observations;
+            core.point.waypoints = waypoints.len() as u32; // a predicate's own are dropped
             core.waypoints = waypoints;
             core.point.waypoint = highest;
         });

@@ -7,6 +7,8 @@
 //!
 //! Does not: know tasks, decide anything.
 
+#[cfg(windows)]
+use corosensei::stack::StackTebFields;
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;

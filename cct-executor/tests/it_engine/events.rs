@@ -2,8 +2,8 @@
 
 use crate::checker;
 use cct_executor::strategy::{Flow, Interests, StepEvent, Strategy};
-use cct_executor::words::{EnabledSet, Iteration, Pick, SchedulingPoint};
-use cct_executor::{nondet, spawn, task::yield_now, time};
+use cct_executor::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
+use cct_executor::{nondet, observe, spawn, task::yield_now, time, waypoint};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -87,4 +87,48 @@ fn a_task_that_yields_is_enabled_again_and_a_joiner_is_sent_to() {
 fn a_timer_wakes_without_a_sender() {
     let lines = told(|| async { time::sleep(Duration::from_millis(1)).await });
     assert_eq!(lines, ["spawned 0", "blocked 0", "enabled 0", "exited 0"]);
+}
+
+/// Takes the first choice, and writes down how many waypoints there are.
+struct Surveyor(Arc<Mutex<Vec<u32>>>);
+
+impl Strategy for Surveyor {
+    fn describe(&self) -> String {
+        "surveyor".to_owned()
+    }
+
+    fn begin(&mut self, _: &Iteration) -> Flow {
+        Flow::Continue
+    }
+
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        self.0.lock().unwrap().push(point.waypoints);
+        enabled.pick(0)
+    }
+
+    fn end(&mut self, end: &IterationEnd) {
+        self.0.lock().unwrap().push(end.waypoints);
+    }
+}
+
+/// What a predicate declares does not count.
+#[test]
+fn waypoints_are_counted_as_they_are() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let theirs = seen.clone();
+    checker("waypoints")
+        .iterations(1)
+        .strategy(move || Surveyor(theirs.clone()))
+        .run(|| async {
+            waypoint!("one", |_| {
+                waypoint!("inside", |_| true);
+                false
+            });
+            for i in 0..3 {
+                observe("i", i);
+                nondet::boolean();
+            }
+        })
+        .assert_passed();
+    assert_eq!(*seen.lock().unwrap(), [1, 1, 1, 1]);
 }

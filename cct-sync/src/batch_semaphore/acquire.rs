@@ -38,6 +38,17 @@ enum Step {
     NeedsWaiter,
 }
 
+/// Notes that all permits are here, should the poll end before it completes: without budget, or as a
+/// waker panics.
+struct Holds<'a>(&'a mut Stage);
+
+impl Drop for Holds<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        *self.0 = Stage::Held;
+    }
+}
+
 impl Future for Acquire<'_> {
     type Output = Result<(), AcquireError>;
 
@@ -59,13 +70,9 @@ impl Future for Acquire<'_> {
                 return Poll::Ready(Err(error));
             }
         }
-        match coop::poll_proceed(cx) {
-            Poll::Ready(budget) => budget.made_progress(),
-            Poll::Pending => {
-                this.stage = Stage::Held;
-                return Poll::Pending;
-            }
-        }
+        let holds = Holds(&mut this.stage);
+        ready!(coop::poll_proceed(cx)).made_progress();
+        std::mem::forget(holds);
         this.stage = Stage::Done;
         if this.count > 0 {
             semaphore.resource.acquired(this.call.site);

@@ -1,16 +1,17 @@
 //! Inside a world: what exploration finds, and does not find, with locks.
 
-use cct_executor::task::{JoinSet, spawn_blocking, yield_now};
+use cct_executor::task::{self, JoinSet, spawn_blocking, yield_now};
 use cct_executor::time::{sleep, timeout};
 use cct_executor::{Checker, Clock, Granularity, Report, spawn};
 use cct_sync::{Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::future::{poll_fn, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll, RawWakerVTable, Waker};
 use std::time::Duration;
 
 /// Runs a scenario that must pass, in every mode.
@@ -467,4 +468,30 @@ fn budget_is_spent_where_tokio_spends_it() {
         })
         .assert_passed();
     assert_eq!(theirs, *ours.lock().unwrap());
+}
+
+/// A waker that cannot be cloned: at the end of the budget the poll that took the permit unwinds.
+#[test]
+fn a_poll_that_unwinds_keeps_no_permit() {
+    const VTABLE: RawWakerVTable =
+        RawWakerVTable::new(|_| panic!("no clones"), |_| (), |_| (), |_| ());
+    passes(|| async {
+        let mutex = Mutex::new(());
+        while task::coop::has_budget_remaining() {
+            drop(mutex.lock().await);
+        }
+        #[expect(unsafe_code, reason = "no other waker panics when it is cloned")]
+        // SAFETY: the table does nothing with the data.
+        let waker = unsafe { Waker::new(std::ptr::null(), &VTABLE) };
+        let mut waiting = Box::pin(mutex.lock());
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            waiting
+                .as_mut()
+                .poll(&mut Context::from_waker(&waker))
+                .is_ready()
+        }));
+        assert!(polled.is_err());
+        drop(waiting);
+        assert!(mutex.try_lock().is_ok());
+    });
 }
