@@ -8,7 +8,8 @@
 //! 3. The core is never borrowed while user code runs.
 //!
 //! Read next: [`core`] (the tables), [`decide`] (the enabled set and the decision), [`step`] (the
-//! loop), [`point`] (decisions inside polls), [`close`] (teardown).
+//! loop), [`point`] (decisions inside polls), [`suspend`] (polls that stand still meanwhile),
+//! [`close`] (teardown).
 
 pub(crate) mod cancel;
 pub(crate) mod choice;
@@ -27,10 +28,12 @@ pub(crate) mod sites;
 pub(crate) mod sketch;
 pub(crate) mod source;
 pub(crate) mod step;
+pub(crate) mod suspend;
 pub(crate) mod tasks;
 pub(crate) mod timers;
 pub(crate) mod waker;
 pub(crate) mod waypoints;
 pub(crate) mod world;
+pub(crate) mod yields;
 
 pub(crate) use decider::{Decider, Stop};

@@ -1,22 +1,16 @@
 //! Scheduling points: decisions in the middle of a poll.
 //!
 //! 1. The operation is published before the decision is taken, and taken before it acts.
-//! 2. A poll that another task overtakes is suspended where it stands; `Pending` is returned only
-//!    while the world closes.
+//! 2. `Pending` is returned only while the world closes.
 //! 3. No suspension while the thread unwinds from a panic.
 
-use super::close::Closing;
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::world::{Phase, Running, World};
-use crate::raw::stack;
 use crate::words::{Access, Action, ActionKey, Granularity, Op, OpKind, StepEvent};
-use std::panic::{Location, resume_unwind};
-use std::task::{Context, Poll};
-
-/// Inert points a poll may pass while the world closes before it is unwound: it spins.
-const INERT_POINTS_MAX: u32 = 10_000;
+use std::panic::Location;
+use std::task::Poll;
 
 /// The resource index that stands for a task as something to join.
 pub(crate) fn task_resource(key: u32) -> u32 {
@@ -96,29 +90,6 @@ impl Core {
         }
     }
 
-    /// The running task yields; `own` when it is its own waker that is to be woken.
-    #[inline]
-    fn yields(&mut self, key: u32, own: bool, site: &'static Location<'static>) {
-        self.point.yielded = true;
-        let action = &mut self.actions[key as usize];
-        action.state |= state::YIELDED | if own { state::NOTIFIED } else { 0 };
-        if action.op.kind == OpKind::Yield {
-            action.op.site = site; // as loops over yields do
-        } else {
-            self.announce_yield(key, site);
-        }
-    }
-
-    fn announce_yield(&mut self, key: u32, site: &'static Location<'static>) {
-        let op = Op {
-            kind: OpKind::Yield,
-            access: Access::Read,
-            resource: 0,
-            site,
-        };
-        self.announce(key, op);
-    }
-
     /// Tells strategies and recorder that an action performs its pending operation.
     #[inline]
     pub(crate) fn performs(&mut self, key: u32, decider: &mut dyn Decider) {
@@ -143,33 +114,6 @@ impl Core {
                 &self.actions[key as usize],
             );
         }
-    }
-
-    /// The running task is suspended on a worker's stack.
-    fn suspend(&mut self, key: u32, worker: u32) {
-        let action = self.action(key);
-        action.state = action.state & !state::RUNNING | state::FROZEN;
-        self.task(key).worker = worker;
-    }
-
-    /// A suspended task goes on.
-    fn resumed(&mut self, key: u32, decider: &mut dyn Decider) {
-        self.thaw(key);
-        self.performs(key, decider);
-    }
-
-    /// A suspended task has its stack again.
-    fn thaw(&mut self, key: u32) {
-        let action = self.action(key);
-        action.state = action.state & !state::FROZEN | state::RUNNING;
-        self.task(key).worker = NONE;
-        self.runs_on(key);
-    }
-
-    /// A task goes on with a poll that it began earlier.
-    fn runs_on(&mut self, key: u32) {
-        self.set_last(key);
-        self.point.yielded = self.actions[key as usize].state & state::YIELDED != 0;
     }
 }
 
@@ -326,160 +270,6 @@ impl World {
                 });
             }
         }
-    }
-
-    /// Suspends the running poll in favour of another task.
-    fn switch(&self, key: u32, next: Next) -> Poll<()> {
-        self.with(|core, _| core.suspend(key, self.worker.get()));
-        self.freeze(
-            key,
-            if let Next::Run(next) = next {
-                next
-            } else {
-                NONE
-            },
-        )
-    }
-
-    /// Leaves this stack until the suspended task is picked. `Pending` if the world closed
-    /// meanwhile.
-    ///
-    /// Inlined, as is its counterpart [`resume_worker`](Self::resume_worker): the processor predicts
-    /// returns from a stack of its own, and each one that crosses a change of stacks is mispredicted.
-    #[inline(always)]
-    fn freeze(&self, key: u32, next: u32) -> Poll<()> {
-        let saved = self.running.get();
-        self.next_key.set(next);
-        stack::freeze();
-        self.running.set(saved);
-        if self.phase.get() == Phase::Closing {
-            return self.inert_point();
-        }
-        self.with(|core, decider| core.resumed(key, decider));
-        Poll::Ready(())
-    }
-
-    /// Leaves this stack so that a node can be brought down, and goes on without a decision; for
-    /// good if the running task is of that node.
-    #[cold]
-    pub(crate) fn leave_for_crash(&self, key: u32) {
-        self.with(|core, _| core.suspend(key, self.worker.get()));
-        let saved = self.running.get();
-        self.next_key.set(NONE);
-        stack::freeze();
-        self.running.set(saved);
-        if self.phase.get() == Phase::Closing {
-            return self.count_inert();
-        }
-        self.with(|core, _| {
-            // What was dropped may have woken the task: it is polled again, after this poll.
-            core.remove(key);
-            core.thaw(key);
-        });
-    }
-
-    /// The iteration is over: the running poll must not go on before the world closes.
-    #[cold]
-    pub(crate) fn stop_here(&self) {
-        let key = self.running.get().key;
-        if key != NONE && stack::on_worker() && !std::thread::panicking() {
-            let _ = self.switch(key, Next::End);
-        }
-    }
-
-    /// Counts an operation passed while closing, and unwinds a poll that spins.
-    #[cold]
-    pub(crate) fn count_inert(&self) {
-        let passed = self.inert_points.get() + 1;
-        self.inert_points.set(passed);
-        if passed > INERT_POINTS_MAX && !std::thread::panicking() {
-            self.inert_points.set(0);
-            resume_unwind(Box::new(Closing));
-        }
-    }
-
-    #[cold]
-    fn inert_point(&self) -> Poll<()> {
-        self.count_inert();
-        Poll::Pending
-    }
-
-    /// Suspends the running poll until its task is woken: what blocking calls wait with.
-    /// Unwinds when the world closes.
-    pub(crate) fn park(&self, site: &'static Location<'static>) {
-        let key = self.running.get().key;
-        self.with(|core, decider| {
-            let op = Op {
-                kind: OpKind::Block,
-                access: Access::Read,
-                resource: 0,
-                site,
-            };
-            let action = core.action(key);
-            let notified = action.state & state::NOTIFIED != 0;
-            action.state &= !(state::NOTIFIED | state::RUNNING);
-            if notified {
-                core.insert(key);
-            } else {
-                if matches!(core.action(key).op.kind, OpKind::Start | OpKind::Yield) {
-                    core.announce(key, op);
-                }
-                if core.interests.readiness {
-                    decider.observe(&StepEvent::Blocked(ActionKey(key)));
-                }
-            }
-        });
-        match self.decide(NONE) {
-            Next::Run(next) if next == key => self.with(|core, _| {
-                core.runs_on(key);
-                core.action(key).state |= state::RUNNING;
-                core.action(key).state &= !state::NOTIFIED;
-            }),
-            next => {
-                if self.switch(key, next).is_pending() && !std::thread::panicking() {
-                    resume_unwind(Box::new(Closing));
-                }
-                self.with(|core, _| {
-                    core.action(key).state &= !state::NOTIFIED;
-                    if let Some(recorder) = &mut core.recorder {
-                        recorder.begin_poll(key); // what it waited for has come
-                    }
-                });
-            }
-        }
-    }
-
-    /// The task yields explicitly: it is enabled again once its poll has returned.
-    #[inline]
-    pub(crate) fn yield_now(&self, cx: &Context<'_>, site: &'static Location<'static>) {
-        let running = self.running.get();
-        if !self.is_running() || running.key == NONE {
-            cx.waker().wake_by_ref();
-            return;
-        }
-        let own = running.waker == cx.waker().data();
-        self.with(|core, _| core.yields(running.key, own, site));
-        if !own {
-            self.push_deferred(cx);
-        }
-    }
-
-    /// Wakes the waker once the poll that is going on has returned, as tokio's `defer` does.
-    pub(crate) fn defer(&self, cx: &Context<'_>) {
-        let running = self.running.get();
-        if !self.is_running() || running.key == NONE {
-            cx.waker().wake_by_ref();
-        } else if running.waker == cx.waker().data() {
-            self.with(|core, _| core.action(running.key).state |= state::NOTIFIED);
-        } else {
-            self.push_deferred(cx);
-        }
-    }
-
-    #[cold]
-    fn push_deferred(&self, cx: &Context<'_>) {
-        self.deferred.borrow_mut().push(cx.waker().clone());
-        self.has_deferred.set(true);
     }
 
     /// Runs `f` with a changed description of the running poll.

@@ -1,0 +1,169 @@
+//! Polls that are suspended where they stand, and go on when their task is picked.
+//!
+//! 1. A suspended poll owns the stack it stands on; the step loop goes on upon another.
+//! 2. While the world closes a poll goes on with every point inert; one that spins is unwound.
+
+use super::close::Closing;
+use super::core::{Core, NONE, state};
+use super::decide::Next;
+use super::decider::Decider;
+use super::world::{Phase, World};
+use crate::raw::stack;
+use crate::words::{Access, ActionKey, Op, OpKind, StepEvent};
+use std::panic::{Location, resume_unwind};
+use std::task::Poll;
+
+/// Inert points a poll may pass while the world closes before it is unwound: it spins.
+const INERT_POINTS_MAX: u32 = 10_000;
+
+impl Core {
+    /// The running task is suspended on a worker's stack.
+    pub(super) fn suspend(&mut self, key: u32, worker: u32) {
+        let action = self.action(key);
+        action.state = action.state & !state::RUNNING | state::FROZEN;
+        self.task(key).worker = worker;
+    }
+
+    /// A suspended task goes on.
+    pub(super) fn resumed(&mut self, key: u32, decider: &mut dyn Decider) {
+        self.thaw(key);
+        self.performs(key, decider);
+    }
+
+    /// A suspended task has its stack again.
+    fn thaw(&mut self, key: u32) {
+        let action = self.action(key);
+        action.state = action.state & !state::FROZEN | state::RUNNING;
+        self.task(key).worker = NONE;
+        self.runs_on(key);
+    }
+
+    /// A task goes on with a poll that it began earlier.
+    pub(super) fn runs_on(&mut self, key: u32) {
+        self.set_last(key);
+        self.point.yielded = self.actions[key as usize].state & state::YIELDED != 0;
+    }
+}
+
+impl World {
+    /// Suspends the running poll in favour of another task.
+    fn switch(&self, key: u32, next: Next) -> Poll<()> {
+        self.with(|core, _| core.suspend(key, self.worker.get()));
+        self.freeze(
+            key,
+            if let Next::Run(next) = next {
+                next
+            } else {
+                NONE
+            },
+        )
+    }
+
+    /// Leaves this stack until the suspended task is picked. `Pending` if the world closed
+    /// meanwhile.
+    ///
+    /// Inlined, as is its counterpart [`resume_worker`](Self::resume_worker): the processor predicts
+    /// returns from a stack of its own, and each one that crosses a change of stacks is mispredicted.
+    #[inline(always)]
+    pub(super) fn freeze(&self, key: u32, next: u32) -> Poll<()> {
+        let saved = self.running.get();
+        self.next_key.set(next);
+        stack::freeze();
+        self.running.set(saved);
+        if self.phase.get() == Phase::Closing {
+            return self.inert_point();
+        }
+        self.with(|core, decider| core.resumed(key, decider));
+        Poll::Ready(())
+    }
+
+    /// Leaves this stack so that a node can be brought down, and goes on without a decision; for
+    /// good if the running task is of that node.
+    #[cold]
+    pub(crate) fn leave_for_crash(&self, key: u32) {
+        self.with(|core, _| core.suspend(key, self.worker.get()));
+        let saved = self.running.get();
+        self.next_key.set(NONE);
+        stack::freeze();
+        self.running.set(saved);
+        if self.phase.get() == Phase::Closing {
+            return self.count_inert();
+        }
+        self.with(|core, _| {
+            // What was dropped may have woken the task: it is polled again, after this poll.
+            core.remove(key);
+            core.thaw(key);
+        });
+    }
+
+    /// The iteration is over: the running poll must not go on before the world closes.
+    #[cold]
+    pub(crate) fn stop_here(&self) {
+        let key = self.running.get().key;
+        if key != NONE && stack::on_worker() && !std::thread::panicking() {
+            let _ = self.switch(key, Next::End);
+        }
+    }
+
+    /// Counts an operation passed while closing, and unwinds a poll that spins.
+    #[cold]
+    pub(crate) fn count_inert(&self) {
+        let passed = self.inert_points.get() + 1;
+        self.inert_points.set(passed);
+        if passed > INERT_POINTS_MAX && !std::thread::panicking() {
+            self.inert_points.set(0);
+            resume_unwind(Box::new(Closing));
+        }
+    }
+
+    #[cold]
+    pub(super) fn inert_point(&self) -> Poll<()> {
+        self.count_inert();
+        Poll::Pending
+    }
+
+    /// Suspends the running poll until its task is woken: what blocking calls wait with.
+    /// Unwinds when the world closes.
+    pub(crate) fn park(&self, site: &'static Location<'static>) {
+        let key = self.running.get().key;
+        self.with(|core, decider| {
+            let op = Op {
+                kind: OpKind::Block,
+                access: Access::Read,
+                resource: 0,
+                site,
+            };
+            let action = core.action(key);
+            let notified = action.state & state::NOTIFIED != 0;
+            action.state &= !(state::NOTIFIED | state::RUNNING);
+            if notified {
+                core.insert(key);
+            } else {
+                if matches!(core.action(key).op.kind, OpKind::Start | OpKind::Yield) {
+                    core.announce(key, op);
+                }
+                if core.interests.readiness {
+                    decider.observe(&StepEvent::Blocked(ActionKey(key)));
+                }
+            }
+        });
+        match self.decide(NONE) {
+            Next::Run(next) if next == key => self.with(|core, _| {
+                core.runs_on(key);
+                core.action(key).state |= state::RUNNING;
+                core.action(key).state &= !state::NOTIFIED;
+            }),
+            next => {
+                if self.switch(key, next).is_pending() && !std::thread::panicking() {
+                    resume_unwind(Box::new(Closing));
+                }
+                self.with(|core, _| {
+                    core.action(key).state &= !state::NOTIFIED;
+                    if let Some(recorder) = &mut core.recorder {
+                        recorder.begin_poll(key); // what it waited for has come
+                    }
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Giving way: explicit yields, and wake-ups that wait for the end of the poll.
+
+use super::core::{Core, NONE, state};
+use super::world::World;
+use crate::words::{Access, Op, OpKind};
+use std::panic::Location;
+use std::task::Context;
+
+impl Core {
+    /// The running task yields; `own` when it is its own waker that is to be woken.
+    #[inline]
+    pub(super) fn yields(&mut self, key: u32, own: bool, site: &'static Location<'static>) {
+        self.point.yielded = true;
+        let action = &mut self.actions[key as usize];
+        action.state |= state::YIELDED | if own { state::NOTIFIED } else { 0 };
+        if action.op.kind == OpKind::Yield {
+            action.op.site = site; // as loops over yields do
+        } else {
+            self.announce_yield(key, site);
+        }
+    }
+
+    fn announce_yield(&mut self, key: u32, site: &'static Location<'static>) {
+        let op = Op {
+            kind: OpKind::Yield,
+            access: Access::Read,
+            resource: 0,
+            site,
+        };
+        self.announce(key, op);
+    }
+}
+
+impl World {
+    /// The task yields explicitly: it is enabled again once its poll has returned.
+    #[inline]
+    pub(crate) fn yield_now(&self, cx: &Context<'_>, site: &'static Location<'static>) {
+        let running = self.running.get();
+        if !self.is_running() || running.key == NONE {
+            cx.waker().wake_by_ref();
+            return;
+        }
+        let own = running.waker == cx.waker().data();
+        self.with(|core, _| core.yields(running.key, own, site));
+        if !own {
+            self.push_deferred(cx);
+        }
+    }
+
+    /// Wakes the waker once the poll that is going on has returned, as tokio's `defer` does.
+    pub(crate) fn defer(&self, cx: &Context<'_>) {
+        let running = self.running.get();
+        if !self.is_running() || running.key == NONE {
+            cx.waker().wake_by_ref();
+        } else if running.waker == cx.waker().data() {
+            self.with(|core, _| core.action(running.key).state |= state::NOTIFIED);
+        } else {
+            self.push_deferred(cx);
+        }
+    }
+
+    #[cold]
+    fn push_deferred(&self, cx: &Context<'_>) {
+        self.deferred.borrow_mut().push(cx.waker().clone());
+        self.has_deferred.set(true);
+    }
+}
