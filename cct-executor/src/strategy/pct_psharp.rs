@@ -21,7 +21,7 @@
 //!
 //! Departures: the artifact asks for no decision before the first step of all, and counts from
 //! the second; so it is here. A list of all actions is searched there at each step; here the
-//! places are numbers in a heap. Iterations that are cut count for the length, in both.
+//! places are numbers in a ranking. Iterations that are cut count for the length, in both.
 //!
 //! Measured by `two_moved_actions_are_in_the_order_of_their_changes`,
 //! `new_actions_stand_anywhere_behind_the_first` and `changes_slide_over_lonely_steps` below, and by
