@@ -23,7 +23,7 @@ use crate::words::{Observations, Op};
 pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, source, world_time_ns};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// Bits of [`Resource::slot`] that hold the index.
 const INDEX_BITS: u32 = 24;
@@ -113,6 +113,36 @@ impl Resource {
     ) -> Poll<()> {
         self.in_world(|world, resource| world.point(kind, access, resource, site))
             .unwrap_or(Poll::Ready(()))
+    }
+
+    /// [`point`](Self::point), `act`, the unit of budget of
+    /// [`poll_proceed`](crate::task::coop::poll_proceed) and [`acquired`](Self::acquired) in one.
+    /// Ready with whether that was all: if not, only the point was passed, and the caller goes on
+    /// from there.
+    ///
+    /// `act` may change a [`Shared`] cell; it must not wake, pass points or tell of the resource.
+    #[inline]
+    pub fn point_and_acquire(
+        &self,
+        kind: OpKind,
+        access: Access,
+        site: &'static Location<'static>,
+        act: impl FnOnce() -> bool,
+    ) -> Poll<bool> {
+        let decides = WORLD.with(World::has_points);
+        if decides {
+            ready!(self.point(kind, access, site));
+        }
+        let all = self.in_world(|world, resource| {
+            world.acquire_at_once((kind, access, resource), site, !decides, act)
+        });
+        if all == Some(true) {
+            return Poll::Ready(true);
+        }
+        if !decides {
+            ready!(self.point(kind, access, site));
+        }
+        Poll::Ready(false)
     }
 
     /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.

@@ -92,6 +92,27 @@ impl State {
         Ok(())
     }
 
+    /// Takes permits of a plain lock that the fingerprint has seen nothing of.
+    #[inline]
+    fn take_unseen(&mut self, count: usize) -> bool {
+        let free = self.permits >= count && self.shown == 0 && !self.closed;
+        if free {
+            self.permits -= count;
+        }
+        free
+    }
+
+    /// Gives back what [`take_unseen`](Self::take_unseen) took, if the fingerprint still has seen
+    /// nothing and nobody queues.
+    #[inline]
+    fn give_unseen(&mut self, count: usize) -> bool {
+        let alone = self.queue.first().is_none() && self.shown == 0 && !self.closed;
+        if alone {
+            self.permits += count;
+        }
+        alone
+    }
+
     /// Serves the queue from the front; what is left becomes free.
     #[inline]
     fn add(&mut self, mut count: usize, wakes: &mut Wakes) {
@@ -219,7 +240,7 @@ impl BatchSemaphore {
     #[inline]
     #[track_caller]
     pub(crate) fn release(&self, count: usize) {
-        if count == 0 {
+        if count == 0 || (self.plain && self.state.with(|state| state.give_unseen(count))) {
             return;
         }
         let released = self.state.with(|state| {

@@ -70,6 +70,28 @@ impl Core {
         pending.kind == kind && pending.resource == resource
     }
 
+    /// The running task performs an operation without a decision.
+    #[inline(always)]
+    fn pass(
+        &mut self,
+        key: u32,
+        untouched: bool,
+        (kind, access, resource): (OpKind, Access, u32),
+        site: &'static Location<'static>,
+        decider: &mut dyn Decider,
+    ) {
+        if !(untouched && self.is_pending(key, kind, resource)) {
+            let op = Op {
+                kind,
+                access,
+                resource,
+                site,
+            };
+            self.announce(key, op);
+            self.performs(key, decider);
+        }
+    }
+
     /// Decides while the running task is in the enabled set.
     #[inline(always)]
     fn decide_at_point(&mut self, key: u32, worker: u32, decider: &mut dyn Decider) -> At {
@@ -163,11 +185,8 @@ impl World {
     /// The running task touches something: it, and whether it is the first time since it was picked.
     #[inline(always)]
     fn touch(&self) -> (u32, bool) {
-        let mut running = self.running.get();
-        let untouched = running.untouched;
-        running.untouched = false;
-        self.running.set(running);
-        (running.key, untouched)
+        let running = &self.running;
+        (running.key.get(), running.untouched.replace(false))
     }
 
     /// The rest of [`point`](Self::point) where there is nothing to decide.
@@ -181,17 +200,52 @@ impl World {
     ) {
         let (key, untouched) = self.touch();
         self.with(|core, decider| {
-            if !(untouched && core.is_pending(key, kind, resource)) {
-                let op = Op {
-                    kind,
-                    access,
-                    resource,
-                    site,
-                };
-                core.announce(key, op);
-                core.performs(key, decider);
-            }
+            core.pass(key, untouched, (kind, access, resource), site, decider);
         });
+    }
+
+    /// No decision while the thread unwinds from a panic.
+    #[cold]
+    fn pass_while_unwinding(
+        &self,
+        kind: OpKind,
+        access: Access,
+        resource: u32,
+        site: &'static Location<'static>,
+    ) -> At {
+        self.pass_point(kind, access, resource, site);
+        At::GoOn
+    }
+
+    /// The act of an operation, its unit of budget and the acquisition, in one visit of the tables,
+    /// and with them its point where `ahead` says that it is still to be passed without a decision.
+    /// Where any of it does not go at once, nothing happens.
+    ///
+    /// `act` neither reaches the tables nor runs user code.
+    #[inline]
+    pub(crate) fn acquire_at_once(
+        &self,
+        (kind, access, resource): (OpKind, Access, u32),
+        site: &'static Location<'static>,
+        ahead: bool,
+        act: impl FnOnce() -> bool,
+    ) -> bool {
+        let (key, budget) = (self.running.key.get(), self.running.budget.get());
+        let quiet = self.phase.get() == Phase::Running && !self.spurious.get();
+        if !quiet || key == NONE || budget == 0 || !act() {
+            return false;
+        }
+        if budget != Running::UNLIMITED {
+            self.running.budget.set(budget - 1);
+        }
+        self.with(|core, decider| {
+            if ahead {
+                let untouched = self.running.untouched.replace(false);
+                core.pass(key, untouched, (kind, access, resource), site, decider);
+            }
+            core.acquired(resource, key, site);
+        });
+        true
     }
 
     /// Takes the decision of a point.
@@ -204,8 +258,7 @@ impl World {
         site: &'static Location<'static>,
     ) -> At {
         if std::thread::panicking() {
-            self.pass_point(kind, access, resource, site);
-            return At::GoOn;
+            return self.pass_while_unwinding(kind, access, resource, site);
         }
         let (key, untouched) = self.touch();
         let worker = self.worker.get();
@@ -237,6 +290,12 @@ impl World {
                 At::GoOn => return Poll::Ready(()),
             }
         }
+    }
+
+    /// Whether points of asynchronous operations are decisions.
+    #[inline]
+    pub(crate) fn has_points(&self) -> bool {
+        self.granularity.get() != Granularity::Await
     }
 
     /// Whether synchronous operations are points, or recorded.

@@ -57,6 +57,58 @@ impl Running {
     };
 }
 
+/// A [`Running`] in its parts: the hot ones change alone, without moving the rest.
+pub(crate) struct RunningCell {
+    pub(crate) key: Cell<u32>,
+    waker: Cell<*const ()>,
+    pub(crate) budget: Cell<u8>,
+    may_block: Cell<bool>,
+    pub(crate) untouched: Cell<bool>,
+    heir_of: Cell<u32>,
+}
+
+impl RunningCell {
+    const fn new() -> Self {
+        RunningCell {
+            key: Cell::new(Running::NOBODY.key),
+            waker: Cell::new(Running::NOBODY.waker),
+            budget: Cell::new(Running::NOBODY.budget),
+            may_block: Cell::new(Running::NOBODY.may_block),
+            untouched: Cell::new(Running::NOBODY.untouched),
+            heir_of: Cell::new(Running::NOBODY.heir_of),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> Running {
+        Running {
+            key: self.key.get(),
+            waker: self.waker.get(),
+            budget: self.budget.get(),
+            may_block: self.may_block.get(),
+            untouched: self.untouched.get(),
+            heir_of: self.heir_of.get(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, running: Running) {
+        self.key.set(running.key);
+        self.waker.set(running.waker);
+        self.budget.set(running.budget);
+        self.may_block.set(running.may_block);
+        self.untouched.set(running.untouched);
+        self.heir_of.set(running.heir_of);
+    }
+
+    #[inline(always)]
+    pub(crate) fn replace(&self, running: Running) -> Running {
+        let before = self.get();
+        self.set(running);
+        before
+    }
+}
+
 /// The tables and who decides.
 pub(crate) struct Engine {
     pub(crate) core: Core,
@@ -75,7 +127,7 @@ pub(crate) struct World {
     /// Unique among all worlds of the process, 0 when idle. Only compared.
     pub(crate) serial: Cell<u64>,
     pub(crate) phase: Cell<Phase>,
-    pub(crate) running: Cell<Running>,
+    pub(crate) running: RunningCell,
     pub(crate) granularity: Cell<Granularity>,
     /// Whether what is closing is a node only: others learn of it.
     pub(crate) dying: Cell<bool>,
@@ -157,7 +209,7 @@ impl World {
         World {
             serial: Cell::new(0),
             phase: Cell::new(Phase::Idle),
-            running: Cell::new(Running::NOBODY),
+            running: RunningCell::new(),
             granularity: Cell::new(Granularity::Op),
             dying: Cell::new(false),
             recording: Cell::new(false),

@@ -34,16 +34,13 @@ impl Drop for RestoreOnPending {
 
 #[inline]
 fn set_budget(budget: u8) {
-    let _ = WORLD.try_with(|world| {
-        let mut running = world.running.get();
-        running.budget = budget;
-        world.running.set(running);
-    });
+    let _ = WORLD.try_with(|world| world.running.budget.set(budget));
 }
 
+#[inline]
 fn budget() -> u8 {
     WORLD
-        .try_with(|world| world.running.get().budget)
+        .try_with(|world| world.running.budget.get())
         .unwrap_or(Running::UNLIMITED)
 }
 

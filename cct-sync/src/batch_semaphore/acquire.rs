@@ -57,11 +57,21 @@ impl Future for Acquire<'_> {
         let this = &mut *self;
         let semaphore = this.semaphore;
         if let Stage::New = this.stage {
-            ready!(
+            let Call { kind, access, site } = this.call;
+            if !semaphore.plain {
+                ready!(semaphore.resource.point(kind, access, site));
+            } else if ready!(
                 semaphore
                     .resource
-                    .point(this.call.kind, this.call.access, this.call.site)
-            );
+                    .point_and_acquire(kind, access, site, || {
+                        semaphore
+                            .state
+                            .with(|state| state.take_unseen(this.count as usize))
+                    })
+            ) {
+                this.stage = Stage::Done;
+                return Poll::Ready(Ok(()));
+            }
         }
         // The stage is left behind as it is until it matters: most often everything is done at once.
         let first = matches!(this.stage, Stage::New | Stage::Started);
