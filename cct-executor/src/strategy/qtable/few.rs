@@ -5,7 +5,7 @@
 //! 2. Places beyond the enabled actions have no odds.
 
 use super::Arm;
-use super::policy::{odds_of, unit};
+use super::policy::{counts, odds_of, unit};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
 
@@ -120,9 +120,25 @@ pub(super) fn best<const N: usize>(values: &[f32; N]) -> f32 {
     values[0]
 }
 
-/// The odds of the softmax, each added to those before it.
+/// An index by the odds of the softmax.
+///
+/// Values fall with every visit, so often a single one has odds. That is what the processor comes to
+/// expect, and the sums are off the path that leads to the next step. The draw is made all the same.
 #[inline(always)]
-pub(super) fn sums<const N: usize>(values: &[f32; N]) -> [f64; N] {
+pub(super) fn softmax<const N: usize>(values: &[f32; N], generator: &mut Generator) -> usize {
+    let best = best(values);
+    let bit = |(i, &value): (usize, &f32)| u32::from(counts(value, best)) << i;
+    let counting = values.iter().enumerate().map(bit).fold(0, |a, b| a | b);
+    if counting.is_power_of_two() {
+        unit(generator);
+        return counting.trailing_zeros() as usize;
+    }
+    draw(&added(values.map(|value| odds_of(value, best))), generator)
+}
+
+/// The odds of the softmax, each added to those before it.
+#[cfg(test)]
+fn sums<const N: usize>(values: &[f32; N]) -> [f64; N] {
     let best = best(values);
     added(values.map(|value| odds_of(value, best)))
 }
@@ -181,7 +197,10 @@ mod tests {
                 *value = (-scale * unit(&mut random)) as f32;
             }
             let expected = Policy::Softmax.choose(&values[..n], &[], &mut odds, &mut one);
+            let mut third = other.clone();
+            assert_eq!(Some(softmax(&values, &mut third)), expected);
             assert_eq!(Some(draw(&sums(&values), &mut other)), expected);
+            assert_eq!(third, other);
             values[n - 1] = values[0];
             let policy = Policy::Greedy { epsilon: 0.2 };
             let expected = policy.choose(&values[..n], &[], &mut odds, &mut one);

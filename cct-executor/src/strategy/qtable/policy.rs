@@ -121,6 +121,12 @@ fn softmax(values: &[f32], odds: &mut Vec<f64>, generator: &mut Generator) -> Op
     draw_by_odds(odds, generator)
 }
 
+/// Whether an action has odds that can be told from 0.
+#[inline(always)]
+pub(super) fn counts(value: f32, best: f32) -> bool {
+    f64::from(value) - f64::from(best) > NEGLIGIBLE
+}
+
 /// The odds of an action, where those of the best one are 1. No branch depends on the value: which
 /// way it went could not be foreseen.
 #[inline(always)]

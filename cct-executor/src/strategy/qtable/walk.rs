@@ -166,11 +166,14 @@ impl Walk {
         generator: &mut Generator,
     ) -> Choice {
         let few = Few::look(arms, tags, n, self.initial);
-        let sums = match policy {
-            Policy::Greedy { .. } => few::greedy_sums(&few.values, policy.strays(generator)),
-            _ => few::sums(&few.values),
+        let index = match policy {
+            Policy::Greedy { .. } => {
+                let sums = few::greedy_sums(&few.values, policy.strays(generator));
+                few::draw(&sums, generator)
+            }
+            _ => few::softmax(&few.values, generator),
         };
-        few.choice(few::draw(&sums, generator))
+        few.choice(index)
     }
 
     /// Decides by looking at all actions.
