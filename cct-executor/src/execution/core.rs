@@ -22,6 +22,7 @@ use crate::words::{
 };
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -104,6 +105,8 @@ pub(crate) struct Core {
     pub(crate) fresh: Vec<u32>,
     pub(crate) groups: Vec<Group>,
     pub(crate) resources: Vec<ResourceEntry>,
+    /// Where each of them was made: for reports only, and so apart from what every operation reads.
+    pub(crate) resource_sites: Vec<&'static Location<'static>>,
     pub(crate) timers: Timers,
     pub(crate) cancels: Vec<Cancel>,
     /// Nodes 1, 2, ...
@@ -169,6 +172,7 @@ impl Core {
             fresh: Vec::with_capacity(64),
             groups: Vec::new(),
             resources: Vec::with_capacity(64),
+            resource_sites: Vec::with_capacity(64),
             timers: Timers::new(),
             cancels: Vec::new(),
             nodes: Vec::new(),
@@ -216,6 +220,7 @@ impl Core {
         self.fresh.clear();
         self.groups.clear();
         self.resources.clear();
+        self.resource_sites.clear();
         self.timers.reset(config.clock);
         self.cancels.clear();
         self.nodes.clear();

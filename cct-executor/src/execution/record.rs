@@ -183,7 +183,7 @@ impl Core {
         Some(format!(
             "{} {resource} made at {}",
             entry.kind,
-            place(entry.site)
+            place(self.resource_sites[resource as usize])
         ))
     }
 

@@ -5,10 +5,11 @@ use crate::words::ResourceKind;
 use crate::words::fingerprint::mix;
 use std::panic::Location;
 
-/// One entry of a world's resource table. Index 0 stands for "no resource".
+/// One entry of a world's resource table. Index 0 stands for "no resource". Half a cache line, and
+/// never across two.
+#[repr(align(32))]
 pub(crate) struct ResourceEntry {
     pub(crate) kind: ResourceKind,
-    pub(crate) site: &'static Location<'static>,
     /// Stands for the resource in fingerprints: equal for resources made at one place.
     pub(crate) tag: u64,
     digest: u64,
@@ -16,6 +17,8 @@ pub(crate) struct ResourceEntry {
     held: u64,
     holders: u32,
 }
+
+const _: () = assert!(size_of::<ResourceEntry>() == 32, "half a cache line");
 
 impl Core {
     /// Enters a resource into the table.
@@ -27,22 +30,22 @@ impl Core {
         if self.resources.is_empty() {
             self.resources.push(ResourceEntry {
                 kind: ResourceKind::None,
-                site,
                 tag: 0,
                 digest: 0,
                 held: 0,
                 holders: 0,
             });
+            self.resource_sites.push(site);
         }
         let tag = self.sites.tag(site) ^ (kind as u64) << 56;
         self.resources.push(ResourceEntry {
             kind,
-            site,
             tag,
             digest: 0,
             held: 0,
             holders: 0,
         });
+        self.resource_sites.push(site);
         self.resources.len() as u32 - 1
     }
 

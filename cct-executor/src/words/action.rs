@@ -244,8 +244,10 @@ impl Op {
     }
 }
 
-/// One thing that may happen next.
+/// One thing that may happen next. Just as large as a cache line, and aligned so that it is one:
+/// with hundreds of tasks and links every action looked at has left the near caches.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Action {
     pub(crate) id: ActionId,
     pub(crate) op: Op,
@@ -264,6 +266,8 @@ pub struct Action {
     pub(crate) fresh: bool,
     pub(crate) state: u8,
 }
+
+const _: () = assert!(size_of::<Action>() == 64, "an action is one cache line");
 
 impl Action {
     pub(crate) const NOWHERE: u32 = u32::MAX;

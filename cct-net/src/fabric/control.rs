@@ -169,7 +169,7 @@ pub fn release(from: &Node, to: &Node) {
 #[track_caller]
 pub fn set_delivery(from: &Node, to: &Node, delivery: Delivery) {
     let (from, to) = pair(from, to);
-    change(|state, _| state.link(from, to).delivery = delivery);
+    change(|state, _| state.link(from, to).set_delivery(&delivery));
 }
 
 /// How packets are delivered on all links, those included that exist.
@@ -178,7 +178,7 @@ pub fn set_default_delivery(delivery: Delivery) {
         state
             .links
             .values_mut()
-            .for_each(|link| link.delivery = delivery.clone());
+            .for_each(|link| link.set_delivery(&delivery));
         state.default_delivery = delivery;
     });
 }

@@ -71,7 +71,8 @@ pub(super) type Rule = Box<dyn FnMut(&Envelope) -> Verdict + Send>;
 
 /// One direction between two nodes.
 pub(super) struct Link {
-    pub(super) delivery: Delivery,
+    /// How long packets take, where they take time.
+    timed: Option<Box<Timed>>,
     /// Nothing gets through, and what is no connection is lost.
     pub(super) cut: bool,
     /// Nothing gets through for the moment.
@@ -83,21 +84,30 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(delivery: Delivery) -> Link {
-        Link {
-            delivery,
+    pub(super) fn new(delivery: &Delivery) -> Link {
+        let mut link = Link {
+            timed: None,
             cut: false,
             held: false,
             flows: Vec::new(),
             counts: Counts::default(),
             busy_until_ns: 0,
-        }
+        };
+        link.set_delivery(delivery);
+        link
+    }
+
+    pub(super) fn set_delivery(&mut self, delivery: &Delivery) {
+        self.timed = match delivery {
+            Delivery::Ordered => None,
+            Delivery::Timed(timed) => Some(Box::new(timed.clone())),
+        };
     }
 
     /// When a packet that is sent now may arrive at the earliest.
     pub(super) fn due_ns(&mut self, size: usize) -> u64 {
         let now = shim::world_time_ns();
-        let Delivery::Timed(Timed { latency, bandwidth }) = &self.delivery else {
+        let Some(Timed { latency, bandwidth }) = self.timed.as_deref() else {
             return now;
         };
         let needed = bandwidth.map_or(0, |rate| {

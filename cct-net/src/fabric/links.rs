@@ -33,7 +33,7 @@ impl Links {
         }
         if row[column] == NONE {
             row[column] = self.all.len() as u32;
-            self.all.push(Link::new(delivery.clone()));
+            self.all.push(Link::new(delivery));
         }
         &mut self.all[row[column] as usize]
     }
