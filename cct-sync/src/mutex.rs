@@ -9,7 +9,7 @@ pub use guard::{MappedMutexGuard, MutexGuard};
 pub use owned_guard::{OwnedMappedMutexGuard, OwnedMutexGuard};
 
 use crate::batch_semaphore::Call;
-use crate::raw::guarded::{self, AcquireExclusive, Guarded};
+use crate::raw::guarded::{self, AcquireSole, Guarded};
 use cct_executor::shim::{OpKind, ResourceKind, block_on};
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -42,8 +42,7 @@ impl std::error::Error for TryLockError {}
 pin_project! {
     /// The future of [`Mutex::lock`].
     struct Lock<'a, T: ?Sized> {
-        mutex: &'a Mutex<T>,
-        access: AcquireExclusive<'a, Mutex<T>>,
+        access: AcquireSole<'a, Mutex<T>>,
         // Not `Unpin`, as tokio's is not.
         #[pin]
         pinned: PhantomPinned,
@@ -53,15 +52,11 @@ pin_project! {
 impl<'a, T: ?Sized> Future for Lock<'a, T> {
     type Output = MutexGuard<'a, T>;
 
-    // Built where it is kept: the guard is not copied once more.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let access = ready!(Pin::new(this.access).poll(cx));
-        Poll::Ready(MutexGuard {
-            mutex: this.mutex,
-            access,
-        })
+        Poll::Ready(MutexGuard { access })
     }
 }
 
@@ -106,8 +101,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn lock(&self) -> impl Future<Output = MutexGuard<'_, T>> {
         Lock {
-            mutex: self,
-            access: guarded::exclusive(self, call(OpKind::Lock)),
+            access: guarded::sole(self, call(OpKind::Lock)),
             pinned: PhantomPinned,
         }
     }
@@ -139,11 +133,8 @@ impl<T: ?Sized> Mutex<T> {
     /// If the mutex is locked.
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
-        let access = guarded::try_exclusive(self, call(OpKind::TryLock))?;
-        Ok(MutexGuard {
-            mutex: self,
-            access,
-        })
+        let access = guarded::try_sole(self, call(OpKind::TryLock))?;
+        Ok(MutexGuard { access })
     }
 
     /// Takes the lock if nobody has it; the guard keeps the mutex alive.

@@ -227,7 +227,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
         let call = Call::write(OpKind::TryLock, Location::caller());
-        let access = guarded::try_exclusive(self, call)?;
+        let access = guarded::try_sole(self, call)?.into_exclusive();
         Ok(RwLockWriteGuard {
             access,
             readers: self.inner.all(),

@@ -5,6 +5,7 @@ use crate::semaphore::{AcquireError, TryAcquireError};
 use crate::waiters::{Key, Wakes};
 use cct_executor::shim::{Access, OpKind, Waiter};
 use cct_executor::task::coop;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -12,9 +13,12 @@ use std::task::{Context, Poll, ready};
 #[must_use = "futures do nothing unless awaited"]
 pub(crate) struct Acquire<'a> {
     semaphore: &'a BatchSemaphore,
-    call: Call,
-    count: u32,
+    site: &'static Location<'static>,
     stage: Stage,
+    count: u32,
+    // The parts of a `Call`, which would be larger as one: this future is moved often.
+    kind: OpKind,
+    access: Access,
 }
 
 #[derive(Clone, Copy)]
@@ -57,7 +61,7 @@ impl Future for Acquire<'_> {
         let this = &mut *self;
         let semaphore = this.semaphore;
         if let Stage::New = this.stage {
-            let Call { kind, access, site } = this.call;
+            let Call { kind, access, site } = this.call();
             if !semaphore.plain {
                 ready!(semaphore.resource.point(kind, access, site));
             } else if ready!(
@@ -85,7 +89,7 @@ impl Future for Acquire<'_> {
         std::mem::forget(holds);
         this.stage = Stage::Done;
         if this.count > 0 {
-            semaphore.resource.acquired(this.call.site);
+            semaphore.resource.acquired(this.site);
         }
         Poll::Ready(Ok(()))
     }
@@ -94,27 +98,30 @@ impl Future for Acquire<'_> {
 impl<'a> Acquire<'a> {
     #[inline]
     pub(crate) fn call(&self) -> Call {
-        self.call
+        Call {
+            site: self.site,
+            kind: self.kind,
+            access: self.access,
+        }
     }
 
     #[inline]
     pub(super) fn new(semaphore: &'a BatchSemaphore, count: u32, call: Call) -> Self {
         Acquire {
             semaphore,
-            call,
-            count,
+            site: call.site,
             stage: Stage::New,
+            count,
+            kind: call.kind,
+            access: call.access,
         }
     }
 
     #[inline]
     pub(super) fn past_point(semaphore: &'a BatchSemaphore, count: u32, call: Call) -> Self {
-        Acquire {
-            semaphore,
-            call,
-            count,
-            stage: Stage::Started,
-        }
+        let mut acquire = Self::new(semaphore, count, call);
+        acquire.stage = Stage::Started;
+        acquire
     }
 
     /// Everything but the case that the permits are free at once.
@@ -142,7 +149,7 @@ impl<'a> Acquire<'a> {
                 }
                 Step::Blocked(news) => {
                     semaphore.show(news);
-                    semaphore.resource.blocked(self.call.kind, self.call.site);
+                    semaphore.resource.blocked(self.kind, self.site);
                     return Poll::Pending;
                 }
                 Step::NeedsWaiter => waiter = Some(Waiter::from_context(cx)),
@@ -207,7 +214,7 @@ impl<'a> Acquire<'a> {
         let semaphore = self.semaphore;
         semaphore
             .resource
-            .sync_point(OpKind::Drop, Access::Write, self.call.site);
+            .sync_point(OpKind::Drop, Access::Write, self.site);
         let mut wakes = Wakes::none();
         let (waiter, news) = semaphore.state.with(|state| {
             let (assigned, waiter) = match self.stage {

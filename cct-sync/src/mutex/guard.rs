@@ -3,7 +3,7 @@
 use super::Mutex;
 use crate::batch_semaphore::BatchSemaphore;
 use crate::guard_traits::guard_traits;
-use crate::raw::access::Exclusive;
+use crate::raw::access::{Exclusive, Sole};
 use std::marker::PhantomData;
 
 /// A locked mutex, which unlocks when this is dropped.
@@ -13,8 +13,7 @@ use std::marker::PhantomData;
 #[clippy::has_significant_drop]
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
-    pub(super) mutex: &'a Mutex<T>,
-    pub(super) access: Exclusive<&'a BatchSemaphore, T>,
+    pub(super) access: Sole<'a, Mutex<T>>,
 }
 
 guard_traits!(impl[T: ?Sized] mut MutexGuard<'_, T> => T);
@@ -28,7 +27,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         F: FnOnce(&mut T) -> &mut U,
     {
         MappedMutexGuard {
-            access: this.access.map(f),
+            access: this.access.into_exclusive().map(f),
             marker: PhantomData,
         }
     }
@@ -48,17 +47,14 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
                 access,
                 marker: PhantomData,
             }),
-            Err(access) => Err(MutexGuard {
-                mutex: this.mutex,
-                access,
-            }),
+            Err(access) => Err(MutexGuard { access }),
         }
     }
 
     /// The mutex.
     #[inline]
     pub fn mutex(this: &Self) -> &'a Mutex<T> {
-        this.mutex
+        this.access.lock()
     }
 }
 

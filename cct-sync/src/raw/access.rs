@@ -3,6 +3,8 @@
 use super::guarded::Lock;
 use crate::batch_semaphore::{BatchSemaphore, Call};
 use cct_executor::shim::{Access, OpKind};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::Arc;
@@ -67,12 +69,103 @@ impl<O: Owner> Hold<O> {
 impl<O: Owner> Drop for Hold<O> {
     #[inline]
     fn drop(&mut self) {
-        let semaphore = self.owner.semaphore();
-        semaphore
-            .resource()
-            .sync_point(OpKind::Unlock, self.access, self.site);
-        semaphore.resource().released();
-        semaphore.release(self.permits as usize);
+        give_back(self.owner.semaphore(), self.permits, self.access, self.site);
+    }
+}
+
+/// All that a holder does to give back what it has.
+#[inline]
+fn give_back(
+    semaphore: &BatchSemaphore,
+    permits: u32,
+    access: Access,
+    site: &'static Location<'static>,
+) {
+    let resource = semaphore.resource();
+    resource.sync_point(OpKind::Unlock, access, site);
+    resource.released();
+    semaphore.release(permits as usize);
+}
+
+/// Sole access to all of a lock's value. Two pointers and no more: guards are moved from future to
+/// future.
+pub(crate) struct Sole<'a, L: Lock + ?Sized> {
+    /// Invariant: this access holds all permits of it.
+    lock: &'a L,
+    /// Where they were acquired.
+    site: &'static Location<'static>,
+    /// What it stands for, and by which it may cross threads.
+    value: PhantomData<&'a mut L::Value>,
+}
+
+impl<'a, L: Lock + ?Sized> Sole<'a, L> {
+    /// The caller has acquired all permits of `lock`, and hands them over.
+    #[inline]
+    pub(super) fn new(lock: &'a L, site: &'static Location<'static>) -> Self {
+        Sole {
+            lock,
+            site,
+            value: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self) -> &'a L {
+        self.lock
+    }
+
+    /// The same access in a form that can be narrowed.
+    #[inline]
+    pub(crate) fn into_exclusive(self) -> Exclusive<&'a BatchSemaphore, L::Value> {
+        let this = ManuallyDrop::new(self);
+        let guarded = this.lock.guarded();
+        let hold = Hold {
+            owner: guarded.semaphore(),
+            site: this.site,
+            permits: guarded.all(),
+            access: Access::Write,
+        };
+        Exclusive::new(guarded.value(), hold)
+    }
+
+    /// Narrows the access to a part of the value, if there is such a part.
+    #[inline]
+    pub(crate) fn try_map<V: ?Sized>(
+        mut self,
+        part: impl FnOnce(&mut L::Value) -> Option<&mut V>,
+    ) -> Result<Exclusive<&'a BatchSemaphore, V>, Self> {
+        let Some(value) = part(&mut self).map(std::ptr::from_mut) else {
+            return Err(self);
+        };
+        let hold = self.into_exclusive().hold;
+        Ok(Exclusive { value, hold })
+    }
+}
+
+impl<L: Lock + ?Sized> Drop for Sole<'_, L> {
+    #[inline]
+    fn drop(&mut self) {
+        let guarded = self.lock.guarded();
+        give_back(guarded.semaphore(), guarded.all(), Access::Write, self.site);
+    }
+}
+
+impl<L: Lock + ?Sized> Deref for Sole<'_, L> {
+    type Target = L::Value;
+
+    #[inline]
+    fn deref(&self) -> &L::Value {
+        // SAFETY: this access has all permits, so every other access to this lock is gone; what
+        // comes from this one borrows it.
+        unsafe { &*self.lock.guarded().value() }
+    }
+}
+
+impl<L: Lock + ?Sized> DerefMut for Sole<'_, L> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut L::Value {
+        // SAFETY: as in `deref`, and the borrow of this access is unique.
+        unsafe { &mut *self.lock.guarded().value() }
     }
 }
 

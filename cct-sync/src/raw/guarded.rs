@@ -1,6 +1,6 @@
 //! A value next to the semaphore that decides who may reach it.
 
-use super::access::{Exclusive, Hold, Joint};
+use super::access::{Exclusive, Hold, Joint, Sole};
 use crate::batch_semaphore::{Acquire, BatchSemaphore, Call};
 use crate::mutex::{Mutex, TryLockError};
 use crate::rwlock::RwLock;
@@ -76,6 +76,11 @@ impl<T: ?Sized> Guarded<T> {
     }
 
     #[inline]
+    pub(super) fn value(&self) -> *mut T {
+        self.value.get()
+    }
+
+    #[inline]
     pub(super) fn semaphore(&self) -> &BatchSemaphore {
         &self.semaphore
     }
@@ -115,35 +120,41 @@ impl<T: ?Sized> Guarded<T> {
     }
 }
 
-/// Waits for all permits.
+/// Waits for all permits, to change the value.
 #[inline]
-pub(crate) fn exclusive<L: Lock + ?Sized>(lock: &L, call: Call) -> AcquireExclusive<'_, L> {
+pub(crate) fn sole<L: Lock + ?Sized>(lock: &L, call: Call) -> AcquireSole<'_, L> {
     let permits = lock.guarded().all();
-    AcquireExclusive {
+    AcquireSole {
         lock,
         acquire: lock.guarded().semaphore.acquire(permits, call),
     }
 }
 
-/// The future of [`exclusive`]. Written out: an `async fn` around another future copies its state
-/// once more each time.
+/// The future of [`sole`]. Written out: an `async fn` around another future copies its state once
+/// more each time.
 #[must_use = "futures do nothing unless awaited"]
-pub(crate) struct AcquireExclusive<'a, L: ?Sized> {
+pub(crate) struct AcquireSole<'a, L: ?Sized> {
     lock: &'a L,
     acquire: Acquire<'a>,
 }
 
-impl<'a, L: Lock + ?Sized> Future for AcquireExclusive<'a, L> {
-    type Output = Exclusive<&'a BatchSemaphore, L::Value>;
+impl<'a, L: Lock + ?Sized> Future for AcquireSole<'a, L> {
+    type Output = Sole<'a, L>;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         granted(ready!(Pin::new(&mut self.acquire).poll(cx)));
-        let call = self.acquire.call();
-        let Guarded { semaphore, value } = self.lock.guarded();
-        let hold = Hold::new(semaphore, self.lock.guarded().all(), call);
-        Poll::Ready(Exclusive::new(value.get(), hold))
+        Poll::Ready(Sole::new(self.lock, self.acquire.call().site))
     }
+}
+
+/// Waits for all permits.
+#[inline]
+pub(crate) async fn exclusive<L: Lock + ?Sized>(
+    lock: &L,
+    call: Call,
+) -> Exclusive<&BatchSemaphore, L::Value> {
+    sole(lock, call).await.into_exclusive()
 }
 
 /// Waits for one permit.
@@ -182,16 +193,12 @@ pub(crate) async fn joint_owned<L: Lock + ?Sized>(
 
 /// Takes all permits if they are free.
 #[inline]
-pub(crate) fn try_exclusive<L: Lock + ?Sized>(
+pub(crate) fn try_sole<L: Lock + ?Sized>(
     lock: &L,
     call: Call,
-) -> Result<Exclusive<&BatchSemaphore, L::Value>, TryLockError> {
-    let permits = lock.guarded().try_take(lock.guarded().all(), call)?;
-    let Guarded { semaphore, value } = lock.guarded();
-    Ok(Exclusive::new(
-        value.get(),
-        Hold::new(semaphore, permits, call),
-    ))
+) -> Result<Sole<'_, L>, TryLockError> {
+    lock.guarded().try_take(lock.guarded().all(), call)?;
+    Ok(Sole::new(lock, call.site))
 }
 
 /// Takes one permit if it is free.
