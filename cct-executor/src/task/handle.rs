@@ -27,8 +27,10 @@ use std::task::{Context, Poll, ready};
 pub struct JoinHandle<T> {
     cell: Arc<JoinCell<T>>,
     task: AbortHandle,
-    started: bool,
+    /// Where it is awaited, once it is.
     site: Option<&'static Location<'static>>,
+    /// The result is gone.
+    taken: bool,
 }
 
 impl<T> JoinHandle<T> {
@@ -36,8 +38,8 @@ impl<T> JoinHandle<T> {
         JoinHandle {
             cell,
             task,
-            started: false,
             site: None,
+            taken: false,
         }
     }
 
@@ -74,10 +76,10 @@ impl<T> Future for JoinHandle<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // Not in a closure, which would be its own caller.
         let caller = Location::caller();
+        let started = self.site.is_some();
         let site = *self.site.get_or_insert(caller);
         let AbortHandle { serial, key, .. } = self.task;
-        if !self.started {
-            self.started = true;
+        if !started {
             let resource = task_resource(key);
             let op = Op {
                 kind: OpKind::Join,
@@ -94,8 +96,9 @@ impl<T> Future for JoinHandle<T> {
             }));
         }
         let result = self.poll_result(cx);
-        if result.is_pending() {
-            self.note_blocked(site);
+        match result {
+            Poll::Ready(_) => self.taken = true,
+            Poll::Pending => self.note_blocked(site),
         }
         result
     }
@@ -154,6 +157,9 @@ impl<T> JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
+        if self.taken {
+            return;
+        }
         let unseen = self.cell.detach();
         if unseen
             .as_ref()
