@@ -133,13 +133,12 @@ pub(super) fn softmax<const N: usize>(values: &[f32; N], generator: &mut Generat
         unit(generator);
         return counting.trailing_zeros() as usize;
     }
-    draw(&added(values.map(|value| odds_of(value, best))), generator)
+    draw(&sums(values, best), generator)
 }
 
 /// The odds of the softmax, each added to those before it.
-#[cfg(test)]
-fn sums<const N: usize>(values: &[f32; N]) -> [f64; N] {
-    let best = best(values);
+#[inline(always)]
+fn sums<const N: usize>(values: &[f32; N], best: f32) -> [f64; N] {
     added(values.map(|value| odds_of(value, best)))
 }
 
@@ -199,7 +198,10 @@ mod tests {
             let expected = Policy::Softmax.choose(&values[..n], &[], &mut odds, &mut one);
             let mut third = other.clone();
             assert_eq!(Some(softmax(&values, &mut third)), expected);
-            assert_eq!(Some(draw(&sums(&values), &mut other)), expected);
+            assert_eq!(
+                Some(draw(&sums(&values, best(&values)), &mut other)),
+                expected
+            );
             assert_eq!(third, other);
             values[n - 1] = values[0];
             let policy = Policy::Greedy { epsilon: 0.2 };
