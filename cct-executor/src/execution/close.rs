@@ -51,17 +51,13 @@ impl World {
     /// Resumes each suspended poll, once.
     fn finish_suspended(&self) {
         let mut from = 0;
-        while let Some((subject, worker)) = self.with(|core, _| {
-            let found = core.tasks[from..]
-                .iter()
-                .position(|task| task.worker != NONE)?;
-            let subject = from + found;
-            Some((
-                subject,
-                std::mem::replace(&mut core.tasks[subject].worker, NONE),
-            ))
+        while let Some((key, worker)) = self.with(|core, _| {
+            let suspended = &mut core.suspended[from..];
+            let found = suspended.iter().position(|poll| poll.worker != NONE)?;
+            let key = from + found;
+            Some((key, core.take_worker(key as u32)))
         }) {
-            from = subject + 1;
+            from = key + 1;
             self.inert_points.set(0);
             self.resume_worker(worker, Resume::Continue);
         }

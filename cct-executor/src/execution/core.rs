@@ -11,6 +11,7 @@ use super::resources::ResourceEntry;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
 use super::source::SourceEntry;
+use super::suspend::Suspended;
 use super::tasks::Task;
 use super::timers::Timers;
 use super::waypoints::Waypoint;
@@ -101,6 +102,8 @@ impl Harvest {
 pub(crate) struct Core {
     pub(crate) actions: Vec<Action>,
     pub(crate) tasks: Vec<Task>,
+    /// By action; as long as the highest of them asks for.
+    pub(super) suspended: Vec<Suspended>,
     pub(crate) enabled: Vec<u32>,
     pub(crate) fresh: Vec<u32>,
     pub(crate) groups: Vec<Group>,
@@ -168,6 +171,7 @@ impl Core {
         Core {
             actions: Vec::with_capacity(64),
             tasks: Vec::with_capacity(64),
+            suspended: Vec::with_capacity(64),
             enabled: Vec::with_capacity(64),
             fresh: Vec::with_capacity(64),
             groups: Vec::new(),
@@ -216,6 +220,7 @@ impl Core {
     ) {
         self.actions.clear();
         self.tasks.clear();
+        self.suspended.clear();
         self.enabled.clear();
         self.fresh.clear();
         self.groups.clear();

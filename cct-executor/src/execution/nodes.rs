@@ -297,11 +297,7 @@ impl World {
                 if ours {
                     core.remove(key);
                 }
-                if ours {
-                    std::mem::replace(&mut core.tasks[subject].worker, NONE)
-                } else {
-                    NONE
-                }
+                if ours { core.take_worker(key) } else { NONE }
             });
             if worker != NONE {
                 self.resume_worker(worker, Resume::Continue);

@@ -101,6 +101,7 @@ impl Core {
                 At::GoOn
             }
             Next::Run(next) => {
+                self.prefetch(next);
                 self.suspend(key, worker);
                 At::Switch(next)
             }

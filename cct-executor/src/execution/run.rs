@@ -182,7 +182,7 @@ impl World {
     fn base_loop(&self) {
         let mut next = self.decide_at_base();
         while next != NONE {
-            let frozen = self.with(|core, _| core.task(next).worker);
+            let frozen = self.with(|core, _| core.worker_of(next));
             let (worker, how) = match frozen {
                 NONE => match self.idle_worker() {
                     Ok(worker) => (worker, Resume::Run(next)),

@@ -194,6 +194,7 @@ impl Core {
     fn next_turn(&mut self, decider: &mut dyn Decider) -> Turn {
         match self.next_inlined(NONE, decider) {
             Next::Run(key) if self.actions[key as usize].state & state::FROZEN != 0 => {
+                self.prefetch(key);
                 Turn::Leave(key)
             }
             Next::Run(key) => Turn::Poll(self.begin_poll(key, decider)),
@@ -221,6 +222,6 @@ impl Core {
         let action = self.action(key);
         action.state &= !(state::RUNNING | state::FROZEN);
         self.task(key).body = Some(body);
-        self.task(key).worker = NONE;
+        self.take_worker(key);
     }
 }

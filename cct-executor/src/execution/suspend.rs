@@ -8,7 +8,7 @@ use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::world::{Phase, World};
-use crate::raw::stack;
+use crate::raw::stack::{self, Stand};
 use crate::words::{Access, ActionKey, Op, OpKind, StepEvent};
 use std::panic::{Location, resume_unwind};
 use std::task::Poll;
@@ -16,12 +16,61 @@ use std::task::Poll;
 /// Inert points a poll may pass while the world closes before it is unwound: it spins.
 const INERT_POINTS_MAX: u32 = 10_000;
 
+/// A poll that is suspended, or was. Apart from the task, so that a switch need not touch that.
+#[derive(Clone, Copy)]
+pub(super) struct Suspended {
+    /// The worker whose stack holds it, or [`NONE`] when it goes on.
+    pub(super) worker: u32,
+    stand: Stand,
+}
+
 impl Core {
     /// The running task is suspended on a worker's stack.
+    #[inline(always)]
     pub(super) fn suspend(&mut self, key: u32, worker: u32) {
         let action = self.action(key);
         action.state = action.state & !state::RUNNING | state::FROZEN;
-        self.task(key).worker = worker;
+        if self.suspended.len() <= key as usize {
+            self.make_room_to_suspend(key);
+        }
+        self.suspended[key as usize] = Suspended {
+            worker,
+            stand: Stand::here(),
+        };
+    }
+
+    #[cold]
+    fn make_room_to_suspend(&mut self, key: u32) {
+        let nothing = Suspended {
+            worker: NONE,
+            stand: Stand::NOWHERE,
+        };
+        self.suspended.resize(key as usize + 1, nothing);
+    }
+
+    /// A task is about to go on, on the stack of its suspended poll if it has one.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, key: u32) {
+        if let Some(suspended) = self.suspended.get(key as usize) {
+            suspended.stand.prefetch();
+        }
+    }
+
+    /// The worker whose stack holds a task's suspended poll, or [`NONE`].
+    #[inline]
+    pub(super) fn worker_of(&self, key: u32) -> u32 {
+        match self.suspended.get(key as usize) {
+            Some(suspended) => suspended.worker,
+            None => NONE,
+        }
+    }
+
+    /// [`worker_of`](Self::worker_of), which from now on holds none.
+    pub(super) fn take_worker(&mut self, key: u32) -> u32 {
+        match self.suspended.get_mut(key as usize) {
+            Some(suspended) => std::mem::replace(&mut suspended.worker, NONE),
+            None => NONE,
+        }
     }
 
     /// A suspended task goes on.
@@ -34,7 +83,7 @@ impl Core {
     fn thaw(&mut self, key: u32) {
         let action = self.action(key);
         action.state = action.state & !state::FROZEN | state::RUNNING;
-        self.task(key).worker = NONE;
+        self.take_worker(key);
         self.runs_on(key);
     }
 

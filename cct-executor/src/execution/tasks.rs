@@ -47,8 +47,6 @@ pub(crate) struct Task {
     /// Data pointer of its waker; only compared.
     pub(crate) waker: *const (),
     pub(crate) key: u32,
-    /// The worker whose stack holds its suspended poll.
-    pub(crate) worker: u32,
     pub(crate) group: u32,
     /// How many tasks, timers and resources it has made: the last part of their identity.
     pub(crate) made: u32,
@@ -179,7 +177,6 @@ impl Core {
             body: Some(body),
             waker: waker_data,
             key,
-            worker: NONE,
             group,
             made: 0,
             spawn_site: spawn.site,

@@ -1,7 +1,7 @@
 //! Workers: pooled stacks on which the step loop runs and on which polls can be suspended.
 //!
-//! 1. `RUNNING` points to the yielder of the worker whose stack this thread executes on, and is
-//!    null on the thread's own stack.
+//! 1. `RUNNING` points to where the worker whose stack this thread executes on keeps its yielder,
+//!    and is null on the thread's own stack.
 //! 2. A worker is dropped only when it has returned or is idle at the top of its stack; the
 //!    engine's teardown sees to it.
 //!
@@ -14,7 +14,6 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
 use std::io;
 use std::ptr;
-use std::rc::Rc;
 
 /// What a worker is told when its stack goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +37,11 @@ pub(crate) enum Suspend {
 
 type Yields = Yielder<Resume, Suspend>;
 
+/// Null until the worker's stack executes for the first time.
+type Seat = Cell<*const Yields>;
+
 thread_local! {
-    static RUNNING: Cell<*const Yields> = const { Cell::new(ptr::null()) };
+    static RUNNING: Cell<*const Seat> = const { Cell::new(ptr::null()) };
 }
 
 /// A stack that begins somewhat below its top.
@@ -90,10 +92,12 @@ unsafe impl Stack for Staggered {
     }
 }
 
-/// A stack with a coroutine on it.
+/// A stack with a coroutine on it. In one cache line, as with many of them it has left the near
+/// caches when its turn comes.
+#[repr(align(64))]
 pub(crate) struct Worker {
     coroutine: Coroutine<Resume, Suspend, (), Staggered>,
-    yielder: Rc<Cell<*const Yields>>,
+    yielder: Seat,
 }
 
 impl Worker {
@@ -104,24 +108,25 @@ impl Worker {
     /// When the operating system has no memory for a stack of `stack_size` bytes.
     pub(crate) fn new(stack_size: usize, number: u32, body: fn(u32)) -> io::Result<Worker> {
         let stack = Staggered::new(stack_size, number)?;
-        let yielder = Rc::new(Cell::new(ptr::null()));
-        let cell = yielder.clone();
         let coroutine = Coroutine::with_stack(stack, move |yields: &Yields, first: Resume| {
-            cell.set(yields);
-            RUNNING.set(yields);
+            // SAFETY: by invariant 1, and this stack executes.
+            unsafe { (*RUNNING.get()).set(yields) };
             let mut next = first;
             while let Resume::Run(action) = next {
                 body(action);
                 next = yields.suspend(Suspend::Idle);
             }
         });
-        Ok(Worker { coroutine, yielder })
+        Ok(Worker {
+            coroutine,
+            yielder: Cell::new(ptr::null()),
+        })
     }
 
     /// Switches to the worker's stack until it is idle or frozen.
     #[inline(always)]
     pub(crate) fn resume(&mut self, how: Resume) -> Suspend {
-        RUNNING.set(self.yielder.get());
+        RUNNING.set(&raw const self.yielder);
         let result = self.coroutine.resume(how);
         RUNNING.set(ptr::null());
         match result {
@@ -152,13 +157,74 @@ pub(crate) fn on_worker() -> bool {
 /// When not [`on_worker`].
 #[inline(always)]
 pub(crate) fn freeze() {
-    let yields = RUNNING.get();
+    let seat = RUNNING.get();
     assert!(
-        !yields.is_null(),
+        !seat.is_null(),
         "cct bug: a poll is suspended outside a worker"
     );
-    // SAFETY: by invariant 1 the pointer is that of the yielder of the coroutine that executes
-    // now; the coroutine's closure holds the reference for as long as its stack exists.
-    let how = unsafe { (*yields).suspend(Suspend::Frozen) };
+    // SAFETY: by invariant 1 this leads to the yielder of the coroutine that executes now; the
+    // coroutine's closure holds the reference for as long as its stack exists.
+    let how = unsafe { (*(*seat).get()).suspend(Suspend::Frozen) };
     debug_assert_eq!(how, Resume::Continue);
+}
+
+/// Where on its stack a suspended poll stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stand {
+    frames: *const u8,
+    /// The base of the stack, where a change of stacks notes the way back.
+    base: *const Yields,
+    worker: *const Seat,
+}
+
+impl Stand {
+    /// Nowhere: there is nothing to fetch.
+    pub(crate) const NOWHERE: Stand = Stand {
+        frames: ptr::null(),
+        base: ptr::null(),
+        worker: ptr::null(),
+    };
+
+    /// Of the poll that runs.
+    #[inline(always)]
+    pub(crate) fn here() -> Stand {
+        let here = 0_u8;
+        let worker = RUNNING.get();
+        if worker.is_null() {
+            return Stand::NOWHERE;
+        }
+        Stand {
+            frames: &raw const here,
+            // SAFETY: by invariant 1.
+            base: unsafe { (*worker).get() },
+            worker,
+        }
+    }
+
+    /// Fetches what going on with the poll needs first into the near caches: all at once, where
+    /// else each frame would be waited for when the one before it returns.
+    #[inline(always)]
+    pub(crate) fn prefetch(self) {
+        /// The engine's innermost frames and those of the operation.
+        const FRAMES_BYTES: usize = 5 * LINE;
+        const LINE: usize = 64;
+        for at in (0..FRAMES_BYTES).step_by(LINE) {
+            prefetch(self.frames.wrapping_add(at));
+        }
+        prefetch(self.base.cast());
+        prefetch(self.worker.cast());
+    }
+}
+
+/// Fetches what is at this address into the near caches, where the processor can be asked to.
+#[inline(always)]
+fn prefetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: changes nothing that the program can see, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
 }
