@@ -80,39 +80,33 @@ pub fn node(name: impl Into<String>) -> Builder {
 
 /// The node that the running task lives on; node 0, the test itself, outside of tasks too.
 pub fn current() -> NodeId {
-    WORLD
-        .try_with(|world| {
-            let key = world.running.get().key;
-            match world.phase.get() {
-                Phase::Idle => NodeId(0),
-                _ => world.with(|core, _| core.node_of(key)),
-            }
-        })
-        .unwrap_or_default()
+    WORLD.with(|world| {
+        let key = world.running.get().key;
+        match world.phase.get() {
+            Phase::Idle => NodeId(0),
+            _ => world.with(|core, _| core.node_of(key)),
+        }
+    })
 }
 
 /// The node of this name.
 pub fn find(name: &str) -> Option<NodeId> {
-    WORLD
-        .try_with(|world| {
-            world.with(|core, _| {
-                let at = core.nodes.iter().position(|entry| &*entry.name == name)?;
-                u16::try_from(at + 1).ok().map(NodeId)
-            })
+    WORLD.with(|world| {
+        world.with(|core, _| {
+            let at = core.nodes.iter().position(|entry| &*entry.name == name)?;
+            u16::try_from(at + 1).ok().map(NodeId)
         })
-        .ok()?
+    })
 }
 
 /// The name of a node, empty for the test itself; `None` if there is no such node.
 pub fn name_of(node: NodeId) -> Option<String> {
-    WORLD
-        .try_with(|world| {
-            world.with(|core, _| {
-                let known = usize::from(node.0) <= core.nodes.len();
-                known.then(|| core.node_name(node).to_owned())
-            })
+    WORLD.with(|world| {
+        world.with(|core, _| {
+            let known = usize::from(node.0) <= core.nodes.len();
+            known.then(|| core.node_name(node).to_owned())
         })
-        .ok()?
+    })
 }
 
 impl Builder {
@@ -293,11 +287,9 @@ impl Node {
     }
 
     fn in_world<R>(&self, f: impl FnOnce(&World) -> R) -> Option<R> {
-        WORLD
-            .try_with(|world| {
-                (world.is_running() && world.serial.get() == self.0.serial).then(|| f(world))
-            })
-            .ok()?
+        WORLD.with(|world| {
+            (world.is_running() && world.serial.get() == self.0.serial).then(|| f(world))
+        })
     }
 }
 

@@ -22,9 +22,7 @@ use std::panic::Location;
 use std::task::Poll;
 
 fn draw(count: u32, weights: &[u32], label: &'static str) -> u32 {
-    WORLD
-        .try_with(|world| world.choose(count, weights, label))
-        .unwrap_or(0)
+    WORLD.with(|world| world.choose(count, weights, label))
 }
 
 /// True or false.
@@ -81,14 +79,14 @@ pub fn weighted(weights: &[u32]) -> usize {
 /// What it yields is not recorded decision by decision; it derives from the iteration's noise seed
 /// (part of every token) and from the task that asks and how often it has asked before.
 pub fn rng() -> Generator {
-    let seed = WORLD.try_with(|world| {
+    let seed = WORLD.with(|world| {
         if !world.is_running() {
             return Seed(0);
         }
         let key = world.running.get().key;
         world.with(|core, _| Seed(mix2(core.config.noise.0, core.new_id(key, 0x6e6f_6973).0)))
     });
-    seed.unwrap_or(Seed(0)).stream("nondet")
+    seed.stream("nondet")
 }
 
 /// A scheduling point that user code places, say between two plain memory accesses.
@@ -104,8 +102,7 @@ pub fn point() {
         resource: 0,
         site,
     };
-    let _: Result<Poll<()>, _> =
-        WORLD.try_with(|world| world.point(op.kind, op.access, op.resource, op.site));
+    let _: Poll<()> = WORLD.with(|world| world.point(op.kind, op.access, op.resource, op.site));
 }
 
 /// A mark for strategies that look for marks ([`StepEvent::UserOp`]); nothing to all others.

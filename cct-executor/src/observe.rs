@@ -58,7 +58,7 @@ pub fn penalty(name: &'static str, amount: u32) {
 }
 
 fn put(key: &'static str, instance: u64, value: u64, number: Option<i64>) {
-    let _ = WORLD.try_with(|world| {
+    WORLD.with(|world| {
         if !world.is_running() {
             return;
         }
@@ -89,7 +89,7 @@ fn tell(event: &StepEvent<'_>) {
 }
 
 fn with_world(f: impl FnOnce(&mut Core, &mut dyn Decider)) {
-    let _ = WORLD.try_with(|world| {
+    WORLD.with(|world| {
         if world.is_running() {
             world.with(f);
         }
@@ -135,11 +135,10 @@ pub(crate) fn waypoint(
     file: &'static str,
     line: u32,
 ) {
-    let added = WORLD.try_with(|world| {
+    WORLD.with(|world| {
         if world.is_running() {
             world.with(|core, _| core.add_waypoint((name, file, line), holds));
             world.look_at_waypoints();
         }
     });
-    let _ = added;
 }

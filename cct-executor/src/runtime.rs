@@ -64,12 +64,10 @@ impl Handle {
     /// # Errors
     /// Outside a world.
     pub fn try_current() -> Result<Handle, TryCurrentError> {
-        let serial = WORLD
-            .try_with(|world| (world.phase.get() != Phase::Idle).then(|| world.serial.get()))
-            .map_err(|_| TryCurrentError(Missing::ThreadLocal))?;
-        serial
+        WORLD
+            .with(|world| (world.phase.get() != Phase::Idle).then(|| world.serial.get()))
             .map(|serial| Handle { serial })
-            .ok_or(TryCurrentError(Missing::World))
+            .ok_or(TryCurrentError(()))
     }
 
     /// # Panics
@@ -160,47 +158,34 @@ impl fmt::Debug for Handle {
 }
 
 /// There is no world here.
-pub struct TryCurrentError(Missing);
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Missing {
-    World,
-    ThreadLocal,
-}
+pub struct TryCurrentError(());
 
 impl TryCurrentError {
-    /// Whether the cause is that this thread runs no world.
+    /// Whether the cause is that this thread runs no world: always.
     pub fn is_missing_context(&self) -> bool {
-        self.0 == Missing::World
+        true
     }
 
-    /// Whether the cause is that this thread is ending.
+    /// Whether the cause is that this thread is ending: never.
     pub fn is_thread_local_destroyed(&self) -> bool {
-        self.0 == Missing::ThreadLocal
+        false
     }
 }
 
 impl fmt::Debug for TryCurrentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.0 {
-            Missing::World => "NoContext",
-            Missing::ThreadLocal => "ThreadLocalDestroyed",
-        };
         f.debug_struct("TryCurrentError")
-            .field("kind", &format_args!("{kind}"))
+            .field("kind", &format_args!("NoContext"))
             .finish()
     }
 }
 
 impl fmt::Display for TryCurrentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Missing::World => {
-                "there is no world here: a handle exists only inside a scenario, as in a test \
-                 with #[cct_executor::test] or a closure given to Checker::run"
-            }
-            Missing::ThreadLocal => "the thread is ending, and the world's place on it is gone",
-        })
+        f.write_str(
+            "there is no world here: a handle exists only inside a scenario, as in a test with \
+             #[cct_executor::test] or a closure given to Checker::run",
+        )
     }
 }
 

@@ -224,24 +224,18 @@ impl Resource {
 /// `count`; 0 outside a world.
 #[inline]
 pub fn choose(count: u32, label: &'static str) -> u32 {
-    WORLD
-        .try_with(|world| world.choose(count, &[], label))
-        .unwrap_or(0)
+    WORLD.with(|world| world.choose(count, &[], label))
 }
 
 /// As [`choose`], in proportion to these weights where the strategy draws at random.
 #[inline]
 pub fn choose_weighted(weights: &[u32], label: &'static str) -> u32 {
-    WORLD
-        .try_with(|world| world.choose(weights.len() as u32, weights, label))
-        .unwrap_or(0)
+    WORLD.with(|world| world.choose(weights.len() as u32, weights, label))
 }
 
 /// Runs `look`, as no task, on what user code observed so far; `None` outside a world.
 pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
-    WORLD
-        .try_with(|world| world.is_running().then(|| world.look_at_observations(look)))
-        .ok()?
+    WORLD.with(|world| world.is_running().then(|| world.look_at_observations(look)))
 }
 
 pub use crate::task::blocking::block_on;
@@ -264,7 +258,5 @@ pub fn suspend_until<F: Future>(future: F) -> F::Output {
 /// wake-ups do; at once outside a world.
 #[inline]
 pub fn defer(cx: &Context<'_>) {
-    if WORLD.try_with(|world| world.defer(cx)).is_err() {
-        cx.waker().wake_by_ref();
-    }
+    WORLD.with(|world| world.defer(cx));
 }

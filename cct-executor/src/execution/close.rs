@@ -80,7 +80,7 @@ impl World {
             });
             self.inert_points.set(0);
             if let Some(mut body) = body {
-                quietly(|| body.as_mut().cancel());
+                quietly(|| body.cancel());
                 quietly(|| drop(body));
             }
             if !locals.is_empty() {

@@ -6,7 +6,7 @@
 //!    tokio, where the driver's own poll runs them.
 
 use super::core::{Core, NONE, state};
-use super::tasks::Body;
+use crate::raw::task::Body;
 use crate::words::Action;
 
 /// The tasks of one `LocalSet`, and whoever drives it.

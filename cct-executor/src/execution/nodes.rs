@@ -8,9 +8,9 @@
 //! 4. The tasks of a paused node stay out of the enabled set; what wakes them is not lost.
 
 use super::core::{Core, NONE, state};
-use super::tasks::Body;
 use super::world::{Phase, Running, World};
 use crate::raw::stack::Resume;
+use crate::raw::task::Body;
 use crate::words::fingerprint::{hash_of, mix2};
 use crate::words::{Action, NodeId};
 use std::rc::Rc;
@@ -313,7 +313,7 @@ impl World {
                 key,
                 ..Running::NOBODY
             });
-            super::close::quietly(|| body.as_mut().cancel());
+            super::close::quietly(|| body.cancel());
             super::close::quietly(|| drop(body));
             let locals = self.with(|core, decider| core.exit(key, decider));
             super::close::quietly(|| drop(locals));

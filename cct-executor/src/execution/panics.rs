@@ -52,12 +52,8 @@ pub(crate) fn install() {
     INSTALL.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let inside = WORLD.try_with(|world| world.phase.get() != Phase::Idle);
-            if inside == Ok(true) {
-                hook(info)
-            } else {
-                previous(info)
-            }
+            let inside = WORLD.with(|world| world.phase.get() != Phase::Idle);
+            if inside { hook(info) } else { previous(info) }
         }));
     });
 }

@@ -5,18 +5,18 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
 use super::step::step_loop;
-use super::tasks::{Body, Spawn};
+use super::tasks::Spawn;
 use super::waker::TaskWaker;
 use super::world::{Nobody, Phase, Running, WORLD, World};
 use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
+use crate::raw::task::Body;
 use crate::words::explanation::Explanation;
 use crate::words::trace::SharedTrace;
 use crate::words::{FailureKind, Granularity, IterationEnd, Outcome, Trace, WorldConfig};
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Waker;
 use std::time::Duration;
 
 /// Size of a worker's stack: that of a thread Rust spawns. Reserved, not committed.
@@ -30,6 +30,9 @@ static SERIALS: AtomicU64 = AtomicU64::new(1);
 
 /// The scenario's own task, and the place that stands for where it was spawned.
 pub(crate) type Main = (Body, &'static Location<'static>);
+
+/// Makes the scenario's own task.
+pub(crate) type Scenario = dyn Fn(TaskWaker) -> Main + Send + Sync;
 
 /// What one iteration leaves behind.
 pub(crate) struct Finished {
@@ -49,9 +52,9 @@ pub(crate) struct Finished {
 /// If this thread runs a world.
 #[track_caller]
 pub(crate) fn assert_outside() {
-    let idle = WORLD.try_with(|world| world.phase.get() == Phase::Idle);
+    let idle = WORLD.with(|world| world.phase.get() == Phase::Idle);
     assert!(
-        idle != Ok(false),
+        idle,
         "a Checker cannot run inside a scenario: call it from an ordinary test or thread"
     );
 }
@@ -63,12 +66,12 @@ pub(crate) fn assert_outside() {
 pub(crate) fn run(
     config: &WorldConfig,
     decider: Box<dyn Decider>,
-    (main, site): Main,
+    scenario: &Scenario,
     explain: bool,
 ) -> Finished {
     panics::install();
     panics::forget();
-    WORLD.with(|world| world.run(config, decider, main, explain, site))
+    WORLD.with(|world| world.run(config, decider, scenario, explain))
 }
 
 fn prepared<R>(f: impl FnOnce(&mut Core) -> R) -> R {
@@ -108,9 +111,8 @@ impl World {
         &self,
         config: &WorldConfig,
         decider: Box<dyn Decider>,
-        main: Body,
+        scenario: &Scenario,
         explain: bool,
-        site: &'static Location<'static>,
     ) -> Finished {
         assert!(
             self.phase.get() == Phase::Idle,
@@ -133,7 +135,7 @@ impl World {
         self.frozen.set(config.start_paused);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
-        self.start(main, home, serial, site);
+        self.start(scenario, home, serial);
         self.base_loop();
         if explain {
             entered = self.wait_for_foreigners(home, entered);
@@ -156,16 +158,10 @@ impl World {
         finished
     }
 
-    fn start(
-        &self,
-        main: Body,
-        home: &'static Home,
-        serial: u64,
-        site: &'static Location<'static>,
-    ) {
+    fn start(&self, scenario: &Scenario, home: &'static Home, serial: u64) {
+        let key = self.with(|core, _| core.next_key());
+        let (main, site) = scenario(TaskWaker { home, serial, key });
         self.with(|core, decider| {
-            let key = core.next_key();
-            let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
             let spawn = Spawn {
                 site,
                 name: None,
@@ -173,7 +169,7 @@ impl World {
                 blocking: false,
                 node: None,
             };
-            let spawned = core.spawn(NONE, spawn, main, waker, decider);
+            let spawned = core.spawn(NONE, spawn, main, decider);
             assert!(spawned.is_ok(), "max_tasks must be at least 1");
         });
     }

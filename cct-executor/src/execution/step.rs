@@ -5,10 +5,11 @@ use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
-use super::tasks::Body;
 use super::world::{Phase, Running, WORLD, World};
+use crate::raw::task::Body;
 use crate::words::{Action, ActionKind, FailureKind, Outcome};
 use std::any::Any;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
@@ -29,8 +30,12 @@ pub(crate) struct Begun {
     pub(crate) key: u32,
     pub(crate) waker: *const (),
     pub(crate) aborted: bool,
-    pub(crate) body: Body,
+    pub(crate) body: Lent,
 }
+
+/// A body in the hands of the step loop, which it leaves by way of the table or `settle`; not a panic
+/// of the engine's own, so that the loop need not know at every turn how to drop it.
+pub(crate) type Lent = ManuallyDrop<Body>;
 
 /// The body of every worker.
 pub(crate) fn step_loop(first: u32) {
@@ -81,7 +86,7 @@ impl World {
     /// Polls a task. What is left to do when all is as usual, its body put back and the next
     /// decision taken, is left to the caller, who does both at once.
     #[inline(always)]
-    fn poll_task(&self, begun: Begun, budget: u8) -> Result<Option<(u32, Body)>, Turn> {
+    fn poll_task(&self, begun: Begun, budget: u8) -> Result<Option<(u32, Lent)>, Turn> {
         let Begun {
             key,
             waker,
@@ -98,15 +103,15 @@ impl World {
         });
         let result = catch_unwind(AssertUnwindSafe(|| {
             if aborted {
-                body.as_mut().cancel();
+                body.cancel();
                 return Poll::Ready(());
             }
-            body.as_mut().poll()
+            body.poll()
         }));
         let usual = self.phase.get() == Phase::Running && !self.has_deferred.get();
         match result {
             Ok(Poll::Pending) if usual => Ok(Some((key, body))),
-            result => self.settle(key, body, result),
+            result => self.settle(key, ManuallyDrop::into_inner(body), result),
         }
     }
 
@@ -117,11 +122,14 @@ impl World {
         key: u32,
         body: Body,
         result: std::thread::Result<Poll<()>>,
-    ) -> Result<Option<(u32, Body)>, Turn> {
+    ) -> Result<Option<(u32, Lent)>, Turn> {
         let closing = self.phase.get() != Phase::Running;
         match result {
             Ok(Poll::Pending) if closing => self.with(|core, _| core.put_back(key, body)),
-            Ok(Poll::Pending) => self.with(|core, decider| core.end_poll(key, body, decider)),
+            Ok(Poll::Pending) => {
+                let body = ManuallyDrop::new(body);
+                self.with(|core, decider| core.end_poll(key, body, decider));
+            }
             Ok(Poll::Ready(())) => self.finish(key, body),
             Err(payload) => self.poll_panicked(key, body, payload),
         }
@@ -153,14 +161,14 @@ impl World {
         if payload.is::<Closing>() || self.phase.get() != Phase::Running {
             let _ = catch_unwind(AssertUnwindSafe(|| {
                 drop(payload);
-                body.as_mut().cancel();
+                body.cancel();
             }));
             panics::forget();
             return self.finish(key, body);
         }
         let kind = panics::failure_of(Some(&*payload));
         // The future is dropped here; should that panic too, the first panic is what counts.
-        let heard = catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
+        let heard = catch_unwind(AssertUnwindSafe(|| body.panicked(payload)));
         let heard = heard.unwrap_or(false);
         self.with(|core, _| {
             if !core.panic_is_crash(key) {

@@ -3,36 +3,17 @@
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::nodes::NodeState;
-use super::step::Begun;
+use super::step::{Begun, Lent};
+use crate::raw::task::Body;
 use crate::words::fingerprint::{mix, mix2};
 use crate::words::{
     Access, Action, ActionId, ActionKey, ActionKind, FailureKind, Limit, NodeId, Op, OpKind,
     StepEvent,
 };
 use std::any::Any;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
-
-/// A task's future together with its waker and where its result goes.
-pub(crate) trait TaskBody {
-    /// The waker that it polls with from now on.
-    fn set_waker(self: Pin<&mut Self>, waker: Waker);
-
-    /// Polls. When it is done it has dropped the future, stored the output and woken the joiner.
-    fn poll(self: Pin<&mut Self>) -> Poll<()>;
-
-    /// Drops the future instead of polling it, and tells the joiner.
-    fn cancel(self: Pin<&mut Self>);
-
-    /// Drops the future, whose poll panicked, and tells the joiner. Returns whether anybody can
-    /// still learn of the panic.
-    fn panicked(self: Pin<&mut Self>, payload: Box<dyn Any + Send>) -> bool;
-}
-
-/// A task while it is not being polled. Two words, so that it travels in registers.
-pub(crate) type Body = Pin<Box<dyn TaskBody>>;
 
 /// A value of a `task_local!`, by the address of its key.
 pub(crate) struct Local {
@@ -145,8 +126,7 @@ impl Core {
         &mut self,
         parent: u32,
         spawn: Spawn,
-        mut body: Body,
-        waker: Waker,
+        body: Body,
         decider: &mut dyn Decider,
     ) -> Result<u32, Body> {
         if self.tasks.len() as u32 >= self.config.limits.tasks {
@@ -171,11 +151,10 @@ impl Core {
         action.node = node;
         action.tag = tag;
         let group = spawn.group;
-        let waker_data = waker.data();
-        body.as_mut().set_waker(waker);
+        let waker = body.waker_data();
         self.tasks.push(Task {
             body: Some(body),
-            waker: waker_data,
+            waker,
             key,
             group,
             made: 0,
@@ -275,17 +254,20 @@ impl Core {
             body: task
                 .body
                 .take()
+                .map(ManuallyDrop::new)
                 .expect("cct bug: a task without a body was picked"),
         }
     }
 
     /// A poll returned `Pending`.
     #[inline(always)]
-    pub(crate) fn end_poll(&mut self, key: u32, body: Body, decider: &mut dyn Decider) {
+    pub(crate) fn end_poll(&mut self, key: u32, body: Lent, decider: &mut dyn Decider) {
         let action = &mut self.actions[key as usize];
         let was = action.state;
         action.state = was & !state::RUNNING;
-        let before = self.tasks[action.subject as usize].body.replace(body);
+        let before = self.tasks[action.subject as usize]
+            .body
+            .replace(ManuallyDrop::into_inner(body));
         debug_assert!(before.is_none(), "cct bug: a task has two bodies");
         std::mem::forget(before); // there is none, and the compiler need not know how to drop it
         // A blocking wait in the middle of the poll may have used up the wake-up of an abort.

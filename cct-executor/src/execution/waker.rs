@@ -17,14 +17,14 @@ pub(crate) struct TaskWaker {
 }
 
 fn wake(home: &'static Home, serial: u64, key: u32) {
-    let here = WORLD.try_with(|world| {
+    let here = WORLD.with(|world| {
         let here = world.serial.get() == serial;
         if here {
             world.wake(key);
         }
         here
     });
-    if here != Ok(true) && !home.is_here() {
+    if !here && !home.is_here() {
         home.post((serial, key));
     }
 }
@@ -74,13 +74,13 @@ impl Waiter {
     /// The waiter of this poll.
     #[inline]
     pub fn from_context(cx: &Context<'_>) -> Waiter {
-        let own = WORLD.try_with(|world| {
+        let own = WORLD.with(|world| {
             let running = world.running.get();
             (running.waker == cx.waker().data() && !running.waker.is_null())
                 .then(|| (world.serial.get(), running.key))
         });
         match (own, Home::here()) {
-            (Ok(Some((serial, key))), Some(home)) => Waiter(Inner::Task { home, serial, key }),
+            (Some((serial, key)), Some(home)) => Waiter(Inner::Task { home, serial, key }),
             _ => Waiter(Inner::Other(cx.waker().clone())),
         }
     }
@@ -94,14 +94,12 @@ impl Waiter {
     #[inline]
     pub fn will_wake(&self, cx: &Context<'_>) -> bool {
         match &self.0 {
-            Inner::Task { serial, key, .. } => WORLD
-                .try_with(|world| {
-                    let running = world.running.get();
-                    running.waker == cx.waker().data()
-                        && running.key == *key
-                        && world.serial.get() == *serial
-                })
-                .unwrap_or(false),
+            Inner::Task { serial, key, .. } => WORLD.with(|world| {
+                let running = world.running.get();
+                running.waker == cx.waker().data()
+                    && running.key == *key
+                    && world.serial.get() == *serial
+            }),
             Inner::Other(waker) => waker.will_wake(cx.waker()),
         }
     }

@@ -8,6 +8,7 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::nodes::AfterCrash;
 use super::source::Known;
+use crate::raw::local;
 use crate::raw::shared::Home;
 use crate::raw::stack::Worker;
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
@@ -159,10 +160,22 @@ pub(crate) struct World {
 
 thread_local! {
     /// Made at compile time and without destructor, so that reaching it is one addition.
-    pub(crate) static WORLD: World = const { World::new() };
+    static OF_THIS_THREAD: World = const { World::new() };
 
     /// Cleans up behind [`WORLD`] when the thread ends.
     static CLEANER: Cleaner = const { Cleaner };
+}
+
+/// The world of this thread.
+pub(crate) struct Here;
+
+pub(crate) static WORLD: Here = Here;
+
+impl Here {
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&World) -> R) -> R {
+        local::with(&OF_THIS_THREAD, f)
+    }
 }
 
 struct Cleaner;

@@ -10,7 +10,6 @@ use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::worker::{Board, Found, Message, Pulse, Record, THREAD_STACK_BYTES, Yielded, now};
 use crate::execution::core::{Harvest, SometimesKey};
-use crate::execution::run::Main;
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
 use crate::words::{Iteration, ReplayToken, Seed, Trace, WorldConfig};
@@ -20,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Makes the scenario's task, anew for each iteration.
-pub(super) type Scenario = Arc<dyn Fn() -> Main + Send + Sync>;
+pub(super) type Scenario = Arc<crate::execution::run::Scenario>;
 
 /// A run that is about to begin.
 pub(crate) struct Campaign {

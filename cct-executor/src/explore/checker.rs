@@ -4,14 +4,12 @@ use super::campaign::{Campaign, Scenario};
 use super::env::Settings;
 use super::knowledge::{self, Knowledge};
 use super::result::Report;
-use crate::execution::tasks::TaskBody;
 use crate::strategy::Strategy;
 use crate::strategy::spec::StrategySpec;
-use crate::task::body::{MainBody, ScenarioResult};
+use crate::task::body::{ScenarioResult, main_body};
 use crate::words::{Clock, Granularity, ReplayToken, Seed, WorldConfig};
 use std::panic::Location;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -275,10 +273,9 @@ impl Checker {
         crate::execution::run::assert_outside();
         let scenario = Arc::new(scenario);
         let place = self.place;
-        let scenario: Scenario = Arc::new(move || {
+        let scenario: Scenario = Arc::new(move |task| {
             let scenario = scenario.clone();
-            let body = MainBody::new(async move { scenario().await });
-            (Box::pin(body) as Pin<Box<dyn TaskBody>>, place)
+            (main_body(async move { scenario().await }, task), place)
         });
         let name = self.name.clone();
         match self.prepare(scenario) {

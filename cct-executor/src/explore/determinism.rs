@@ -19,7 +19,7 @@ impl Campaign {
         run::run(
             world,
             Box::new(Replay::new(trace)),
-            (self.scenario)(),
+            &*self.scenario,
             explain,
         )
     }

@@ -41,7 +41,7 @@ impl Visit for Fields<'_> {
 }
 
 fn current() -> Option<u32> {
-    WORLD.try_with(|world| world.current()).ok().flatten()
+    WORLD.with(|world| world.current())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -91,7 +91,7 @@ impl Subscriber for Log {
             }
         }
         let _ = write!(line, " {fields}");
-        let _ = WORLD.try_with(|world| {
+        WORLD.with(|world| {
             if world.is_running() {
                 world.with(|core, _| {
                     let (step, task) = (core.point.step, task.map(|key| core.task_name(key)));

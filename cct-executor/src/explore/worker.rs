@@ -338,7 +338,7 @@ impl Campaign {
         match self.checker.isolation {
             Isolation::None => {
                 run::set_iteration(index);
-                let finished = run::run(&world, driver, (self.scenario)(), false);
+                let finished = run::run(&world, driver, &*self.scenario, false);
                 let failed = matches!(finished.end.outcome, Outcome::Failed(_));
                 let check = self.checker.determinism_check && determinism::samples(index);
                 (finished, (failed || check).then(run::last_trace))
@@ -356,10 +356,10 @@ impl Campaign {
         watch: Watch<'_>,
     ) -> (Finished, Option<Trace>) {
         let strategy = driver.strategy;
-        let scenario = &self.scenario;
+        let scenario = &*self.scenario;
         let (silent, trace, harvest) = watch.on_fresh_thread(move || {
             run::set_iteration(index);
-            let finished = run::run(world, Box::new(Driver { strategy }), scenario(), false);
+            let finished = run::run(world, Box::new(Driver { strategy }), scenario, false);
             let Finished {
                 end,
                 decider,

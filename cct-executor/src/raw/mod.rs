@@ -1,12 +1,15 @@
-//! The only room with `unsafe`: suspended stacks, and cells that belong to a thread.
+//! The only room with `unsafe`: suspended stacks, cells that belong to a thread, and tasks in one
+//! allocation.
 //!
 //! Everything it offers is safe to use from outside. Each block argues its case in a SAFETY
-//! comment. Miri can judge `shared`; it cannot run `stack`, which
+//! comment. Miri can judge `shared` and `task`; it cannot run `stack`, which
 //! switches machine stacks.
 #![expect(
     unsafe_code,
     reason = "the one room where it is allowed; see the module's documentation"
 )]
 
+pub(crate) mod local;
 pub(crate) mod shared;
 pub(crate) mod stack;
+pub(crate) mod task;

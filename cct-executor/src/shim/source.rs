@@ -122,9 +122,7 @@ impl SourceAction {
 }
 
 fn in_live_world<R>(serial: u64, f: impl FnOnce(&World) -> R) -> Option<R> {
-    WORLD
-        .try_with(|world| (world.is_live() && world.serial.get() == serial).then(|| f(world)))
-        .ok()?
+    WORLD.with(|world| (world.is_live() && world.serial.get() == serial).then(|| f(world)))
 }
 
 /// Wakes a waker at a time of the world, whatever the clocks of nodes show.
@@ -156,7 +154,7 @@ impl Alarm {
     pub fn set(&mut self, time_ns: u64, waker: &Waker) -> bool {
         self.clear();
         let site = Location::caller();
-        let timer = WORLD.try_with(|world| {
+        let timer = WORLD.with(|world| {
             if !world.is_live() {
                 return None;
             }
@@ -168,7 +166,7 @@ impl Alarm {
                 Some(timer)
             })
         });
-        self.timer = timer.ok().flatten();
+        self.timer = timer;
         self.time_ns = time_ns;
         self.timer.is_some()
     }
@@ -192,8 +190,8 @@ impl Drop for Alarm {
 
 /// Nanoseconds of virtual time since the world began; 0 outside a world.
 pub fn world_time_ns() -> u64 {
-    let time = WORLD.try_with(|world| {
+    let time = WORLD.with(|world| {
         (world.phase.get() != Phase::Idle).then(|| world.with(|core, _| core.point.time_ns))
     });
-    time.ok().flatten().unwrap_or(0)
+    time.unwrap_or(0)
 }

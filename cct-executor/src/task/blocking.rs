@@ -3,15 +3,14 @@
 //! A blocking closure is a task whose one poll is the closure. Where it waits, the poll is
 //! suspended on its stack; every wait is a scheduling point, so nesting cannot deadlock by itself.
 
-use super::body::{BlockingBody, JoinCell};
 use super::handle::JoinHandle;
-use super::spawn::{Options, spawn_body};
+use super::spawn::{Options, local, spawn_body};
 use crate::execution::close::Closing;
 use crate::execution::core::NONE;
-use crate::execution::tasks::Body;
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, Running, WORLD, World};
 use crate::raw::shared::Home;
+use std::future::poll_fn;
 use std::panic::{Location, resume_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -43,10 +42,13 @@ where
     F: FnOnce() -> R + 'static,
     R: 'static,
 {
-    // Boxed so that the body can be moved about freely.
-    let closure: Box<dyn FnOnce() -> R> = Box::new(f);
-    let make = |cell, id| Box::pin(BlockingBody::new(closure, cell, id)) as Body;
-    spawn_body(make, JoinCell::separate_waker, options, true)
+    // It waits with wakers of its own.
+    let mut closure = Some(f);
+    let future = poll_fn(move |_| {
+        let closure = closure.take().expect("cct bug: a closure runs twice");
+        Poll::Ready(allow_blocking(closure))
+    });
+    spawn_body(future, local, options, true)
 }
 
 /// Runs a closure that may block in the middle of an asynchronous task.

@@ -1,23 +1,22 @@
-//! What tasks are made of: the future, and the cell its result goes to.
+//! Where tasks end: the cell a result goes to, and the end of the scenario.
 
 use super::error::JoinError;
 use super::id::Id;
-use crate::execution::tasks::TaskBody;
 use crate::execution::waker::{TaskWaker, Waiter};
 use crate::execution::world::WORLD;
 use crate::raw::shared::Shared;
-use pin_project_lite::pin_project;
+use crate::raw::task::{Body, Ending, WakeTask};
 use std::any::Any;
 use std::fmt::Debug;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker, ready};
+use std::task::{Context, Poll, Waker};
 
 /// Where a task's result waits for its join handle.
 pub(crate) struct JoinCell<T> {
     state: Shared<JoinState<T>>,
     /// The task whose result it is.
     task: TaskWaker,
+    id: Id,
 }
 
 struct JoinState<T> {
@@ -29,21 +28,22 @@ struct JoinState<T> {
 }
 
 impl<T> JoinCell<T> {
-    pub(crate) fn new(task: TaskWaker) -> Arc<Self> {
+    pub(crate) fn new(task: TaskWaker, id: Id) -> Self {
         let state = JoinState {
             result: None,
             waiter: None,
             done: false,
             awaited: true,
         };
-        Arc::new(JoinCell {
+        JoinCell {
             state: Shared::new(state),
             task,
-        })
+            id,
+        }
     }
 
-    /// A waker for the task, where the cell itself cannot be one because `T` is not `Send`.
-    pub(crate) fn separate_waker(self: &Arc<Self>) -> Waker {
+    /// A waker for the task, where it cannot be one itself because `T` is not `Send`.
+    pub(crate) fn separate_waker(&self) -> Waker {
         Waker::from(Arc::new(self.task))
     }
 
@@ -64,10 +64,6 @@ impl<T> JoinCell<T> {
             waiter.wake();
         }
         awaited
-    }
-
-    pub(crate) fn cancelled(&self, id: Id) {
-        self.complete(Err(JoinError::cancelled(id)));
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -106,110 +102,23 @@ impl<T> JoinCell<T> {
     }
 }
 
-impl<T: Send> Wake for JoinCell<T> {
-    fn wake(self: Arc<Self>) {
-        self.task.wake_task();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
+impl<T> WakeTask for JoinCell<T> {
+    fn wake_task(&self) {
         self.task.wake_task();
     }
 }
 
-pin_project! {
-    /// The body of a spawned future.
-    pub(crate) struct FutureBody<F: Future> {
-        #[pin]
-        future: Option<F>,
-        cell: Arc<JoinCell<F::Output>>,
-        id: Id,
-        waker: Option<Waker>,
-    }
-}
-
-impl<F: Future> FutureBody<F> {
-    pub(crate) fn new(future: F, cell: Arc<JoinCell<F::Output>>, id: Id) -> Self {
-        FutureBody {
-            future: Some(future),
-            cell,
-            id,
-            waker: None,
-        }
-    }
-}
-
-impl<F: Future> TaskBody for FutureBody<F> {
-    fn set_waker(self: Pin<&mut Self>, waker: Waker) {
-        *self.project().waker = Some(waker);
+impl<T> Ending<T> for JoinCell<T> {
+    fn ended(&self, output: T) {
+        self.complete(Ok(output));
     }
 
-    #[inline]
-    fn poll(self: Pin<&mut Self>) -> Poll<()> {
-        let mut this = self.project();
-        let waker = this
-            .waker
-            .as_ref()
-            .expect("cct bug: a task without a waker");
-        let cx = &mut Context::from_waker(waker);
-        let future = this
-            .future
-            .as_mut()
-            .as_pin_mut()
-            .expect("cct bug: poll after the end");
-        let output = ready!(future.poll(cx));
-        this.future.set(None);
-        this.cell.complete(Ok(output));
-        Poll::Ready(())
+    fn cancelled(&self) {
+        self.complete(Err(JoinError::cancelled(self.id)));
     }
 
-    fn cancel(self: Pin<&mut Self>) {
-        let mut this = self.project();
-        this.future.set(None);
-        this.cell.cancelled(*this.id);
-    }
-
-    fn panicked(self: Pin<&mut Self>, payload: Box<dyn Any + Send>) -> bool {
-        let mut this = self.project();
-        this.future.set(None);
-        this.cell.complete(Err(JoinError::panic(*this.id, payload)))
-    }
-}
-
-/// The body of a blocking closure.
-pub(crate) struct BlockingBody<F, T> {
-    closure: Option<F>,
-    cell: Arc<JoinCell<T>>,
-    id: Id,
-}
-
-impl<F, T> BlockingBody<F, T> {
-    pub(crate) fn new(closure: F, cell: Arc<JoinCell<T>>, id: Id) -> Self {
-        BlockingBody {
-            closure: Some(closure),
-            cell,
-            id,
-        }
-    }
-}
-
-impl<F: FnOnce() -> T + Unpin, T> TaskBody for BlockingBody<F, T> {
-    /// The closure waits with wakers of its own.
-    fn set_waker(self: Pin<&mut Self>, _: Waker) {}
-
-    fn poll(mut self: Pin<&mut Self>) -> Poll<()> {
-        let closure = self.closure.take().expect("cct bug: a closure runs twice");
-        let output = super::blocking::allow_blocking(closure);
-        self.cell.complete(Ok(output));
-        Poll::Ready(())
-    }
-
-    fn cancel(mut self: Pin<&mut Self>) {
-        self.closure = None;
-        self.cell.cancelled(self.id);
-    }
-
-    fn panicked(self: Pin<&mut Self>, payload: Box<dyn Any + Send>) -> bool {
-        self.cell.complete(Err(JoinError::panic(self.id, payload)))
+    fn panicked(&self, payload: Box<dyn Any + Send>) -> bool {
+        self.complete(Err(JoinError::panic(self.id, payload)))
     }
 }
 
@@ -253,54 +162,34 @@ impl<T: ScenarioResult, E: Debug> ScenarioResult for Result<T, E> {
     }
 }
 
-pin_project! {
-    /// The body of the scenario's own task.
-    pub(crate) struct MainBody<F> {
-        #[pin]
-        future: Option<F>,
-        waker: Option<Waker>,
+/// The body of the scenario's own task.
+pub(crate) fn main_body<F>(future: F, task: TaskWaker) -> Body
+where
+    F: Future<Output: ScenarioResult> + 'static,
+{
+    Body::new(future, MainEnding { task }).0
+}
+
+/// Where the scenario's own task ends.
+struct MainEnding {
+    task: TaskWaker,
+}
+
+impl WakeTask for MainEnding {
+    fn wake_task(&self) {
+        self.task.wake_task();
     }
 }
 
-impl<F> MainBody<F> {
-    pub(crate) fn new(future: F) -> Self {
-        MainBody {
-            future: Some(future),
-            waker: None,
-        }
-    }
-}
-
-impl<F: Future<Output: ScenarioResult>> TaskBody for MainBody<F> {
-    fn set_waker(self: Pin<&mut Self>, waker: Waker) {
-        *self.project().waker = Some(waker);
-    }
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>) -> Poll<()> {
-        let mut this = self.project();
-        let waker = this
-            .waker
-            .as_ref()
-            .expect("cct bug: a task without a waker");
-        let cx = &mut Context::from_waker(waker);
-        let future = this
-            .future
-            .as_mut()
-            .as_pin_mut()
-            .expect("cct bug: poll after the end");
-        let result = ready!(future.poll(cx)).into_result();
-        this.future.set(None);
+impl<T: ScenarioResult> Ending<T> for MainEnding {
+    fn ended(&self, output: T) {
+        let result = output.into_result();
         WORLD.with(|world| world.main_finished(result));
-        Poll::Ready(())
     }
 
-    fn cancel(self: Pin<&mut Self>) {
-        self.project().future.set(None);
-    }
+    fn cancelled(&self) {}
 
-    fn panicked(self: Pin<&mut Self>, _payload: Box<dyn Any + Send>) -> bool {
-        self.project().future.set(None);
+    fn panicked(&self, _payload: Box<dyn Any + Send>) -> bool {
         false
     }
 }

@@ -3,7 +3,7 @@
 use super::blocking::spawn_blocking_with;
 use super::handle::JoinHandle;
 use super::local_set::{LocalSet, current_group};
-use super::spawn::{Options, spawn_with};
+use super::spawn::{Options, spawn_local_with, spawn_with};
 use std::io;
 use std::panic::Location;
 
@@ -59,7 +59,7 @@ impl<'a> Builder<'a> {
             group: current_group(),
             ..self.options(Location::caller())
         };
-        Ok(spawn_with(future, options))
+        Ok(spawn_local_with(future, options))
     }
 
     /// As [`LocalSet::spawn_local`].

@@ -68,12 +68,10 @@ impl Guard {
     }
 
     fn in_world<R>(&self, f: impl FnOnce(&crate::execution::world::World) -> R) -> Option<R> {
-        WORLD
-            .try_with(|world| {
-                let here = self.serial != 0 && world.serial.get() == self.serial && world.is_live();
-                here.then(|| f(world))
-            })
-            .ok()?
+        WORLD.with(|world| {
+            let here = self.serial != 0 && world.serial.get() == self.serial && world.is_live();
+            here.then(|| f(world))
+        })
     }
 
     fn disarm(&self) -> bool {

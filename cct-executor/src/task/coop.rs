@@ -34,14 +34,12 @@ impl Drop for RestoreOnPending {
 
 #[inline]
 fn set_budget(budget: u8) {
-    let _ = WORLD.try_with(|world| world.running.budget.set(budget));
+    WORLD.with(|world| world.running.budget.set(budget));
 }
 
 #[inline]
 fn budget() -> u8 {
-    WORLD
-        .try_with(|world| world.running.budget.get())
-        .unwrap_or(Running::UNLIMITED)
+    WORLD.with(|world| world.running.budget.get())
 }
 
 /// Spends one unit of the running task's budget. At its end the task is woken and `Pending`
@@ -51,7 +49,7 @@ fn budget() -> u8 {
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     let before = budget();
-    if WORLD.try_with(|world| world.spurious_pending()) == Ok(true) {
+    if WORLD.with(|world| world.spurious_pending()) {
         crate::shim::defer(cx);
         return Poll::Pending;
     }

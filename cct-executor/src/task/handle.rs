@@ -5,12 +5,12 @@ use super::error::JoinError;
 use super::id::Id;
 use crate::execution::point::task_resource;
 use crate::execution::world::{Phase, WORLD};
+use crate::raw::task::Share;
 use crate::task::coop;
 use crate::words::{Access, Op, OpKind};
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// Owns the right to wait for a task. Dropping it detaches the task.
@@ -25,7 +25,7 @@ use std::task::{Context, Poll, ready};
 /// When a task has panicked, dropping its handle without having awaited it fails the iteration:
 /// nobody would ever learn of the panic.
 pub struct JoinHandle<T> {
-    cell: Arc<JoinCell<T>>,
+    cell: Share<JoinCell<T>>,
     task: AbortHandle,
     /// Where it is awaited, once it is.
     site: Option<&'static Location<'static>>,
@@ -34,7 +34,7 @@ pub struct JoinHandle<T> {
 }
 
 impl<T> JoinHandle<T> {
-    pub(crate) fn new(cell: Arc<JoinCell<T>>, task: AbortHandle) -> Self {
+    pub(crate) fn new(cell: Share<JoinCell<T>>, task: AbortHandle) -> Self {
         JoinHandle {
             cell,
             task,
@@ -234,7 +234,7 @@ impl AbortHandle {
 
     /// Runs `f` if the task's world still runs on this thread.
     fn in_world(&self, f: impl FnOnce(&crate::execution::world::World)) {
-        let _ = WORLD.try_with(|world| {
+        WORLD.with(|world| {
             if world.serial.get() == self.serial && world.phase.get() == Phase::Running {
                 f(world);
             }

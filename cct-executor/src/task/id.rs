@@ -29,16 +29,14 @@ pub fn id() -> Id {
 /// The id of the running task, if there is one. The scenario itself, which stands where tokio's
 /// `block_on` stands, has none.
 pub fn try_id() -> Option<Id> {
-    WORLD
-        .try_with(|world| {
-            let heir_of = world.running.get().heir_of;
-            if heir_of != 0 {
-                return Some(Id(u64::from(heir_of)));
-            }
-            world
-                .current()
-                .filter(|&key| key != MAIN)
-                .map(|key| world.with(|core, _| core.task_id(key)))
-        })
-        .ok()?
+    WORLD.with(|world| {
+        let heir_of = world.running.get().heir_of;
+        if heir_of != 0 {
+            return Some(Id(u64::from(heir_of)));
+        }
+        world
+            .current()
+            .filter(|&key| key != MAIN)
+            .map(|key| world.with(|core, _| core.task_id(key)))
+    })
 }

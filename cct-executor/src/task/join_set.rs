@@ -15,7 +15,7 @@ use super::error::JoinError;
 use super::handle::{AbortHandle, JoinHandle};
 use super::id::Id;
 use super::local_set::{LocalSet, current_group};
-use super::spawn::{Options, spawn_with};
+use super::spawn::{Options, spawn_local_with, spawn_with};
 use super::unconstrained;
 use crate::execution::world::WORLD;
 use crate::runtime::Handle;
@@ -161,7 +161,7 @@ impl<T: 'static> JoinSet<T> {
             group: current_group(),
             ..Options::at(Location::caller())
         };
-        self.insert(spawn_with(task, options))
+        self.insert(spawn_local_with(task, options))
     }
 
     /// Spawns a task that need not be `Send` onto a [`LocalSet`] and into this set.

@@ -98,12 +98,12 @@ impl<T: 'static> LocalKey<T> {
     /// Runs `f` on the current task's list, or on the thread's. `None` while the thread ends.
     fn with_locals<R>(f: impl FnOnce(&mut Vec<Local>) -> R) -> Option<R> {
         let mut f = Some(f);
-        let in_task = WORLD.try_with(|world| {
+        let in_task = WORLD.with(|world| {
             let key = world.current()?;
             let f = f.take()?;
             Some(world.with(|core, _| f(&mut core.task(key).locals)))
         });
-        if let Ok(Some(result)) = in_task {
+        if let Some(result) = in_task {
             return Some(result);
         }
         let f = f?;

@@ -1,7 +1,7 @@
 //! Tasks that share a thread: `LocalSet`.
 
 use super::handle::JoinHandle;
-use super::spawn::{Options, spawn_with};
+use super::spawn::{Options, spawn_local_with};
 use crate::execution::core::NONE;
 use crate::execution::panics;
 use crate::execution::world::{Phase, WORLD, World, expect_world};
@@ -78,7 +78,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    spawn_with(
+    spawn_local_with(
         future,
         Options {
             group: current_group(),
@@ -137,7 +137,7 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        spawn_with(
+        spawn_local_with(
             future,
             Options {
                 group: self.group(),
@@ -183,7 +183,7 @@ impl Future for LocalSet {
 impl Drop for LocalSet {
     fn drop(&mut self) {
         let (serial, group) = self.group.get();
-        let _ = WORLD.try_with(|world| {
+        WORLD.with(|world| {
             if serial != 0 && world.serial.get() == serial {
                 drop_members(world, group);
             }
@@ -195,9 +195,9 @@ impl Drop for LocalSet {
 fn drop_members(world: &World, group: u32) {
     world.with(|core, _| core.drive_group(group, NONE));
     while let Some((key, mut body)) = world.with(|core, _| core.take_group_member(group)) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body.as_mut().cancel())) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body.cancel())) {
             let kind = panics::failure_of(Some(&*payload));
-            let told = catch_unwind(AssertUnwindSafe(|| body.as_mut().panicked(payload)));
+            let told = catch_unwind(AssertUnwindSafe(|| body.panicked(payload)));
             world.with(|core, _| core.panicked(key, kind, told.unwrap_or(false)));
         }
         let locals = world.with(|core, decider| core.exit(key, decider));
@@ -223,7 +223,7 @@ impl Driving {
 
 impl Drop for Driving {
     fn drop(&mut self) {
-        let _ = WORLD.try_with(|world| {
+        WORLD.with(|world| {
             if world.serial.get() == self.serial && world.is_running() {
                 world.with(|core, _| core.drive_group(self.group, NONE));
             }

@@ -1,19 +1,18 @@
 //! Spawning futures.
 
-use super::body::{FutureBody, JoinCell};
+use super::body::JoinCell;
 use super::handle::{AbortHandle, JoinHandle};
 use super::id::Id;
 use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
-use crate::execution::tasks::{Body, Spawn};
+use crate::execution::tasks::Spawn;
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, WORLD, expect_world};
 use crate::raw::shared::Home;
+use crate::raw::task::{Body, Share};
 use crate::words::{Access, NodeId, Op, OpKind};
 use std::panic::Location;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::task::Waker;
 
 /// How a task is to be spawned.
 pub(super) struct Options {
@@ -52,25 +51,27 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let make = |cell, id| Box::pin(FutureBody::new(future, cell, id)) as Body;
-    // One allocation serves as join cell and waker.
-    spawn_body(
-        make,
-        |cell| Waker::from(cell.clone()),
-        Options::at(Location::caller()),
-        false,
-    )
+    spawn_with(future, Options::at(Location::caller()))
+}
+
+/// Spawns a future.
+#[track_caller]
+pub(super) fn spawn_with<F>(future: F, options: Options) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    spawn_body(future, Body::new, options, false)
 }
 
 /// Spawns a future that need not be `Send`.
 #[track_caller]
-pub(super) fn spawn_with<F>(future: F, options: Options) -> JoinHandle<F::Output>
+pub(super) fn spawn_local_with<F>(future: F, options: Options) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let make = |cell, id| Box::pin(FutureBody::new(future, cell, id)) as Body;
-    spawn_body(make, JoinCell::separate_waker, options, false)
+    spawn_body(future, local, options, false)
 }
 
 /// Spawns onto a node.
@@ -93,14 +94,26 @@ where
     spawn_with(future, options)
 }
 
+type Made<T> = (Body, Share<JoinCell<T>>);
+
+/// The body of a future that need not be `Send`.
+pub(super) fn local<F>(future: F, cell: JoinCell<F::Output>) -> Made<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let waker = cell.separate_waker();
+    Body::local(future, cell, waker)
+}
+
 /// Puts a body into the running world's task table.
 #[track_caller]
-pub(super) fn spawn_body<T>(
-    make: impl FnOnce(Arc<JoinCell<T>>, Id) -> Body,
-    waker: impl FnOnce(&Arc<JoinCell<T>>) -> Waker,
+pub(super) fn spawn_body<F: Future>(
+    future: F,
+    make: impl FnOnce(F, JoinCell<F::Output>) -> Made<F::Output>,
     options: Options,
     blocking: bool,
-) -> JoinHandle<T> {
+) -> JoinHandle<F::Output> {
     expect_world(format_args!(
         "spawn must be called inside a scenario, as in a test with #[cct_executor::test] or a \
          closure given to Checker::run"
@@ -111,13 +124,13 @@ pub(super) fn spawn_body<T>(
         if world.phase.get() == Phase::Closing {
             world.count_inert();
             let id = Id(0);
-            let cell = JoinCell::new(TaskWaker {
+            let nobody = TaskWaker {
                 home,
                 serial: 0,
                 key: NONE,
-            });
-            let mut body = make(cell.clone(), id);
-            body.as_mut().cancel();
+            };
+            let (mut body, cell) = make(future, JoinCell::new(nobody, id));
+            body.cancel();
             return JoinHandle::new(
                 cell,
                 AbortHandle {
@@ -128,9 +141,8 @@ pub(super) fn spawn_body<T>(
             );
         }
         let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64 + 1)));
-        let cell = JoinCell::new(TaskWaker { home, serial, key });
-        let waker = waker(&cell);
-        let body = make(cell.clone(), id);
+        let task = TaskWaker { home, serial, key };
+        let (body, cell) = make(future, JoinCell::new(task, id));
         let Options {
             site,
             name,
@@ -149,7 +161,6 @@ pub(super) fn spawn_body<T>(
                     node,
                 },
                 body,
-                waker,
                 decider,
             )
         });
@@ -165,7 +176,7 @@ pub(super) fn spawn_body<T>(
             }
             Err(mut body) => {
                 // Too many tasks, or a node that is down.
-                body.as_mut().cancel();
+                body.cancel();
                 drop(body);
                 if world.with(|core, _| core.end.is_some()) {
                     world.stop_here();

@@ -34,12 +34,7 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         self.yielded = true;
-        if WORLD
-            .try_with(|world| world.yield_now(cx, self.site))
-            .is_err()
-        {
-            cx.waker().wake_by_ref();
-        }
+        WORLD.with(|world| world.yield_now(cx, self.site));
         Poll::Pending
     }
 }

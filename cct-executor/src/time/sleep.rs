@@ -238,7 +238,7 @@ impl Timer {
     fn reset(&mut self, deadline: Instant) {
         let waiter = self.forget();
         self.started = false;
-        let due = WORLD.try_with(|world| {
+        let due = WORLD.with(|world| {
             if !world.is_live() || world.serial.get() != self.serial {
                 return waiter;
             }
@@ -251,7 +251,7 @@ impl Timer {
                 }
             })
         });
-        if let Ok(Some(waiter)) = due {
+        if let Some(waiter) = due {
             waiter.wake();
         }
     }
@@ -266,12 +266,10 @@ impl Timer {
 
     /// Runs `f` if the timer's world still runs on this thread.
     fn in_world<R>(&self, f: impl FnOnce(&World) -> R) -> Option<R> {
-        WORLD
-            .try_with(|world| {
-                let here = world.is_live() && world.serial.get() == self.serial;
-                here.then(|| f(world))
-            })
-            .ok()?
+        WORLD.with(|world| {
+            let here = world.is_live() && world.serial.get() == self.serial;
+            here.then(|| f(world))
+        })
     }
 }
 

@@ -1,0 +1,280 @@
+//! A task in one allocation: its future, the cell its result goes to, and its waker.
+//!
+//! 1. A [`Body`] is the one way to the future. It is neither cloned nor sent to another thread, and
+//!    drops the future when it is dropped: however long join handles and wakers keep the allocation,
+//!    and on whatever thread, by then it holds no future any more.
+//! 2. The waker is the task itself only where the cell may go to other threads, as wakers do.
+//!
+//! Does not: know what becomes of a result, or what a wake-up does.
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker, ready};
+
+/// Where a future's end is told. Told when the future is dropped already.
+pub(crate) trait Ending<T> {
+    /// It is ready.
+    fn ended(&self, output: T);
+
+    /// It was dropped before its end.
+    fn cancelled(&self);
+
+    /// Its poll panicked. Returns whether anybody can still learn of it.
+    fn panicked(&self, payload: Box<dyn Any + Send>) -> bool;
+}
+
+/// What wakes the task.
+pub(crate) trait WakeTask {
+    /// Wakes the task.
+    fn wake_task(&self);
+}
+
+struct Task<F, E, W> {
+    ending: E,
+    waker: W,
+    /// Present until the end.
+    future: UnsafeCell<Option<F>>,
+}
+
+/// Where the waker of a task comes from.
+trait WakerOf<C> {
+    /// The waker, not counted. It must not outlive the task, whose address in its `Arc` is `task`.
+    fn waker(&self, task: *const C) -> ManuallyDrop<Waker>;
+}
+
+/// The task is its own waker.
+struct Itself;
+
+/// The waker is a thing apart.
+struct Apart(Waker);
+
+impl<F, E: WakeTask> WakerOf<Task<F, E, Itself>> for Itself {
+    #[inline(always)]
+    fn waker(&self, task: *const Task<F, E, Itself>) -> ManuallyDrop<Waker> {
+        // SAFETY: the functions treat the pointer as one `Arc`, as the contract of wakers wants.
+        // They may be called on any thread by invariant 2.
+        ManuallyDrop::new(unsafe { Waker::from_raw(raw_waker::<F, E>(task.cast())) })
+    }
+}
+
+#[inline(always)]
+fn raw_waker<F, E: WakeTask>(task: *const ()) -> RawWaker {
+    let vtable = &const {
+        RawWakerVTable::new(
+            clone::<F, E>,
+            wake::<F, E>,
+            wake_by_ref::<F, E>,
+            forget::<F, E>,
+        )
+    };
+    RawWaker::new(task, vtable)
+}
+
+impl<C> WakerOf<C> for Apart {
+    #[inline(always)]
+    fn waker(&self, _: *const C) -> ManuallyDrop<Waker> {
+        // SAFETY: a copy that is never dropped, while the original lives.
+        ManuallyDrop::new(unsafe { ptr::read(&raw const self.0) })
+    }
+}
+
+unsafe fn clone<F, E: WakeTask>(task: *const ()) -> RawWaker {
+    // SAFETY: `task` came from an `Arc`, which lives while its waker is cloned.
+    unsafe { Arc::increment_strong_count(task.cast::<Task<F, E, Itself>>()) };
+    raw_waker::<F, E>(task)
+}
+
+unsafe fn wake<F, E: WakeTask>(task: *const ()) {
+    // SAFETY: this waker owned one count, which ends here.
+    unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) }
+        .ending
+        .wake_task();
+}
+
+unsafe fn wake_by_ref<F, E: WakeTask>(task: *const ()) {
+    // SAFETY: the waker lives, and with it the task. Only its `ending` is touched, which may be
+    // from any thread by invariant 2.
+    unsafe { &(*task.cast::<Task<F, E, Itself>>()).ending }.wake_task();
+}
+
+unsafe fn forget<F, E: WakeTask>(task: *const ()) {
+    // SAFETY: this waker owned one count, which ends here.
+    drop(unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) });
+}
+
+/// A task whose kind of future is forgotten.
+trait Runs {
+    /// Polls. `task` is this task's address in its `Arc`.
+    ///
+    /// # Safety
+    /// Called by the body only, which is not in the middle of another call.
+    unsafe fn poll(&self, task: *const ()) -> Poll<()>;
+
+    /// Drops the future, unless it was.
+    ///
+    /// # Safety
+    /// As with [`poll`](Self::poll).
+    unsafe fn drop_future(&self);
+
+    fn cancelled(&self);
+
+    fn panicked(&self, payload: Box<dyn Any + Send>) -> bool;
+
+    fn waker_data(&self, task: *const ()) -> *const ();
+}
+
+impl<F, E, W> Runs for Task<F, E, W>
+where
+    F: Future,
+    E: Ending<F::Output>,
+    W: WakerOf<Self>,
+{
+    unsafe fn poll(&self, task: *const ()) -> Poll<()> {
+        // SAFETY: the body alone comes here, so there is no other reference, and the future stays
+        // where it is, in an `Arc`, until it is dropped in place.
+        let future = unsafe { &mut *self.future.get() };
+        let pinned = future.as_mut().expect("cct bug: poll after the end");
+        // SAFETY: as said.
+        let pinned = unsafe { Pin::new_unchecked(pinned) };
+        let waker = self.waker.waker(task.cast());
+        let output = ready!(pinned.poll(&mut Context::from_waker(&waker)));
+        *future = None;
+        self.ending.ended(output);
+        Poll::Ready(())
+    }
+
+    unsafe fn drop_future(&self) {
+        // SAFETY: as in `poll`.
+        unsafe { *self.future.get() = None };
+    }
+
+    fn cancelled(&self) {
+        self.ending.cancelled();
+    }
+
+    fn panicked(&self, payload: Box<dyn Any + Send>) -> bool {
+        self.ending.panicked(payload)
+    }
+
+    fn waker_data(&self, task: *const ()) -> *const () {
+        self.waker.waker(task.cast()).data()
+    }
+}
+
+/// The right to poll a task. Two words, so that it travels in registers; as an `Arc` gives them away
+/// and takes them back, so that a poll need not look up where in the allocation the task lies.
+pub(crate) struct Body(*const dyn Runs);
+
+impl Body {
+    /// A task that is its own waker, and its ending, which others may hold.
+    pub(crate) fn new<F, E>(future: F, ending: E) -> (Body, Share<E>)
+    where
+        F: Future + 'static,
+        E: Ending<F::Output> + WakeTask + Send + Sync + 'static,
+    {
+        Body::with(future, ending, Itself)
+    }
+
+    /// A task with a waker of its own, for endings that must stay on their thread.
+    pub(crate) fn local<F, E>(future: F, ending: E, waker: Waker) -> (Body, Share<E>)
+    where
+        F: Future + 'static,
+        E: Ending<F::Output> + 'static,
+    {
+        Body::with(future, ending, Apart(waker))
+    }
+
+    fn with<F, E, W>(future: F, ending: E, waker: W) -> (Body, Share<E>)
+    where
+        F: Future + 'static,
+        E: Ending<F::Output> + 'static,
+        W: WakerOf<Task<F, E, W>> + 'static,
+    {
+        let task = Arc::new(Task {
+            ending,
+            waker,
+            future: UnsafeCell::new(Some(future)),
+        });
+        (Body(Arc::into_raw(task.clone())), Share(task))
+    }
+
+    #[inline(always)]
+    fn task(&self) -> &dyn Runs {
+        // SAFETY: the body owns one count.
+        unsafe { &*self.0 }
+    }
+
+    /// Polls. When it is done it has dropped the future and told the ending.
+    #[inline(always)]
+    pub(crate) fn poll(&mut self) -> Poll<()> {
+        // SAFETY: this is the body, borrowed for this call alone.
+        unsafe { self.task().poll(self.0.cast()) }
+    }
+
+    /// Drops the future instead of polling it, and tells the ending.
+    pub(crate) fn cancel(&mut self) {
+        // SAFETY: as in `poll`.
+        unsafe { self.task().drop_future() };
+        self.task().cancelled();
+    }
+
+    /// Drops the future, whose poll panicked, and tells the ending. Returns whether anybody can
+    /// still learn of the panic.
+    pub(crate) fn panicked(&mut self, payload: Box<dyn Any + Send>) -> bool {
+        // SAFETY: as in `poll`.
+        unsafe { self.task().drop_future() };
+        self.task().panicked(payload)
+    }
+
+    /// Data pointer of the waker that it polls with; only to be compared.
+    pub(crate) fn waker_data(&self) -> *const () {
+        self.task().waker_data(self.0.cast())
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        // SAFETY: the count that the body owns ends here, also if dropping the future panics.
+        let _task = unsafe { Arc::from_raw(self.0) };
+        // SAFETY: as in `poll`. This upholds invariant 1.
+        unsafe { self.task().drop_future() };
+    }
+}
+
+/// A task's ending, held besides its body.
+pub(crate) struct Share<E>(Arc<dyn Holds<E>>);
+
+trait Holds<E> {
+    fn ending(&self) -> &E;
+}
+
+impl<F, E, W> Holds<E> for Task<F, E, W> {
+    #[inline]
+    fn ending(&self) -> &E {
+        &self.ending
+    }
+}
+
+// SAFETY: a share reaches nothing but the ending. Should it be the last to go it drops the ending, a
+// waker and, by invariant 1, no future.
+unsafe impl<E: Send + Sync> Send for Share<E> {}
+// SAFETY: as said.
+unsafe impl<E: Send + Sync> Sync for Share<E> {}
+
+impl<E> Deref for Share<E> {
+    type Target = E;
+
+    #[inline]
+    fn deref(&self) -> &E {
+        self.0.ending()
+    }
+}
+
+#[cfg(test)]
+#[path = "task_tests.rs"]
+mod tests;
