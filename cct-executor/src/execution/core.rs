@@ -105,6 +105,8 @@ pub(crate) struct Core {
     /// By action; as long as the highest of them asks for.
     pub(super) suspended: Vec<Suspended>,
     pub(crate) enabled: Vec<u32>,
+    /// The running task still stands in it, as its last; see [`sweep`](Self::sweep).
+    pub(crate) lingers: bool,
     pub(crate) fresh: Vec<u32>,
     pub(crate) groups: Vec<Group>,
     pub(crate) resources: Vec<ResourceEntry>,
@@ -173,6 +175,7 @@ impl Core {
             tasks: Vec::with_capacity(64),
             suspended: Vec::with_capacity(64),
             enabled: Vec::with_capacity(64),
+            lingers: false,
             fresh: Vec::with_capacity(64),
             groups: Vec::new(),
             resources: Vec::with_capacity(64),
@@ -222,6 +225,7 @@ impl Core {
         self.tasks.clear();
         self.suspended.clear();
         self.enabled.clear();
+        self.lingers = false;
         self.fresh.clear();
         self.groups.clear();
         self.resources.clear();

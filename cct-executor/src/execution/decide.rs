@@ -1,7 +1,9 @@
 //! The enabled set, and the decision who is next.
 //!
 //! 1. An action is in the set exactly when its `position` is not [`Action::NOWHERE`].
-//! 2. A running task is not in the set, but for the moment of a decision in the middle of its poll.
+//! 2. A running task is not in the set, but for the moment of a decision in the middle of its poll,
+//!    and from then on, if it was told to go on and stands last, until anything else happens to the
+//!    set (`sweep`): most often this is the next such decision.
 //! 3. With one choice there is no decision, and nothing is recorded.
 
 use super::core::{Core, NONE, state};
@@ -27,9 +29,26 @@ pub(crate) enum Next {
 }
 
 impl Core {
+    /// Takes the running task out of the enabled set, where it may linger.
+    #[inline(always)]
+    pub(crate) fn sweep(&mut self) {
+        if self.lingers {
+            self.sweep_last();
+        }
+    }
+
+    #[inline(never)]
+    fn sweep_last(&mut self) {
+        self.lingers = false;
+        if let Some(last) = self.enabled.pop() {
+            self.actions[last as usize].position = Action::NOWHERE;
+        }
+    }
+
     /// Puts an action into the enabled set, unless it is there.
     #[inline]
     pub(crate) fn insert(&mut self, key: u32) {
+        self.sweep();
         let action = &mut self.actions[key as usize];
         if action.position != Action::NOWHERE {
             return;
@@ -49,6 +68,7 @@ impl Core {
     /// Takes an action out of the enabled set, if it is there.
     #[inline]
     pub(crate) fn remove(&mut self, key: u32) {
+        self.sweep();
         let action = &mut self.actions[key as usize];
         let position = std::mem::replace(&mut action.position, Action::NOWHERE);
         if position == Action::NOWHERE {
@@ -121,6 +141,10 @@ impl Core {
             if !self.count_step() {
                 self.set_last(key); // who would have been next: a watchdog asks
                 return Next::End;
+            }
+            if current != NONE && key == current && position + 1 == self.enabled.len() {
+                self.lingers = true;
+                return Next::Run(key);
             }
             let kind = self.take_at(position, key);
             if kind == ActionKind::Run {

@@ -203,6 +203,7 @@ impl Core {
     }
 
     fn refresh_group(&mut self, group: usize) {
+        self.sweep();
         for i in 0..self.groups[group].members.len() {
             let key = self.groups[group].members[i];
             let action = &self.actions[key as usize];

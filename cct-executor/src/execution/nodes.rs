@@ -180,6 +180,7 @@ impl Core {
             return;
         }
         self.set_node_state(node, to);
+        self.sweep();
         for subject in 0..self.tasks.len() {
             let key = self.tasks[subject].key;
             if self.actions[key as usize].node != node {

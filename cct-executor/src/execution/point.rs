@@ -44,22 +44,23 @@ impl Core {
     /// The running task is about to perform `op`.
     #[inline(always)]
     fn at_point(&mut self, key: u32, op: Op, worker: u32, decider: &mut dyn Decider) -> At {
-        self.announce(key, op);
-        if self.actions[key as usize].state & state::GROUPED != 0 {
+        if self.announce(key, op) & state::GROUPED != 0 {
             self.take_group_turn(key);
         }
         if self.alerted {
             self.timers_changed();
-        } else if self.enabled.is_empty() && self.count_step() {
+        } else if self.enabled.len() == usize::from(self.lingers) && self.count_step() {
             if self.interests.forced {
                 self.tell_forced(key, decider);
             }
             self.performs(key, decider);
             return At::GoOn;
         }
-        let action = &mut self.actions[key as usize];
-        action.position = self.enabled.len() as u32;
-        self.enabled.push(key);
+        if !std::mem::take(&mut self.lingers) {
+            let action = &mut self.actions[key as usize];
+            action.position = self.enabled.len() as u32;
+            self.enabled.push(key);
+        }
         self.decide_at_point(key, worker, decider)
     }
 

@@ -97,7 +97,10 @@ impl Core {
 impl World {
     /// Suspends the running poll in favour of another task.
     fn switch(&self, key: u32, next: Next) -> Poll<()> {
-        self.with(|core, _| core.suspend(key, self.worker.get()));
+        self.with(|core, _| {
+            core.sweep();
+            core.suspend(key, self.worker.get());
+        });
         self.freeze(
             key,
             if let Next::Run(next) = next {
@@ -130,7 +133,10 @@ impl World {
     /// good if the running task is of that node.
     #[cold]
     pub(crate) fn leave_for_crash(&self, key: u32) {
-        self.with(|core, _| core.suspend(key, self.worker.get()));
+        self.with(|core, _| {
+            core.sweep();
+            core.suspend(key, self.worker.get());
+        });
         let saved = self.running.get();
         self.next_key.set(NONE);
         stack::freeze();
@@ -176,6 +182,7 @@ impl World {
     pub(crate) fn park(&self, site: &'static Location<'static>) {
         let key = self.running.get().key;
         self.with(|core, decider| {
+            core.sweep();
             let op = Op {
                 kind: OpKind::Block,
                 access: Access::Read,

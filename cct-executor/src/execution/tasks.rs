@@ -184,15 +184,16 @@ impl Core {
         Ok(key)
     }
 
-    /// Publishes the operation a task is about to perform.
+    /// Publishes the operation a task is about to perform. Returns the task's state.
     #[inline(always)]
-    pub(crate) fn announce(&mut self, key: u32, op: Op) {
+    pub(crate) fn announce(&mut self, key: u32, op: Op) -> u8 {
         let action = &mut self.actions[key as usize];
-        let (kind, resource) = (action.op.kind, action.op.resource);
+        let (kind, resource, state) = (action.op.kind, action.op.resource, action.state);
         action.op = op;
         if kind != op.kind || resource != op.resource {
             self.announce_other(key, op.kind, op.resource, kind);
         }
+        state
     }
 
     /// The rest of [`announce`](Self::announce) where the state changes.
@@ -262,6 +263,7 @@ impl Core {
     /// A poll returned `Pending`.
     #[inline(always)]
     pub(crate) fn end_poll(&mut self, key: u32, body: Lent, decider: &mut dyn Decider) {
+        self.sweep();
         let action = &mut self.actions[key as usize];
         let was = action.state;
         action.state = was & !state::RUNNING;
@@ -303,6 +305,7 @@ impl Core {
 
     /// A task is over. The caller drops the result outside.
     pub(crate) fn exit(&mut self, key: u32, decider: &mut dyn Decider) -> Vec<Local> {
+        self.sweep();
         self.count_task(key, 0);
         let action = self.action(key);
         action.state = action.state & state::GROUPED | state::DONE;

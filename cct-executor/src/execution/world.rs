@@ -10,6 +10,7 @@ use super::nodes::AfterCrash;
 use super::source::Known;
 use crate::raw::local;
 use crate::raw::shared::Home;
+use crate::raw::slot::Slot;
 use crate::raw::stack::Worker;
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
 use std::any::Any;
@@ -148,7 +149,7 @@ pub(crate) struct World {
     pub(crate) inert_points: Cell<u32>,
     pub(crate) home: Cell<Option<&'static Home>>,
     /// Made when the thread runs its first world, dropped when the thread ends.
-    engine: ManuallyDrop<RefCell<Option<Box<Engine>>>>,
+    engine: ManuallyDrop<Slot<Engine>>,
     pub(crate) deferred: ManuallyDrop<RefCell<Vec<Waker>>>,
     pub(crate) has_deferred: Cell<bool>,
     pub(crate) workers: ManuallyDrop<RefCell<Workers>>,
@@ -183,7 +184,7 @@ struct Cleaner;
 impl Drop for Cleaner {
     fn drop(&mut self) {
         WORLD.with(|world| {
-            drop(world.engine.take());
+            world.engine.put(None);
             drop(world.deferred.take());
             drop(world.workers.take());
             drop(world.sources.take());
@@ -233,7 +234,7 @@ impl World {
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),
             home: Cell::new(None),
-            engine: ManuallyDrop::new(RefCell::new(None)),
+            engine: ManuallyDrop::new(Slot::new()),
             deferred: ManuallyDrop::new(RefCell::new(Vec::new())),
             has_deferred: Cell::new(false),
             workers: ManuallyDrop::new(RefCell::new(Workers {
@@ -248,10 +249,11 @@ impl World {
     /// Runs `f` on the tables. No user code may run inside.
     #[inline(always)]
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Core, &mut dyn Decider) -> R) -> R {
-        match &mut *self.engine.borrow_mut() {
-            Some(engine) => f(&mut engine.core, &mut *engine.decider),
-            None => unprepared(),
-        }
+        let Some(mut engine) = self.engine.lend() else {
+            unprepared()
+        };
+        let engine = &mut *engine;
+        f(&mut engine.core, &mut *engine.decider)
     }
 
     /// Makes sure that there are tables, and a home.
@@ -264,7 +266,7 @@ impl World {
             core: Core::new(),
             decider: Box::new(Nobody),
         };
-        *self.engine.borrow_mut() = Some(Box::new(engine));
+        self.engine.put(Some(Box::new(engine)));
         let home = Home::obtain();
         self.home.set(Some(home));
         home
@@ -272,8 +274,8 @@ impl World {
 
     /// Replaces who decides.
     pub(crate) fn swap_decider(&self, decider: Box<dyn Decider>) -> Box<dyn Decider> {
-        match &mut *self.engine.borrow_mut() {
-            Some(engine) => std::mem::replace(&mut engine.decider, decider),
+        match self.engine.lend() {
+            Some(mut engine) => std::mem::replace(&mut engine.decider, decider),
             None => unprepared(),
         }
     }
@@ -338,5 +340,5 @@ impl World {
 
 #[cold]
 fn unprepared() -> ! {
-    panic!("cct bug: the tables are used on a thread that never ran a world")
+    panic!("cct bug: the tables are in use, or this thread never ran a world")
 }

@@ -11,5 +11,6 @@
 
 pub(crate) mod local;
 pub(crate) mod shared;
+pub(crate) mod slot;
 pub(crate) mod stack;
 pub(crate) mod task;

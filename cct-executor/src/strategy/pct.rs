@@ -97,6 +97,8 @@ pub struct Pct {
     max_decisions: u64,
     main_steps: u64,
     waiting: bool,
+    /// The last action stands first in the order, and a decision has to look at no more than that.
+    steady: bool,
 }
 
 /// What one iteration tells the next.
@@ -183,6 +185,7 @@ impl Pct {
             max_decisions: 0,
             main_steps: 0,
             waiting: false,
+            steady: false,
         }
     }
 
@@ -284,7 +287,22 @@ impl Pct {
         }
     }
 
+    /// The last action once more, where it can go on, nothing became enabled and no change is due: what
+    /// most decisions come to.
     #[inline]
+    fn once_more(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Option<Pick> {
+        let quiet = self.steady && point.can_continue && !enabled.has_fresh();
+        let pick = enabled.find(self.last.filter(|_| quiet)?)?;
+        if self.position + 1 == self.next_position {
+            return None;
+        }
+        self.position += 1;
+        self.decisions += 1;
+        self.last_step = point.step;
+        Some(pick)
+    }
+
+    #[inline(never)]
     fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {
         if self.phases && self.last.is_some() && point.step > self.last_step + 1 {
             self.new_phase(enabled);
@@ -312,6 +330,7 @@ impl Pct {
             self.last = Some(key);
             self.yields = 0;
         }
+        self.steady = !self.phases && !self.final_wait;
         pick
     }
 
@@ -398,6 +417,7 @@ impl Strategy for Pct {
         self.max_decisions = 0;
         self.main_steps = 0;
         self.waiting = false;
+        self.steady = false;
         self.k = self.spread();
         self.draw_changes();
         Flow::Continue
@@ -406,7 +426,10 @@ impl Strategy for Pct {
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         match enabled {
-            EnabledSet::Actions(actions) => self.next(point, actions),
+            EnabledSet::Actions(actions) => match self.once_more(point, actions) {
+                Some(pick) => pick,
+                None => self.next(point, actions),
+            },
             EnabledSet::Values(values) => {
                 // Drawing a value is a step too, but nothing ran alone.
                 self.last_step = point.step;

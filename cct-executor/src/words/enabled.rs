@@ -166,6 +166,12 @@ impl<'a> EnabledActions<'a> {
     pub fn fresh(&self) -> impl Iterator<Item = ActionKey> + '_ {
         self.fresh.iter().map(|&key| ActionKey(key))
     }
+
+    /// Whether there are any [`fresh`](Self::fresh) actions.
+    #[inline]
+    pub fn has_fresh(&self) -> bool {
+        !self.fresh.is_empty()
+    }
 }
 
 impl Values<'_> {
