@@ -31,7 +31,7 @@
 
 use super::qtable::marks::Marks;
 use super::qtable::policy::Policy;
-use super::qtable::settings::{self, Settings, StateView, unless};
+use super::qtable::settings::{self, Settings, StateView, Update, unless};
 use super::qtable::walk::Walk;
 use super::qtable::{Counts, Table, saved};
 use super::spec::{Entry, Kind, Parameter};
@@ -67,7 +67,7 @@ pub struct BonusMax {
     alpha: f64,
     gamma: f64,
     epsilon: f64,
-    by_step: bool,
+    update: Update,
     settings: Settings,
 
     generator: Generator,
@@ -75,6 +75,8 @@ pub struct BonusMax {
     table: Table,
     walk: Walk,
     marks: Marks,
+    /// Taken in this iteration.
+    decisions: usize,
 }
 
 impl BonusMax {
@@ -100,7 +102,7 @@ impl BonusMax {
                 arguments.real("eps").unwrap_or(EPSILON),
                 Settings::of(arguments, StateView::Full),
             );
-            bonus_max.by_step = arguments.word("update") == Some(1);
+            bonus_max.update = Update::of(arguments);
             Box::new(bonus_max)
         },
     };
@@ -115,20 +117,21 @@ impl BonusMax {
             alpha,
             gamma,
             epsilon,
-            by_step: false,
+            update: Update::default(),
             settings,
             generator: Seed(0).stream("bonus-max"),
             policy: Policy::Greedy { epsilon },
             table: Table::new(Counts::Arms, settings.bytes_max()),
             walk: Walk::new(1.0, false),
             marks: Marks::default(),
+            decisions: 0,
         }
     }
 
-    /// Whether values change after each decision, not just at the end of the iteration (off).
+    /// When values change (at the end of the iteration and of each circle).
     #[must_use]
-    pub fn update_by_step(mut self, on: bool) -> BonusMax {
-        self.by_step = on;
+    pub fn update(mut self, update: Update) -> BonusMax {
+        self.update = update;
         self
     }
 
@@ -149,22 +152,35 @@ impl BonusMax {
     pub fn memory_mib(mut self, mib: u64) -> BonusMax {
         assert!(mib > 0, "bonus-max: no memory");
         self.settings.memory_mib = mib;
-        BonusMax::with(self.alpha, self.gamma, self.epsilon, self.settings)
-            .update_by_step(self.by_step)
+        BonusMax::with(self.alpha, self.gamma, self.epsilon, self.settings).update(self.update)
     }
 
-    /// Learns from a decision, given the best that can be done after it.
+    /// Learns from the decisions since this one, the last first, given the best that can be done after
+    /// them.
     #[inline]
-    fn learn(&mut self, step: usize, next: f32) {
-        self.walk.take(&mut self.table, step, self.alpha, |bonus| {
-            bonus.max(self.gamma * f64::from(next))
-        });
+    fn learn_since(&mut self, first: usize, mut next: f32) {
+        for step in (first..self.walk.steps.len()).rev() {
+            self.walk.take(&mut self.table, step, self.alpha, |bonus| {
+                bonus.max(self.gamma * f64::from(next))
+            });
+            next = self.walk.best(&self.table, step);
+        }
     }
 
-    /// Learns from the last decision, given the best that can be done now.
-    fn learn_last(&mut self, next: f32) {
-        if let Some(step) = self.walk.settle_last(&mut self.table) {
-            self.learn(step, next);
+    /// What is learnt before the next decision, which is taken in this state.
+    #[inline]
+    fn learn_before(&mut self, key: u64, enabled: &EnabledSet<'_>) {
+        let state = self.walk.key(key, enabled);
+        let first = match self.update {
+            Update::End => None,
+            Update::Circle => self.walk.circle(state),
+            Update::Step => self.walk.steps.len().checked_sub(1),
+        };
+        if let Some(first) = first {
+            let next = self.walk.best_now(&self.table, key, enabled);
+            self.walk.settle_since(&mut self.table, first);
+            self.learn_since(first, next);
+            self.walk.cut(first);
         }
     }
 }
@@ -181,7 +197,7 @@ impl Strategy for BonusMax {
             ("alpha", unless(self.alpha, ALPHA)),
             ("gamma", unless(self.gamma, GAMMA)),
             ("eps", unless(self.epsilon, EPSILON)),
-            ("update", settings::update(self.by_step)),
+            ("update", self.update.word()),
         ];
         self.settings.describe(Self::ENTRY.name, &own)
     }
@@ -202,16 +218,15 @@ impl Strategy for BonusMax {
         self.generator = iteration.seed.stream("bonus-max");
         self.walk.clear();
         self.marks.begin();
+        self.decisions = 0;
         Flow::Continue
     }
 
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         let key = self.settings.key(point.fingerprint, &point.parts);
-        if self.by_step {
-            let next = self.walk.best_now(&self.table, key, enabled);
-            self.learn_last(next);
-        }
+        self.decisions += 1;
+        self.learn_before(key, enabled);
         let (table, generator) = (&self.table, &mut self.generator);
         self.walk.pick(table, &self.policy, key, enabled, generator)
     }
@@ -224,17 +239,11 @@ impl Strategy for BonusMax {
     }
 
     fn end(&mut self, _: &IterationEnd) {
-        if self.by_step {
-            self.learn_last(0.0);
-            // For an iteration as long as this.
-            self.table.make_room(self.walk.steps.len() + 1);
-            return;
-        }
         self.walk.settle(&mut self.table);
-        let mut next = 0.0;
-        for step in (0..self.walk.steps.len()).rev() {
-            self.learn(step, next);
-            next = self.walk.best(&self.table, step);
+        self.learn_since(0, 0.0);
+        if self.update != Update::End {
+            // For an iteration as long as this, whose states become known on the way.
+            self.table.make_room(self.decisions + 1);
         }
     }
 

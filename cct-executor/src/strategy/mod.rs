@@ -71,7 +71,7 @@ pub use portfolio::Portfolio;
 pub use pos::Pos;
 pub use preemption_bounding::PreemptionBounding;
 pub use ql::Ql;
-pub use qtable::settings::StateView;
+pub use qtable::settings::{StateView, Update};
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use ses::Ses;

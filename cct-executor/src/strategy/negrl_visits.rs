@@ -33,7 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
             help: "discount of what comes later (0.7)",
             kind: Kind::Real(0.0, 1.0),
         },
-        settings::UPDATE,
+        settings::BY_STEP,
         settings::STATE,
         settings::LANES,
         settings::MEMORY,

@@ -256,8 +256,9 @@ impl Ql {
     fn learn_last(&mut self, key: u64, next: f32) {
         let state = self.table.insert(key);
         let visits = state.map_or(1, |state| self.table.visit(state));
-        if let Some(step) = self.walk.settle_last(&mut self.table) {
-            self.update(step, visits, next);
+        if let Some(last) = self.walk.steps.len().checked_sub(1) {
+            self.walk.settle_since(&mut self.table, last);
+            self.update(last, visits, next);
         }
     }
 
@@ -317,7 +318,7 @@ impl Strategy for Ql {
             ("gamma", unless(self.gamma, GAMMA)),
             ("visits", switch(self.visits, true)),
             ("penalties", switch(self.penalties, penalties)),
-            ("update", settings::update(self.by_step)),
+            ("update", settings::by_step(self.by_step)),
             ("data", self.random_data.then(|| "random".to_owned())),
             ("compat", self.psharp.then(|| "psharp".to_owned())),
         ];

@@ -27,7 +27,7 @@
 use super::bonus_max::{ALPHA, EPSILON, GAMMA, PARAMETERS};
 use super::qtable::marks::Marks;
 use super::qtable::policy::Policy;
-use super::qtable::settings::{self, Settings, StateView, switch, unless};
+use super::qtable::settings::{self, Settings, StateView, Update, switch, unless};
 use super::qtable::walk::Walk;
 use super::qtable::{Counts, Table, saved};
 use super::spec::{Entry, Kind, Parameter};
@@ -47,6 +47,7 @@ pub struct Waypoint {
     epsilon: f64,
     one_time: bool,
     given_target: Option<u32>,
+    update: Update,
     settings: Settings,
 
     generator: Generator,
@@ -58,6 +59,8 @@ pub struct Waypoint {
     arrived: bool,
     /// The target, as far as it is known; 0 without waypoints.
     target: u32,
+    /// Taken in this iteration.
+    decisions: usize,
 }
 
 impl Waypoint {
@@ -80,6 +83,7 @@ impl Waypoint {
                     help: "which waypoint is the target, from 1 (the last)",
                     kind: Kind::Number(1, 1000),
                 },
+                settings::UPDATE,
                 settings::STATE,
                 settings::LANES,
                 settings::MEMORY,
@@ -94,6 +98,7 @@ impl Waypoint {
             );
             waypoint.one_time = arguments.is_on("one-time");
             waypoint.given_target = arguments.number("target").map(|target| target as u32);
+            waypoint.update = Update::of(arguments);
             Box::new(waypoint)
         },
     };
@@ -122,6 +127,13 @@ impl Waypoint {
         self
     }
 
+    /// When values change (at the end of the iteration and of each circle).
+    #[must_use]
+    pub fn update(mut self, update: Update) -> Waypoint {
+        self.update = update;
+        self
+    }
+
     fn with(alpha: f64, gamma: f64, epsilon: f64, settings: Settings) -> Waypoint {
         Waypoint {
             alpha,
@@ -129,6 +141,7 @@ impl Waypoint {
             epsilon,
             one_time: false,
             given_target: None,
+            update: Update::default(),
             settings,
             generator: Seed(0).stream("waypoint"),
             policy: Policy::Greedy { epsilon },
@@ -137,6 +150,7 @@ impl Waypoint {
             marks: Marks::default(),
             arrived: false,
             target: 0,
+            decisions: 0,
         }
     }
 
@@ -149,6 +163,46 @@ impl Waypoint {
         self.target = self.given_target.unwrap_or(declared);
         self.arrived = self.one_time && self.target > 0 && waypoint == self.target;
         waypoint
+    }
+
+    /// Learns from the decisions since this one, the last first, given the predicate they led to and
+    /// the best that can be done after them.
+    fn learn_since(&mut self, first: usize, mut to: u32, mut next: f32) {
+        let target = self.target;
+        let mut target_in = (to == target).then_some(0);
+        for step in (first..self.walk.steps.len()).rev() {
+            let from = self.walk.steps[step].waypoint;
+            let worth = if from == to || from == target {
+                self.gamma * f64::from(next)
+            } else {
+                self.transition(from, to, target_in)
+            };
+            let worth = |bonus: f64| bonus.max(worth);
+            self.walk.take(&mut self.table, step, self.alpha, worth);
+            next = self.walk.best(&self.table, step);
+            target_in = match from == target {
+                true => Some(0),
+                false => target_in.map(|d: i32| d.saturating_add(1)),
+            };
+            to = from;
+        }
+    }
+
+    /// What is learnt before the next decision, which is taken in this state.
+    #[inline]
+    fn learn_before(&mut self, active: u32, key: u64, enabled: &EnabledSet<'_>) {
+        let state = self.walk.key(key, enabled);
+        let first = match self.update {
+            Update::End => None,
+            Update::Circle => self.walk.circle(state),
+            Update::Step => self.walk.steps.len().checked_sub(1),
+        };
+        if let Some(first) = first {
+            let next = self.walk.best_now(&self.table, key, enabled);
+            self.walk.settle_since(&mut self.table, first);
+            self.learn_since(first, active, next);
+            self.walk.cut(first);
+        }
     }
 
     /// What a decision that led from one predicate to another is worth, apart from its bonus.
@@ -186,6 +240,7 @@ impl Strategy for Waypoint {
             ("eps", unless(self.epsilon, EPSILON)),
             ("one-time", switch(self.one_time, false)),
             ("target", self.given_target.map(|target| target.to_string())),
+            ("update", self.update.word()),
         ];
         self.settings.describe(Self::ENTRY.name, &own)
     }
@@ -206,6 +261,7 @@ impl Strategy for Waypoint {
         self.generator = iteration.seed.stream("waypoint");
         self.walk.clear();
         self.marks.begin();
+        self.decisions = 0;
         self.arrived = false;
         Flow::Continue
     }
@@ -215,6 +271,8 @@ impl Strategy for Waypoint {
         let active = self.active(point.waypoint, point.waypoints);
         let key = self.settings.key(point.fingerprint, &point.parts);
         let key = key.wrapping_add(mix(u64::from(active)));
+        self.decisions += 1;
+        self.learn_before(active, key, enabled);
         let (table, generator) = (&self.table, &mut self.generator);
         let pick = self.walk.pick(table, &self.policy, key, enabled, generator);
         if let Some(step) = self.walk.last() {
@@ -232,25 +290,11 @@ impl Strategy for Waypoint {
 
     fn end(&mut self, end: &IterationEnd) {
         self.walk.settle(&mut self.table);
-        let mut to = self.active(end.waypoint, end.waypoints);
-        let target = self.target;
-        let mut target_in = (to == target).then_some(0);
-        let mut next = 0.0;
-        for step in (0..self.walk.steps.len()).rev() {
-            let from = self.walk.steps[step].waypoint;
-            let worth = if from == to || from == target {
-                self.gamma * f64::from(next)
-            } else {
-                self.transition(from, to, target_in)
-            };
-            let worth = |bonus: f64| bonus.max(worth);
-            self.walk.take(&mut self.table, step, self.alpha, worth);
-            next = self.walk.best(&self.table, step);
-            target_in = match from == target {
-                true => Some(0),
-                false => target_in.map(|d: i32| d.saturating_add(1)),
-            };
-            to = from;
+        let to = self.active(end.waypoint, end.waypoints);
+        self.learn_since(0, to, 0.0);
+        if self.update != Update::End {
+            // For an iteration as long as this, whose states become known on the way.
+            self.table.make_room(self.decisions + 1);
         }
     }
 

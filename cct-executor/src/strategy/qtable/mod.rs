@@ -22,6 +22,7 @@ mod many;
 pub(super) mod marks;
 #[cfg(test)]
 pub(super) mod maze;
+mod path;
 pub(super) mod policy;
 pub(super) mod saved;
 pub(super) mod settings;

@@ -35,15 +35,56 @@ pub(in crate::strategy) const STATE: Parameter = Parameter {
     kind: Kind::Word(&["full", "sites", "kinds", "inbox", "custom"]),
 };
 
+/// When a learner learns from its decisions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Update {
+    /// At the end of the iteration, from the last decision to the first; and as soon as the
+    /// iteration is back in a state in which it has been, from the decisions since then, which are
+    /// done with.
+    #[default]
+    Circle,
+    /// At the end of the iteration only.
+    End,
+    /// After each decision.
+    Step,
+}
+
+const UPDATES: [(Update, &str); 3] = [
+    (Update::Circle, "circle"),
+    (Update::End, "end"),
+    (Update::Step, "step"),
+];
+
 pub(in crate::strategy) const UPDATE: Parameter = Parameter {
+    name: "update",
+    help: "when values change: at the end of the iteration and of each circle, at the end only, or \
+           after each decision (circle)",
+    kind: Kind::Word(&["circle", "end", "step"]),
+};
+
+impl Update {
+    pub(in crate::strategy) fn of(arguments: &Arguments<'_>) -> Update {
+        let given = arguments.word(UPDATE.name);
+        given.map_or(Update::default(), |i| UPDATES[i].0)
+    }
+
+    /// What [`UPDATE`] says in a description, unless it is the default.
+    pub(in crate::strategy) fn word(self) -> Option<String> {
+        let word = UPDATES.iter().find(|(update, _)| *update == self);
+        let word = word.filter(|_| self != Update::default());
+        word.map(|(_, word)| (*word).to_owned())
+    }
+}
+
+pub(in crate::strategy) const BY_STEP: Parameter = Parameter {
     name: "update",
     help: "when values change: at the end of the iteration, or after each decision (end)",
     kind: Kind::Word(&["end", "step"]),
 };
 
-/// What [`UPDATE`] says in a description, unless it is the default.
-pub(in crate::strategy) fn update(by_step: bool) -> Option<String> {
-    by_step.then(|| "step".to_owned())
+/// What [`BY_STEP`] says in a description, unless it is the default.
+pub(in crate::strategy) fn by_step(on: bool) -> Option<String> {
+    on.then(|| "step".to_owned())
 }
 
 pub(in crate::strategy) const LANES: Parameter = Parameter {

@@ -9,6 +9,7 @@
 
 use super::few::{self, Choice, Few, UNTRIED};
 use super::many::{ARMS_MASKED, Many};
+use super::path::Path;
 use super::policy::Policy;
 use super::{Arm, State, Table};
 use crate::strategy::draw;
@@ -57,6 +58,7 @@ pub(in crate::strategy) struct Walk {
     thorough: bool,
     many: Many,
     label: (&'static str, u64),
+    path: Path,
 }
 
 impl Walk {
@@ -69,6 +71,7 @@ impl Walk {
             thorough,
             many: Many::default(),
             label: ("", 0),
+            path: Path::default(),
         }
     }
 
@@ -84,6 +87,7 @@ impl Walk {
         self.steps.clear();
         self.tags.clear();
         self.many.clear();
+        self.path.clear();
     }
 
     /// The last decision, if there was one yet.
@@ -260,13 +264,14 @@ impl Walk {
 
     #[inline(always)]
     fn push(&mut self, key: u64, known: Option<State>, tag: u32, data: bool, choice: &Choice) {
+        let remembered = if data { 0 } else { choice.enabled };
         self.steps.push(Step {
             key,
             mask: choice.mask,
             known,
             tag,
             arm: choice.arm,
-            first: self.tags.len().saturating_sub(choice.enabled) as u32,
+            first: self.tags.len().saturating_sub(remembered) as u32,
             enabled: choice.enabled as u32,
             untried: choice.untried,
             data,
@@ -354,12 +359,35 @@ impl Walk {
         }
     }
 
-    /// The last decision, its state known if that can be: what is learnt before the next.
-    pub(in crate::strategy) fn settle_last(&mut self, table: &mut Table) -> Option<usize> {
+    /// Makes the states of the decisions from this one on known, if that can be, without forgetting
+    /// others: for what is learnt before the end of the iteration.
+    pub(in crate::strategy) fn settle_since(&mut self, table: &mut Table, first: usize) {
         self.many.clear();
-        let step = self.steps.last_mut()?;
-        step.known = step.known.or_else(|| table.insert(step.key));
-        Some(self.steps.len() - 1)
+        for step in &mut self.steps[first..] {
+            step.known = step.known.or_else(|| table.insert(step.key));
+        }
+    }
+
+    /// The decision that was taken in this state, if one was; the next one is taken in it, too. Of
+    /// use if circles are [cut out](Self::cut) so that no state is on the path twice.
+    #[inline]
+    pub(in crate::strategy) fn circle(&mut self, key: u64) -> Option<usize> {
+        let end = self.steps.len();
+        let position = self.path.position(key, end as u32);
+        let before = *position as usize;
+        if self.steps.get(before).is_some_and(|step| step.key == key) {
+            return Some(before);
+        }
+        *position = end as u32;
+        None
+    }
+
+    /// Forgets the decisions from this one on.
+    pub(in crate::strategy) fn cut(&mut self, first: usize) {
+        if let Some(step) = self.steps.get(first) {
+            self.tags.truncate(step.first as usize);
+            self.steps.truncate(first);
+        }
     }
 
     /// The actions that were enabled at a decision about what runs next and were looked at.
