@@ -3,6 +3,9 @@
 //! Departures: a task that yields goes to the end of the order, since it has asked others to go
 //! first; without that, a task that spins until another one has done something would spin for ever
 //! in stratum 0. A task that is woken by a timer, whom nobody has sent to, goes to the end too.
+//! Run-to-completion puts the receiver of a message first even if it could run before, as the paper
+//! has it (the authors' tool leaves it where it is); who receives from a resource is known once a
+//! send to it has woken someone.
 
 use super::{ActionOrder, DelayingExplorer};
 use crate::strategy::draw;

@@ -8,12 +8,16 @@
 //!    that may fire early, cancellations, faults; of one kind the oldest first. With no delay one of
 //!    them happens only if no task can run; with more delays they and the tasks take turns, so that
 //!    each costs about twice its place in its own order.
-//! 3. Different numbers of delays below the number of choices give different picks, and so every
+//! 3. The engine tells who was sent to only if that woke the receiver. Whoever was woken by a send
+//!    to a resource is taken for its receiver from then on, so that an explorer also hears of messages
+//!    to a task that can run: one that was delayed, say.
+//! 4. Different numbers of delays below the number of choices give different picks, and so every
 //!    choice is given by one of them, if the explorer is sound. If it is not, picks may repeat,
 //!    but they are always enabled.
 
 use super::{ActionOrder, DelayingExplorer};
 use crate::words::enabled::EnabledActions;
+use crate::words::action::OpKind;
 use crate::words::{ActionKey, ActionKind, EnabledSet, Interests, Pick, Seed, StepEvent};
 
 /// An explorer, and what it was told.
@@ -24,6 +28,10 @@ pub(in crate::strategy) struct Guide<E> {
     told: Vec<bool>,
     /// Enabled actions that are no tasks, by rank.
     others: ActionOrder,
+    /// Who was last woken by a send, by [`Op::resource`](crate::words::Op::resource).
+    receivers: Vec<Option<ActionKey>>,
+    /// The resource that the present step sends to, or 0.
+    sending: u32,
     /// The task that did the last step.
     pub(in crate::strategy) running: Option<ActionKey>,
     /// No delays for now.
@@ -75,6 +83,8 @@ impl<E: DelayingExplorer> Guide<E> {
             explorer,
             told: Vec::new(),
             others: ActionOrder::new(),
+            receivers: Vec::new(),
+            sending: 0,
             running: None,
             sealed: false,
         }
@@ -84,6 +94,8 @@ impl<E: DelayingExplorer> Guide<E> {
         self.explorer.begin(seed);
         self.told.clear();
         self.others.clear();
+        self.receivers.clear();
+        self.sending = 0;
         self.running = None;
         self.sealed = false;
     }
@@ -99,7 +111,13 @@ impl<E: DelayingExplorer> Guide<E> {
 
     pub(in crate::strategy) fn observe(&mut self, event: &StepEvent<'_>) {
         match *event {
-            StepEvent::Step { action, .. } => self.running = Some(action),
+            StepEvent::Step { action, op } => {
+                self.running = Some(action);
+                self.sending = 0;
+                if op.kind == OpKind::Send {
+                    self.send(action, op.resource);
+                }
+            }
             StepEvent::Spawned { task, parent, .. } => {
                 *self.told(task) = true;
                 self.explorer.start(task, parent);
@@ -118,11 +136,37 @@ impl<E: DelayingExplorer> Guide<E> {
                 }
             }
             StepEvent::Blocked(task) => self.block(task),
-            StepEvent::Sent { to } if *self.told(to) => self.explorer.sent(to),
+            StepEvent::Sent { to } => self.wake(to),
             StepEvent::UserOp("seal") => self.sealed = true,
             StepEvent::UserOp("unseal") => self.sealed = false,
             StepEvent::UserOp(name) => self.explorer.user_op(name, self.running),
             _ => {}
+        }
+    }
+
+    /// A step begins to send to a resource. Its receiver, if one is known, may be able to run already;
+    /// then nothing else tells of the message.
+    fn send(&mut self, by: ActionKey, resource: u32) {
+        self.sending = resource;
+        let receiver = self.receivers.get(resource as usize).copied().flatten();
+        if let Some(to) = receiver.filter(|&to| to != by) {
+            if *self.told(to) {
+                self.explorer.sent(to);
+            }
+        }
+    }
+
+    /// The running task woke this one.
+    fn wake(&mut self, to: ActionKey) {
+        let resource = self.sending as usize;
+        if resource > 0 {
+            if resource >= self.receivers.len() {
+                self.receivers.resize(resource + 1, None);
+            }
+            self.receivers[resource] = Some(to);
+        }
+        if *self.told(to) {
+            self.explorer.sent(to);
         }
     }
 
@@ -249,6 +293,49 @@ impl<E: DelayingExplorer> Guide<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strategy::delaying::RunToCompletionExplorer;
+    use crate::words::action::{Access, Op};
+    use std::panic::Location;
+
+    /// Task 0 sends to task 1 through resource 7, then to whoever waits at resource 8.
+    #[test]
+    fn a_receiver_that_can_run_is_sent_to() {
+        let mut guide = Guide::new(RunToCompletionExplorer::new());
+        guide.begin(Seed(1));
+        let [sender, receiver, other] = [0, 1, 2].map(ActionKey);
+        for task in [sender, receiver, other] {
+            guide.explorer.start(task, None);
+            *guide.told(task) = true;
+        }
+        let sends = |guide: &mut Guide<RunToCompletionExplorer>, by, resource| {
+            let op = Op {
+                kind: OpKind::Send,
+                access: Access::Write,
+                resource,
+                site: Location::caller(),
+            };
+            let step = StepEvent::Step {
+                action: by,
+                op: &op,
+            };
+            guide.observe(&step);
+            guide.explorer.first()
+        };
+        // Nobody was woken by a send to it yet.
+        assert_eq!(sends(&mut guide, sender, 7), Some(other));
+        guide.observe(&StepEvent::Blocked(receiver));
+        sends(&mut guide, sender, 7);
+        guide.observe(&StepEvent::Enabled(receiver));
+        guide.observe(&StepEvent::Sent { to: receiver });
+        assert_eq!(guide.explorer.first(), Some(receiver));
+        guide.explorer.delay();
+        assert_eq!(sends(&mut guide, sender, 8), Some(other));
+        assert_eq!(sends(&mut guide, receiver, 7), Some(other));
+        assert_eq!(sends(&mut guide, sender, 7), Some(receiver));
+        // What happens in other steps teaches nothing.
+        guide.observe(&StepEvent::Blocked(receiver));
+        assert_eq!(sends(&mut guide, sender, 7), Some(other));
+    }
 
     #[test]
     fn tasks_and_others_take_turns() {

@@ -103,7 +103,8 @@ pub trait DelayingExplorer: Send {
     /// A task can no longer run. It may already be unknown.
     fn on_blocked(&mut self, task: ActionKey);
 
-    /// The running task sent something to this one, or woke it. Comes after `on_enabled`.
+    /// The running task woke this one, or sends to where it was woken by a message before. It is
+    /// enabled.
     fn sent(&mut self, to: ActionKey) {
         let _ = to;
     }
