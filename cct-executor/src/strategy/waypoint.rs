@@ -20,9 +20,13 @@
 //! - The target is the last predicate that was declared by the time of a decision, or `target` if
 //!   that is given.
 //! - `finalR` looks for the next time that the target is reached, the last state included; the paper
-//!   counts from the first time, also when that has passed.
+//!   counts from the first time, also when that has passed. Distances are those of the iteration
+//!   without its circles. Decisions of a circle, which are learnt from before it is over, and with
+//!   `update=step` all, have `finalR` only if they led to the target or were followed by it in the
+//!   circle.
 //!
-//! Measured by `waypoints_lead_to_the_target` and `the_update_is_that_of_the_paper`.
+//! Measured by `waypoints_lead_to_the_target`, `the_update_is_that_of_the_paper` and
+//! `circles_do_not_count_as_distance`.
 
 use super::bonus_max::{ALPHA, EPSILON, GAMMA, PARAMETERS};
 use super::qtable::marks::Marks;
