@@ -50,15 +50,22 @@ const REWARDS: &[Column] = &[
     ("Rand", "random"),
 ];
 
-/// With the parameters of its section 2.4 but for WP-usual; BM-step and Neg-step update values when
-/// the artifact does.
+/// With the parameters of its section 2.4 but for those called usual; `end` and `step` update values
+/// when the paper and its artifact do.
 const CUBES: &[Column] = &[
     ("WP", "waypoint:alpha=0.3,gamma=0.99,one-time=on"),
     ("WP-usual", "waypoint:one-time=on"),
+    (
+        "WP-end",
+        "waypoint:alpha=0.3,gamma=0.99,one-time=on,update=end",
+    ),
     ("BM", "bonus-max:alpha=0.3,gamma=0.99"),
+    ("BM-usual", "bonus-max"),
+    ("BM-end", "bonus-max:alpha=0.3,gamma=0.99,update=end"),
     ("BM-step", "bonus-max:alpha=0.3,gamma=0.99,update=step"),
     ("Neg", "negrl-visits"),
-    ("Neg-step", "negrl-visits:gamma=0,update=step"),
+    ("Neg-step", "negrl-visits:update=step"),
+    ("Neg-artifact", "negrl-visits:gamma=0,update=step"),
     ("Rand", "random"),
 ];
 

@@ -16,8 +16,8 @@
 //!    but they are always enabled.
 
 use super::{ActionOrder, DelayingExplorer};
-use crate::words::enabled::EnabledActions;
 use crate::words::action::OpKind;
+use crate::words::enabled::EnabledActions;
 use crate::words::{ActionKey, ActionKind, EnabledSet, Interests, Pick, Seed, StepEvent};
 
 /// An explorer, and what it was told.
