@@ -70,7 +70,8 @@ fn two_phase_commit_breaks_its_invariants() {
 #[test]
 fn a_mended_chain_loses_updates() {
     shows(&CHAIN_5, "ss", "updates were answered");
-    shows(&CHAIN_6, "ss", "stays behind");
+    // Any of its invariants, depending on the schedule.
+    shows(&CHAIN_6, "ss", "updates were answered");
     shows(&CHAIN_8, "ss", "updates were answered");
 }
 
