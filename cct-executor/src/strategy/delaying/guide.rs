@@ -30,7 +30,7 @@ pub(in crate::strategy) struct Guide<E> {
     others: ActionOrder,
     /// Who was last woken by a send, by [`Op::resource`](crate::words::Op::resource).
     receivers: Vec<Option<ActionKey>>,
-    /// The resource that the present step sends to, or 0.
+    /// The resource that the present step sends to, until somebody was told of it; then 0.
     sending: u32,
     /// The task that did the last step.
     pub(in crate::strategy) running: Option<ActionKey>,
@@ -151,14 +151,16 @@ impl<E: DelayingExplorer> Guide<E> {
         let receiver = self.receivers.get(resource as usize).copied().flatten();
         if let Some(to) = receiver.filter(|&to| to != by) {
             if *self.told(to) {
+                self.sending = 0;
                 self.explorer.sent(to);
             }
         }
     }
 
-    /// The running task woke this one.
+    /// The running task woke this one. If its step began with a send, that is why; what the step wakes
+    /// later is not the receiver.
     fn wake(&mut self, to: ActionKey) {
-        let resource = self.sending as usize;
+        let resource = std::mem::take(&mut self.sending) as usize;
         if resource > 0 {
             if resource >= self.receivers.len() {
                 self.receivers.resize(resource + 1, None);
@@ -332,7 +334,10 @@ mod tests {
         assert_eq!(sends(&mut guide, sender, 8), Some(other));
         assert_eq!(sends(&mut guide, receiver, 7), Some(other));
         assert_eq!(sends(&mut guide, sender, 7), Some(receiver));
-        // What happens in other steps teaches nothing.
+        // Whom the same step wakes after that is not the receiver, and one who waits is no longer first.
+        guide.observe(&StepEvent::Sent { to: other });
+        assert_eq!(guide.explorer.first(), Some(other));
+        assert_eq!(sends(&mut guide, sender, 7), Some(receiver));
         guide.observe(&StepEvent::Blocked(receiver));
         assert_eq!(sends(&mut guide, sender, 7), Some(other));
     }
