@@ -74,15 +74,30 @@ impl Waiter {
     /// The waiter of this poll.
     #[inline]
     pub fn from_context(cx: &Context<'_>) -> Waiter {
-        let own = WORLD.with(|world| {
+        Waiter::own(cx).unwrap_or_else(|| Waiter(Inner::Other(cx.waker().clone())))
+    }
+
+    /// Makes sure, if it can be done without running code of the waker's, that there is a waiter of this
+    /// poll: where the waker is the running task's own. Returns whether there is one now. For use in a
+    /// [`Shared`](crate::shim::Shared), from where other waiters must be made outside.
+    #[inline]
+    pub fn fill(waiter: &mut Option<Waiter>, cx: &Context<'_>) -> bool {
+        if waiter.is_none() {
+            *waiter = Waiter::own(cx);
+        }
+        waiter.is_some()
+    }
+
+    /// The waiter of this poll, if its waker is the running task's own.
+    #[inline]
+    fn own(cx: &Context<'_>) -> Option<Waiter> {
+        let (serial, key) = WORLD.with(|world| {
             let running = world.running.get();
             (running.waker == cx.waker().data() && !running.waker.is_null())
                 .then(|| (world.serial.get(), running.key))
-        });
-        match (own, Home::here()) {
-            (Some((serial, key)), Some(home)) => Waiter(Inner::Task { home, serial, key }),
-            _ => Waiter(Inner::Other(cx.waker().clone())),
-        }
+        })?;
+        let home = Home::here()?;
+        Some(Waiter(Inner::Task { home, serial, key }))
     }
 
     /// A waiter for any waker.

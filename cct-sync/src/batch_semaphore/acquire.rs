@@ -164,7 +164,7 @@ impl<'a> Acquire<'a> {
                 Ok(()) => Step::Granted,
                 Err(TryAcquireError::Closed) => Step::Closed(state.news(semaphore)),
                 Err(TryAcquireError::NoPermits) => {
-                    if waiter.is_none() {
+                    if !Waiter::fill(waiter, cx) {
                         return Step::NeedsWaiter;
                     }
                     // Less than `count`, so it fits.
@@ -193,7 +193,7 @@ impl<'a> Acquire<'a> {
                     .as_ref()
                     .is_some_and(|current| current.will_wake(cx))
                 {
-                    if waiter.is_none() {
+                    if !Waiter::fill(waiter, cx) {
                         return Step::NeedsWaiter;
                     }
                     std::mem::swap(current, waiter);

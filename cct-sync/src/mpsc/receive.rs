@@ -150,7 +150,7 @@ impl<T> Rx<T> {
                     Step::Ready(taken)
                 } else if !state.has_senders() {
                     Step::Ended
-                } else if !state.will_wake(cx) && waiter.is_none() {
+                } else if !state.will_wake(cx) && !Waiter::fill(&mut waiter, cx) {
                     Step::NeedsWaiter
                 } else {
                     // Also when the end is known by now, which tokio looks for last.

@@ -106,7 +106,7 @@ impl<T> Reserve<'_, T> {
         match self.stage {
             Stage::New | Stage::Started => {
                 if state.permits < self.count {
-                    if waiter.is_none() {
+                    if !Waiter::fill(waiter, cx) {
                         return Step::NeedsWaiter;
                     }
                     let missing = self.count - std::mem::take(&mut state.permits);
@@ -129,7 +129,7 @@ impl<T> Reserve<'_, T> {
                     {
                         return Step::Blocked;
                     }
-                    if waiter.is_none() {
+                    if !Waiter::fill(waiter, cx) {
                         return Step::NeedsWaiter;
                     }
                     std::mem::swap(&mut node.waiter, waiter);
