@@ -14,6 +14,7 @@
 pub use crate::raw::shared::Shared;
 pub use crate::words::{Access, OpKind, ResourceKind};
 
+use crate::execution::core::Core;
 pub use crate::execution::waker::Waiter;
 use crate::execution::world::{WORLD, World};
 
@@ -129,20 +130,62 @@ impl Resource {
         site: &'static Location<'static>,
         act: impl FnOnce() -> bool,
     ) -> Poll<bool> {
+        let act = || act().then_some(());
+        let note = |core: &mut Core, resource, key, ()| core.acquired(resource, key, site);
+        let done = ready!(self.point_and(kind, access, site, act, note));
+        Poll::Ready(done.is_some())
+    }
+
+    /// [`point`](Self::point), `act`, the unit of budget of
+    /// [`poll_proceed`](crate::task::coop::poll_proceed) and [`set_state`](Self::set_state), with the
+    /// state that `act` returns, in one. Ready with what `act` returns besides; with nothing if only the
+    /// point was passed, and the caller goes on from there.
+    ///
+    /// `act` may change a [`Shared`] cell, if it returns something; it must not wake, pass points or
+    /// tell of the resource.
+    #[inline]
+    pub fn point_and_set<R>(
+        &self,
+        kind: OpKind,
+        access: Access,
+        site: &'static Location<'static>,
+        act: impl FnOnce() -> Option<(R, u64)>,
+    ) -> Poll<Option<R>> {
+        self.point_and(
+            kind,
+            access,
+            site,
+            act,
+            |core, resource, _, (result, state)| {
+                core.set_resource_state(resource, state);
+                result
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn point_and<R, S>(
+        &self,
+        kind: OpKind,
+        access: Access,
+        site: &'static Location<'static>,
+        act: impl FnOnce() -> Option<R>,
+        note: impl FnOnce(&mut Core, u32, u32, R) -> S,
+    ) -> Poll<Option<S>> {
         let decides = WORLD.with(World::has_points);
         if decides {
             ready!(self.point(kind, access, site));
         }
-        let all = self.in_world(|world, resource| {
-            world.acquire_at_once((kind, access, resource), site, !decides, act)
+        let done = self.in_world(|world, resource| {
+            world.at_once((kind, access, resource), site, !decides, act, note)
         });
-        if all == Some(true) {
-            return Poll::Ready(true);
+        if let Some(Some(done)) = done {
+            return Poll::Ready(Some(done));
         }
         if !decides {
             ready!(self.point(kind, access, site));
         }
-        Poll::Ready(false)
+        Poll::Ready(None)
     }
 
     /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.

@@ -219,35 +219,36 @@ impl World {
         At::GoOn
     }
 
-    /// The act of an operation, its unit of budget and the acquisition, in one visit of the tables,
-    /// and with them its point where `ahead` says that it is still to be passed without a decision.
-    /// Where any of it does not go at once, nothing happens.
+    /// The act of an operation, its unit of budget and what the tables note of it, in one visit of the
+    /// tables, and with them its point where `ahead` says that it is still to be passed without a
+    /// decision. Where any of it does not go at once, nothing happens.
     ///
     /// `act` neither reaches the tables nor runs user code.
-    #[inline]
-    pub(crate) fn acquire_at_once(
+    #[inline(always)]
+    pub(crate) fn at_once<R, S>(
         &self,
         (kind, access, resource): (OpKind, Access, u32),
         site: &'static Location<'static>,
         ahead: bool,
-        act: impl FnOnce() -> bool,
-    ) -> bool {
+        act: impl FnOnce() -> Option<R>,
+        note: impl FnOnce(&mut Core, u32, u32, R) -> S,
+    ) -> Option<S> {
         let (key, budget) = (self.running.key.get(), self.running.budget.get());
         let quiet = self.phase.get() == Phase::Running && !self.spurious.get();
-        if !quiet || key == NONE || budget == 0 || !act() {
-            return false;
+        if !quiet || key == NONE || budget == 0 {
+            return None;
         }
+        let done = act()?;
         if budget != Running::UNLIMITED {
             self.running.budget.set(budget - 1);
         }
-        self.with(|core, decider| {
+        Some(self.with(|core, decider| {
             if ahead {
                 let untouched = self.running.untouched.replace(false);
                 core.pass(key, untouched, (kind, access, resource), site, decider);
             }
-            core.acquired(resource, key, site);
-        });
-        true
+            note(core, resource, key, done)
+        }))
     }
 
     /// Takes the decision of a point.

@@ -77,6 +77,21 @@ impl<T> State<T> {
         self.permits += count;
     }
 
+    /// Puts a message in, if there is one. Returns the receiver, for it to be woken.
+    #[inline]
+    pub(super) fn receive(&mut self, value: Option<T>) -> Option<Waiter> {
+        self.buffer.push_back(value?);
+        self.receiver.take()
+    }
+
+    /// Takes the first message and gives its room back.
+    #[inline]
+    pub(super) fn take(&mut self, wakes: &mut Wakes) -> Option<T> {
+        let value = self.buffer.pop_front()?;
+        self.add_permits(1, wakes);
+        Some(value)
+    }
+
     #[inline]
     pub(super) fn has_senders(&self) -> bool {
         self.senders > 0
@@ -135,6 +150,12 @@ impl<T> Chan<T> {
     #[inline]
     pub(super) fn settle(&self, digest: u64, wakes: &mut Wakes) {
         self.resource.set_state(digest);
+        self.wake(wakes);
+    }
+
+    /// Wakes.
+    #[inline]
+    pub(super) fn wake(&self, wakes: &mut Wakes) {
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.reserving.keep(spare));
         }

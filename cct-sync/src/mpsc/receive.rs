@@ -44,12 +44,34 @@ impl<T> Rx<T> {
         self.chan.resource.point(OpKind::Recv, Access::Write, site)
     }
 
+    /// Passes the point, and takes the message if there is one.
+    #[inline]
+    fn poll_at_once(&mut self, site: &'static Location<'static>) -> Poll<Option<T>> {
+        self.waiting = false;
+        let chan = &*self.chan;
+        let mut wakes = Wakes::none();
+        let act = || {
+            chan.state.with(|state| {
+                let value = state.take(&mut wakes)?;
+                Some((value, state.digest(chan.bound)))
+            })
+        };
+        let taken = ready!(
+            chan.resource
+                .point_and_set(OpKind::Recv, Access::Write, site, act)
+        );
+        chan.wake(&mut wakes);
+        Poll::Ready(taken)
+    }
+
     #[inline]
     pub(super) async fn recv(&mut self, site: &'static Location<'static>) -> Option<T> {
         let mut started = false;
         poll_fn(|cx| {
             if !started {
-                ready!(self.point(site));
+                if let Some(value) = ready!(self.poll_at_once(site)) {
+                    return Poll::Ready(Some(value));
+                }
                 started = true;
             }
             self.poll_next(cx, site)
@@ -104,11 +126,7 @@ impl<T> Rx<T> {
         cx: &mut Context<'_>,
         site: &'static Location<'static>,
     ) -> Poll<Option<T>> {
-        self.poll_with(cx, site, |state, wakes| {
-            let value = state.buffer.pop_front()?;
-            state.add_permits(1, wakes);
-            Some(value)
-        })
+        self.poll_with(cx, site, State::take)
     }
 
     fn poll_many(

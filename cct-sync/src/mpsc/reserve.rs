@@ -148,11 +148,9 @@ impl<T> Reserve<'_, T> {
         };
         coop.made_progress();
         self.stage = Stage::Done;
-        let receiver = value.take().and_then(|value| {
-            state.buffer.push_back(value);
-            state.receiver.take()
-        });
-        Step::Granted { receiver }
+        Step::Granted {
+            receiver: state.receive(value.take()),
+        }
     }
 
     /// Gives back what was assigned.
@@ -180,12 +178,42 @@ impl<T> Reserve<'_, T> {
         }
     }
 
+    /// Passes the point, and sends the value or reserves if there is room. Returns whether it did.
+    #[inline]
+    fn poll_at_once(&mut self, value: &mut Option<T>) -> Poll<bool> {
+        let chan = self.chan;
+        let act = || {
+            chan.state.with(|state| {
+                if state.closed || state.permits < self.count {
+                    return None;
+                }
+                state.permits -= self.count;
+                let receiver = state.receive(value.take());
+                Some((receiver, state.digest(chan.bound)))
+            })
+        };
+        let done = ready!(
+            chan.resource
+                .point_and_set(self.kind, Access::Write, self.site, act)
+        );
+        let Some(receiver) = done else {
+            return Poll::Ready(false);
+        };
+        self.stage = Stage::Done;
+        if let Some(receiver) = receiver {
+            receiver.wake();
+        }
+        Poll::Ready(true)
+    }
+
     /// Sends the value, if there is one, when the permits are here.
     #[inline]
     fn poll(&mut self, cx: &mut Context<'_>, value: &mut Option<T>) -> Poll<Result<(), Refused>> {
         let chan = self.chan;
         if let Stage::New = self.stage {
-            ready!(chan.resource.point(self.kind, Access::Write, self.site));
+            if ready!(self.poll_at_once(value)) {
+                return Poll::Ready(Ok(()));
+            }
             self.stage = Stage::Started;
         }
         if self.count > chan.bound {
