@@ -223,11 +223,9 @@ impl Core {
             return None;
         };
         let arity = self.enabled.len() as u32;
-        assert!(
-            pick.0 < arity,
-            "cct bug: pick {} of {arity} enabled actions",
-            pick.0
-        );
+        if pick.0 >= arity {
+            out_of_range(pick.0, arity);
+        }
         if !self.fresh.is_empty() {
             self.forget_fresh();
         }
@@ -306,4 +304,10 @@ impl Core {
             waiting: waiting as u32,
         });
     }
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_range(pick: u32, arity: u32) -> ! {
+    panic!("cct bug: pick {pick} of {arity} enabled actions")
 }

@@ -287,15 +287,23 @@ impl Pct {
         }
     }
 
-    /// The last action once more, where it can go on, nothing became enabled and no change is due: what
-    /// most decisions come to.
+    /// The last action once more, where nothing else became enabled and no change is due: what most
+    /// decisions come to. It can go on, or has yielded.
     #[inline]
     fn once_more(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Option<Pick> {
-        let quiet = self.steady && point.can_continue && !enabled.has_fresh();
-        let pick = enabled.find(self.last.filter(|_| quiet)?)?;
-        if self.position + 1 == self.next_position {
+        let last = self.last.filter(|_| self.steady)?;
+        let yielded = !point.can_continue;
+        let quiet = if yielded {
+            point.current == self.last && enabled.only_fresh(last)
+        } else {
+            !enabled.has_fresh()
+        };
+        let patient = !yielded || self.patience == 0 || self.yields < self.patience;
+        if !quiet || !patient || self.position + 1 == self.next_position {
             return None;
         }
+        let pick = enabled.find(last)?;
+        self.yields += u64::from(yielded);
         self.position += 1;
         self.decisions += 1;
         self.last_step = point.step;

@@ -167,6 +167,12 @@ impl<'a> EnabledActions<'a> {
         self.fresh.iter().map(|&key| ActionKey(key))
     }
 
+    /// Whether this action is [`fresh`](Self::fresh), and no other.
+    #[inline]
+    pub fn only_fresh(&self, key: ActionKey) -> bool {
+        matches!(self.fresh.as_slice(), [fresh] if *fresh == key.0)
+    }
+
     /// Whether there are any [`fresh`](Self::fresh) actions.
     #[inline]
     pub fn has_fresh(&self) -> bool {
