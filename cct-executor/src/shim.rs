@@ -283,6 +283,13 @@ pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
 
 pub use crate::task::blocking::block_on;
 
+/// Whether [`Resource::sync_point`] does anything here: synchronous operations are decisions, or
+/// recorded for a report.
+#[inline]
+pub fn has_sync_points() -> bool {
+    WORLD.with(World::has_sync_points)
+}
+
 /// Whether this code runs inside a task of a world that is not closing.
 pub fn in_task() -> bool {
     WORLD.with(|world| world.is_running() && world.current().is_some())

@@ -44,7 +44,7 @@ pub(crate) mod state {
     pub(crate) const HIDDEN: u8 = 16;
     /// It is to be dropped instead of polled.
     pub(crate) const ABORTED: u8 = 32;
-    /// It belongs to an affinity group.
+    /// It belongs to an affinity group, or to a node that is paused.
     pub(crate) const GROUPED: u8 = 64;
     /// Its last operation was an explicit yield.
     pub(crate) const YIELDED: u8 = 128;

@@ -145,7 +145,7 @@ impl Core {
             self.task(before).group = NONE;
             let hidden = self.action(before).state & state::HIDDEN != 0;
             self.action(before).state &= !(state::GROUPED | state::HIDDEN);
-            if self.node_of(before).0 != 0 {
+            if self.is_held(before) {
                 self.action(before).state |= state::GROUPED;
             }
             if hidden {

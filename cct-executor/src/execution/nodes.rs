@@ -186,7 +186,13 @@ impl Core {
             if self.actions[key as usize].node != node {
                 continue;
             }
+            let alone = self.tasks[subject].group == NONE;
             let action = &mut self.actions[key as usize];
+            if pause {
+                action.state |= state::GROUPED;
+            } else if alone {
+                action.state &= !state::GROUPED;
+            }
             if pause && action.position != Action::NOWHERE {
                 action.state |= state::HIDDEN;
                 self.remove(key);
@@ -347,7 +353,7 @@ impl World {
 }
 
 impl Core {
-    /// Whether the action belongs to a node that is not up.
+    /// Whether the action belongs to a node that is paused.
     pub(crate) fn is_held(&self, key: u32) -> bool {
         let node = self.actions[key as usize].node;
         node.0 != 0 && self.node_state(node) == NodeState::Paused

@@ -20,6 +20,13 @@ pub(crate) struct ResourceEntry {
 
 const _: () = assert!(size_of::<ResourceEntry>() == 32, "half a cache line");
 
+/// What a resource of this tag contributes to the fingerprint in this state.
+#[inline]
+pub(crate) fn state_digest(tag: u64, state: u64) -> u64 {
+    // Tags are well mixed; an odd factor keeps different states apart.
+    mix(tag ^ state.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
 impl Core {
     /// Enters a resource into the table.
     pub(crate) fn add_resource(
@@ -53,16 +60,20 @@ impl Core {
     #[inline]
     pub(crate) fn set_resource_state(&mut self, index: u32, state: u64) {
         let entry = &mut self.resources[index as usize];
-        // Tags are well mixed; an odd factor keeps different states apart.
-        let spread = state.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let digest = mix(entry.tag ^ spread);
+        let digest = state_digest(entry.tag, state);
         let change = digest.wrapping_sub(entry.digest);
+        entry.digest = digest;
+        self.contents_changed(change);
+    }
+
+    /// The abstract state of a resource changed its digest by this much.
+    #[inline]
+    pub(crate) fn contents_changed(&mut self, change: u64) {
         self.point.fingerprint.shift(change);
         if self.interests.parts {
             let contents = &mut self.point.parts.contents;
             *contents = contents.wrapping_add(change);
         }
-        entry.digest = digest;
     }
 
     /// The running task now holds the resource.

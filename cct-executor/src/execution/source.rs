@@ -6,6 +6,7 @@
 //!    optional actions enabled the world is idle, and time moves, or it is at its end.
 
 use super::core::Core;
+use super::resources::state_digest;
 use super::world::{Running, World};
 use crate::words::{Action, ActionId, ActionKind, NodeId, Op};
 use std::any::Any;
@@ -46,7 +47,6 @@ pub(crate) type Known = (Arc<dyn ActionSource>, Arc<dyn Any + Send + Sync>);
 pub(crate) struct SourceEntry {
     pub(crate) source: u32,
     pub(crate) what: u64,
-    pub(crate) optional: bool,
 }
 
 impl Core {
@@ -63,8 +63,22 @@ impl Core {
         let subject = self.source_actions.len() as u32;
         self.source_actions.push(entry);
         let key = self.add_action(kind, subject, ActionId(identity), op);
-        self.action(key).node = node;
+        let tag = self.resources[op.resource as usize].tag;
+        let action = self.action(key);
+        action.node = node;
+        action.tag = tag;
         key
+    }
+
+    /// Sets the abstract state of what the action acts on, which has no other share in the
+    /// fingerprint. It is kept with the action, where it is at hand when the action is offered.
+    #[inline]
+    pub(crate) fn set_source_state(&mut self, key: u32, state: u64) {
+        let action = &mut self.actions[key as usize];
+        let digest = state_digest(action.tag, state);
+        let change = digest.wrapping_sub(action.digest);
+        action.digest = digest;
+        self.contents_changed(change);
     }
 
     /// Offers the action, or takes the offer back.
@@ -74,7 +88,7 @@ impl Core {
         if enabled == offered {
             return;
         }
-        let optional = self.source_actions[action.subject as usize].optional;
+        let optional = action.kind == ActionKind::Fault;
         if offered {
             self.insert(key);
             self.optional += u32::from(optional);
@@ -93,8 +107,8 @@ impl Core {
     /// The action was picked, and has left the enabled set: it is applied outside.
     pub(crate) fn picked_source(&mut self, key: u32) {
         let action = &self.actions[key as usize];
+        self.optional -= u32::from(action.kind == ActionKind::Fault);
         let entry = self.source_actions[action.subject as usize];
-        self.optional -= u32::from(entry.optional);
         self.applying.push(entry);
         self.alert();
     }

@@ -168,7 +168,7 @@ impl Core {
             self.action(key).state |= state::GROUPED;
             self.groups[group as usize].members.push(key);
         }
-        if node.0 != 0 {
+        if self.is_held(key) {
             self.action(key).state |= state::GROUPED;
         }
         self.action(key).state |= state::NOTIFIED;

@@ -33,9 +33,14 @@ impl<S> Clone for Source<S> {
 /// An action that a source may offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SourceAction {
-    serial: u64,
-    key: u32,
+    /// Serial of its world and key, packed: there are as many as links.
+    packed: u64,
 }
+
+/// Bits of [`SourceAction::packed`] that hold the key.
+const KEY_BITS: u32 = 28;
+/// The key of no action.
+const NO_KEY: u32 = (1 << KEY_BITS) - 1;
 
 /// What an action of a source is.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +91,6 @@ impl<S> Source<S> {
             ActionKind::Fault => (OpKind::Fault, Access::Write),
             _ => (OpKind::Deliver, Access::Write),
         };
-        let optional = offer.kind == ActionKind::Fault;
         let key = offer.resource.in_world(|world, resource| {
             let op = Op {
                 kind,
@@ -97,26 +101,52 @@ impl<S> Source<S> {
             let entry = SourceEntry {
                 source: self.index,
                 what: offer.what,
-                optional,
             };
             world.with(|core, _| {
                 core.add_source_action(entry, offer.kind, offer.identity, offer.node, op)
             })
         });
+        let key = key.unwrap_or(NO_KEY);
+        assert!(
+            key <= NO_KEY,
+            "more than 2^28 tasks, timers and messages in one iteration"
+        );
         SourceAction {
-            serial: self.serial,
-            key: key.unwrap_or(u32::MAX),
+            packed: self.serial << KEY_BITS | u64::from(key),
         }
     }
 }
 
 impl SourceAction {
+    fn serial(self) -> u64 {
+        self.packed >> KEY_BITS
+    }
+
+    fn key(self) -> u32 {
+        self.packed as u32 & NO_KEY
+    }
+
     /// Offers the action to the strategy, or takes the offer back. One that was picked is no longer
     /// offered.
     #[inline]
     pub fn offer(self, offered: bool) {
-        in_live_world(self.serial, |world| {
-            world.with(|core, _| core.offer(self.key, offered));
+        in_live_world(self.serial(), |world| {
+            world.with(|core, _| core.offer(self.key(), offered));
+        });
+    }
+
+    /// Sets the abstract state of the resource that the action acts on, and [`offer`](Self::offer)s
+    /// it or not.
+    ///
+    /// For an action whose resource is its own: it takes the place of
+    /// [`Resource::set_state`], and the two would add up.
+    #[inline]
+    pub fn offer_in_state(self, offered: bool, state: u64) {
+        in_live_world(self.serial(), |world| {
+            world.with(|core, _| {
+                core.set_source_state(self.key(), state);
+                core.offer(self.key(), offered);
+            });
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Partitions and the like, as plain calls. They act at once, and are no scheduling points. Those that
 //! name a node panic if it is one of another scenario; outside a world they do nothing.
 
-use super::link::{Delivery, Envelope, Verdict};
+use super::link::{Delivery, Envelope, LinkId, Verdict};
 use super::stats::Statistics;
 use super::{Arrival, Network, State, Todo, network};
 use cct_executor::node::{Node, NodeId};
@@ -22,46 +22,53 @@ fn change<R: Default>(change: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
 impl State {
     /// Cuts a link, or makes it whole.
     pub(crate) fn set_cut(&mut self, from: NodeId, to: NodeId, cut: bool) -> Vec<Box<dyn Arrival>> {
-        let link = self.link(from, to);
+        let id = self.link(from, to);
+        let link = self.tables.links.get_mut(id);
         let mut lost = Vec::new();
         if link.cut != cut {
             link.cut = cut;
+            self.tables.link_changed(id);
             if cut {
-                lost = self.lose(from, to);
+                lost = self.lose(id);
             } else {
-                self.announce(from, to);
+                self.announce(id);
             }
-            self.refresh_link(from, to);
+            self.refresh_link(id);
         }
         lost
     }
 
     /// What a cut loses: everything but connections, which wait for better times.
-    fn lose(&mut self, from: NodeId, to: NodeId) -> Vec<Box<dyn Arrival>> {
+    fn lose(&mut self, link: LinkId) -> Vec<Box<dyn Arrival>> {
         let mut lost = Vec::new();
-        for id in self.link(from, to).flows.clone() {
-            let flow = &mut self.flows[id];
+        for id in self.tables.flows_of(link) {
+            let (flow, _) = self.tables.flow(id);
             if flow.kind != super::flow::FlowKind::Reliable {
                 lost.extend(flow.drain());
             }
         }
         let count = lost.len() as u64;
-        self.link(from, to).counts.lost += count;
+        self.tables.links.get_mut(link).lost(count);
         self.counts.lost += count;
         lost
     }
 
     /// Tells those flows that want to know that they can go on.
-    fn announce(&mut self, from: NodeId, to: NodeId) {
-        for at in 0..self.link(from, to).flows.len() {
-            let id = self.link(from, to).flows[at];
+    fn announce(&mut self, link: LinkId) {
+        for id in self.tables.flows_of(link) {
             self.announce_on(id);
         }
     }
 
     fn set_held(&mut self, from: NodeId, to: NodeId, held: bool) {
-        self.link(from, to).held = held;
-        self.refresh_link(from, to);
+        let id = self.link(from, to);
+        self.tables.links.get_mut(id).held = held;
+        self.refresh_link(id);
+    }
+
+    fn set_delivery(&mut self, link: LinkId, delivery: &Delivery) {
+        self.tables.links.get_mut(link).set_delivery(delivery);
+        self.tables.link_changed(link);
     }
 }
 
@@ -143,7 +150,8 @@ pub fn isolate(node: &Node, others: &[&Node]) {
 /// Makes all links whole, and releases all that are held.
 pub fn heal_all() {
     change(|state, _| {
-        let links: Vec<(NodeId, NodeId)> = state.links.iter().map(|(pair, _)| pair).collect();
+        let links = state.tables.links.iter();
+        let links: Vec<(NodeId, NodeId)> = links.map(|(_, link)| (link.from, link.to)).collect();
         for (from, to) in links {
             drop(state.set_cut(from, to, false));
             state.set_held(from, to, false);
@@ -169,16 +177,16 @@ pub fn release(from: &Node, to: &Node) {
 #[track_caller]
 pub fn set_delivery(from: &Node, to: &Node, delivery: Delivery) {
     let (from, to) = pair(from, to);
-    change(|state, _| state.link(from, to).set_delivery(&delivery));
+    change(|state, _| {
+        let link = state.link(from, to);
+        state.set_delivery(link, &delivery);
+    });
 }
 
 /// How packets are delivered on all links, those included that exist.
 pub fn set_default_delivery(delivery: Delivery) {
     change(|state, _| {
-        state
-            .links
-            .values_mut()
-            .for_each(|link| link.set_delivery(&delivery));
+        (0..state.tables.links.len()).for_each(|link| state.set_delivery(link, &delivery));
         state.default_delivery = delivery;
     });
 }

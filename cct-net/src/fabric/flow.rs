@@ -1,11 +1,18 @@
 //! Flows: packets that wait for their arrival.
+//!
+//! A flow is one cache line, which holds what it needs while at most one packet waits and nothing
+//! takes time. With hundreds of nodes every flow looked at has left the near caches, so that lines
+//! are what a message costs. The rest is kept apart, and only by flows that need it.
 
+mod more;
+
+use super::link::LinkId;
 use super::{Arrival, FlowId, Net};
 use cct_executor::node::NodeId;
-use cct_executor::shim::{Offer, Resource, ResourceKind, SourceAction};
+use cct_executor::shim::{Offer, Resource, ResourceKind, SourceAction, world_time_ns};
 use cct_executor::words::ActionKind;
 use cct_executor::words::fingerprint::{mix, mix2};
-use std::collections::VecDeque;
+pub(super) use more::More;
 use std::panic::Location;
 use std::time::Duration;
 
@@ -33,192 +40,277 @@ pub(super) struct Packet {
     pub(super) due_ns: u64,
 }
 
-/// Packets that wait.
-pub(super) type Queue = VecDeque<Packet>;
+/// What a flow's link, and the node at its end, do to packets; kept with the flow so that a message
+/// need not look at its link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Way(u8);
 
-/// Packets of one sender to one receiver.
-pub(super) struct Flow {
-    pub(super) from: NodeId,
-    pub(super) to: NodeId,
-    pub(super) kind: FlowKind,
-    resource: Resource,
-    action: Option<SourceAction>,
-    /// Invariant: in the order of due times, and of sending where they are equal.
-    queue: Queue,
-    /// Makes the announcement that the link is whole again.
-    announce: Option<Announce>,
-    /// When the last packet that was sent is due.
-    pub(super) last_due: u64,
-    /// Its place in the schedule.
-    pub(super) scheduled: Option<u64>,
-    /// For how long packets that cannot get through are sent again.
-    pub(super) patience_ns: u64,
-    /// When the sender gives up, while something waits and nothing gets through.
-    pub(super) gives_up: Option<u64>,
-    /// Sum over the packets' kinds.
-    kinds: u64,
+impl Way {
+    /// Nothing gets through, and what is no connection is lost.
+    pub(super) const CUT: Way = Way(1);
+    /// Nothing gets through for the moment.
+    pub(super) const HELD: Way = Way(2);
+    /// Packets take time.
+    pub(super) const TIMED: Way = Way(4);
+    /// The receiver's host is gone.
+    pub(super) const DOWN: Way = Way(8);
+
+    pub(super) fn has(self, other: Way) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// With the other, or without it.
+    #[must_use]
+    pub(super) fn with(self, other: Way, on: bool) -> Way {
+        Way(if on {
+            self.0 | other.0
+        } else {
+            self.0 & !other.0
+        })
+    }
+
+    /// Whether packets arrive.
+    pub(super) fn passes(self) -> bool {
+        self.0 & (Way::CUT.0 | Way::HELD.0 | Way::DOWN.0) == 0
+    }
 }
 
+/// Packets of one sender to one receiver.
+#[repr(align(64))]
+pub(super) struct Flow {
+    /// The packet that comes first. Invariant: none only when none waits.
+    first: Option<Packet>,
+    /// What few flows need.
+    more: Option<Box<More>>,
+    /// Sum over the packets' kinds.
+    kinds: u64,
+    action: SourceAction,
+    pub(super) link: LinkId,
+    pub(super) sent: u32,
+    pub(super) arrived: u32,
+    pub(super) kind: FlowKind,
+    pub(super) way: Way,
+    /// What waits has changed since it was last told.
+    changed: bool,
+}
+
+const _: () = assert!(size_of::<Option<Flow>>() == 64, "a flow is one cache line");
+
 impl Flow {
+    /// A flow of this number.
     pub(super) fn new(
-        from: NodeId,
-        to: NodeId,
+        net: &Net,
+        id: FlowId,
+        (from, to): (NodeId, NodeId),
         kind: FlowKind,
+        identity: u64,
         site: &'static Location<'static>,
     ) -> Flow {
+        let pair = u64::from(from.0) << 16 | u64::from(to.0);
+        let action = net.action(Offer {
+            kind: ActionKind::Deliver,
+            what: u64::from(id),
+            identity: mix2(mix(pair ^ 0x666c_6f77), identity),
+            node: to,
+            resource: &Resource::at(ResourceKind::Link, site),
+            site,
+        });
         Flow {
-            from,
-            to,
-            kind,
-            resource: Resource::at(ResourceKind::Link, site),
-            action: None,
-            queue: VecDeque::new(),
-            announce: None,
-            last_due: 0,
-            scheduled: None,
-            patience_ns: u64::MAX,
-            gives_up: None,
+            first: None,
+            more: None,
             kinds: 0,
+            action,
+            link: 0,
+            sent: 0,
+            arrived: 0,
+            kind,
+            way: Way::default(),
+            changed: false,
         }
     }
 
-    /// Makes its action, now that its number is known.
-    pub(super) fn enter(
-        &mut self,
-        net: &Net,
-        id: FlowId,
-        identity: u64,
-        site: &'static Location<'static>,
-    ) {
-        let pair = u64::from(self.from.0) << 16 | u64::from(self.to.0);
-        self.action = Some(net.action(Offer {
-            kind: ActionKind::Deliver,
-            what: id as u64,
-            identity: mix2(mix(pair ^ 0x666c_6f77), identity),
-            node: self.to,
-            resource: &self.resource,
-            site,
-        }));
-    }
-
-    pub(super) fn action(&self) -> SourceAction {
-        self.action.expect("cct bug: a flow without its action")
+    /// Offers the arrival of the next packet, or not, and tells what waits if that changed.
+    #[inline]
+    pub(super) fn offer(&mut self, offered: bool) {
+        if std::mem::take(&mut self.changed) {
+            let state = self.kinds.wrapping_add(self.len() as u64);
+            self.action.offer_in_state(offered, state);
+        } else {
+            self.action.offer(offered);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.first.is_none()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.queue.len()
+        let later = self.more.as_ref().map_or(0, |more| more.later.len());
+        usize::from(self.first.is_some()) + later
     }
 
-    pub(super) fn push(&mut self, packet: Packet) {
-        self.last_due = self.last_due.max(packet.due_ns);
-        self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
-        // From the back: few are overtaken by what is sent later.
-        let later = self.queue.iter().rev();
-        let overtaken = later
-            .take_while(|other| other.due_ns > packet.due_ns)
-            .count();
-        self.queue.insert(self.queue.len() - overtaken, packet);
-        self.publish();
+    /// What it needs besides the usual, if anything.
+    #[inline]
+    pub(super) fn more(&self) -> Option<&More> {
+        self.more.as_deref()
     }
 
-    /// Gives it room for packets, if it has none.
-    pub(super) fn lend(&mut self, spare: &mut Vec<Queue>) {
-        if self.queue.capacity() == 0 {
-            self.queue = spare.pop().unwrap_or_default();
+    /// Room for what it needs besides the usual; from `spare`, if there is some.
+    pub(super) fn more_mut(&mut self, spare: &mut Vec<Box<More>>) -> &mut More {
+        self.more
+            .get_or_insert_with(|| spare.pop().unwrap_or_default())
+    }
+
+    /// Gives back room that it needs no longer.
+    #[inline]
+    pub(super) fn tidy(&mut self, spare: &mut Vec<Box<More>>) {
+        if let Some(more) = self.more.take_if(|more| more.is_idle()) {
+            spare.push(more);
         }
     }
 
-    /// Gives back its room, if nothing is in it.
-    pub(super) fn give_back(&mut self, spare: &mut Vec<Queue>) {
-        if self.queue.is_empty() && self.queue.capacity() > 0 {
-            spare.push(std::mem::take(&mut self.queue));
-        }
+    /// When the last packet that was sent is due, if that is still to come.
+    pub(super) fn last_due(&self) -> u64 {
+        self.more().map_or(0, |more| more.last_due)
     }
 
-    pub(super) fn announces(&mut self, announce: Announce) {
-        self.announce = Some(announce);
+    /// Its place in the schedule.
+    pub(super) fn scheduled(&self) -> Option<u64> {
+        self.more()?.scheduled
+    }
+
+    /// When the sender gives up, while something waits and nothing gets through.
+    pub(super) fn gives_up(&self) -> Option<u64> {
+        self.more()?.gives_up
     }
 
     pub(super) fn announcement(&self) -> Option<Box<dyn Arrival>> {
-        self.announce.as_ref().map(|announce| announce())
+        let announce = self.more()?.announce.as_ref();
+        announce.map(|announce| announce())
+    }
+
+    /// Puts a packet on its way. Those that wait are in the order of due times, and of sending where
+    /// they are equal.
+    #[inline]
+    pub(super) fn push(&mut self, packet: Packet, spare: &mut Vec<Box<More>>) {
+        self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
+        self.changed = true;
+        let due_ns = packet.due_ns;
+        match &self.first {
+            None => self.first = Some(packet),
+            Some(first) if first.due_ns > due_ns => {
+                if let Some(before) = self.first.replace(packet) {
+                    self.more_mut(spare).later.push_front(before);
+                }
+            }
+            Some(_) => self.more_mut(spare).insert(packet),
+        }
+        if due_ns > world_time_ns() {
+            let more = self.more_mut(spare);
+            more.last_due = more.last_due.max(due_ns);
+        }
     }
 
     /// When the next packet may arrive.
+    #[inline]
     pub(super) fn next_due(&self) -> Option<u64> {
-        self.queue.front().map(|packet| packet.due_ns)
+        self.first.as_ref().map(|packet| packet.due_ns)
     }
 
     /// Of how many packets one may arrive now.
     pub(super) fn arrivable(&self) -> u32 {
-        let now = cct_executor::shim::world_time_ns();
+        let now = world_time_ns();
         let overtaking = match self.kind {
             FlowKind::Loose => OVERTAKING,
             _ => 1,
         };
-        let first = self.queue.iter().take(overtaking);
+        let first = self.packets().take(overtaking);
         first.take_while(|packet| packet.due_ns <= now).count() as u32
     }
 
+    fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let later = self.more().map(|more| more.later.iter());
+        self.first.iter().chain(later.into_iter().flatten())
+    }
+
     /// Takes one of the packets that may arrive now.
+    #[inline]
     pub(super) fn take(&mut self, nth: usize) -> Option<Box<dyn Arrival>> {
-        let packet = self.queue.remove(nth)?;
+        let packet = match nth.checked_sub(1) {
+            None => self.pop_first(),
+            Some(nth) => self.more.as_mut()?.later.remove(nth),
+        }?;
         self.kinds = self.kinds.wrapping_sub(mix(packet.arrival.kind()));
-        self.publish();
+        self.changed = true;
         Some(packet.arrival)
     }
 
+    #[inline]
+    fn pop_first(&mut self) -> Option<Packet> {
+        let next = self.more.as_mut().and_then(|more| more.later.pop_front());
+        std::mem::replace(&mut self.first, next)
+    }
+
+    fn push_first(&mut self, packet: Packet, spare: &mut Vec<Box<More>>) {
+        if let Some(next) = self.first.replace(packet) {
+            self.more_mut(spare).later.push_front(next);
+        }
+    }
+
     /// Makes the first packet late, and those that must not overtake it.
-    pub(super) fn delay_first(&mut self, delay: Duration) {
-        let Some(mut first) = self.queue.pop_front() else {
+    pub(super) fn delay_first(&mut self, delay: Duration, spare: &mut Vec<Box<More>>) {
+        let Some(mut first) = self.pop_first() else {
             return;
         };
-        let now = cct_executor::shim::world_time_ns();
         let delay_ns = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-        first.due_ns = first.due_ns.max(now).saturating_add(delay_ns);
+        let due_ns = first.due_ns.max(world_time_ns()).saturating_add(delay_ns);
+        first.due_ns = due_ns;
         if self.kind == FlowKind::Loose {
-            let at = self
-                .queue
-                .partition_point(|other| other.due_ns <= first.due_ns);
-            return self.queue.insert(at, first);
+            // Behind those that are due when it is.
+            match self.first.take_if(|next| next.due_ns <= due_ns) {
+                None => self.push_first(first, spare),
+                Some(next) => {
+                    self.first = Some(next);
+                    self.more_mut(spare).insert(first);
+                }
+            }
+            return;
         }
-        for later in &mut self.queue {
-            later.due_ns = later.due_ns.max(first.due_ns);
+        self.push_first(first, spare);
+        let more = self.more_mut(spare);
+        for later in &mut more.later {
+            later.due_ns = later.due_ns.max(due_ns);
         }
-        self.last_due = self.last_due.max(first.due_ns);
-        self.queue.push_front(first);
+        more.last_due = more.last_due.max(due_ns);
     }
 
     pub(super) fn first(&self) -> Option<&dyn Arrival> {
-        self.queue.front().map(|packet| &*packet.arrival)
+        self.first.as_ref().map(|packet| &*packet.arrival)
     }
 
     /// Takes the first packet, to be given back with [`put_first`](Self::put_first).
     pub(super) fn take_first(&mut self) -> Option<Packet> {
-        let packet = self.queue.pop_front()?;
+        let packet = self.pop_first()?;
         self.kinds = self.kinds.wrapping_sub(mix(packet.arrival.kind()));
         Some(packet)
     }
 
-    pub(super) fn put_first(&mut self, packet: Packet) {
+    pub(super) fn put_first(&mut self, packet: Packet, spare: &mut Vec<Box<More>>) {
         self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
-        self.queue.push_front(packet);
-        self.publish();
+        self.changed = true;
+        self.push_first(packet, spare);
     }
 
     /// Takes everything.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Box<dyn Arrival>> + use<> {
         self.kinds = 0;
-        let queue = std::mem::take(&mut self.queue);
-        self.publish();
-        queue.into_iter().map(|packet| packet.arrival)
-    }
-
-    fn publish(&self) {
-        self.resource
-            .set_state(self.kinds.wrapping_add(self.queue.len() as u64));
+        self.changed = true;
+        let later = self
+            .more
+            .as_mut()
+            .map(|more| std::mem::take(&mut more.later));
+        let all = self.first.take().into_iter();
+        all.chain(later.into_iter().flatten())
+            .map(|packet| packet.arrival)
     }
 }

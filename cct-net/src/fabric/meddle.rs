@@ -1,6 +1,6 @@
 //! What faults do to single packets that are on their way.
 
-use super::flow::FlowKind;
+use super::flow::{Flow, FlowKind, Packet};
 use super::{FlowId, Net, Network, Todo, Verdict, link};
 use cct_executor::node::{self, NodeId};
 use std::time::Duration;
@@ -9,20 +9,22 @@ impl Network {
     /// The flows between these nodes with something on its way, in the order of their links.
     pub(crate) fn busy(net: &Net, among: &[NodeId]) -> Vec<FlowId> {
         net.state.with(|state| {
-            let between = state
-                .links
-                .iter()
-                .filter(|((from, to), _)| from != to && among.contains(from) && among.contains(to));
-            let flows = between.flat_map(|(_, link)| link.flows.iter().copied());
-            flows.filter(|&id| !state.flows[id].is_empty()).collect()
+            let among = |node| among.contains(node);
+            let links = state.tables.links.iter().map(|(_, link)| link);
+            let between =
+                links.filter(|link| link.from != link.to && among(&link.from) && among(&link.to));
+            let flows = between.flat_map(|link| link.flows());
+            let busy = |id: &FlowId| state.tables.get(*id).is_some_and(|flow| !flow.is_empty());
+            flows.filter(busy).collect()
         })
     }
 
     /// What reports call the first packet of a flow.
     pub(crate) fn describe_first(&self, id: FlowId) -> String {
         let found = self.state.with(|state| {
-            let flow = state.flows.get(id)?;
-            Some((flow.first()?.label(), flow.from, flow.to))
+            let first = state.tables.get(id)?.first()?.label();
+            let link = state.tables.link_of(id)?;
+            Some((first, link.from, link.to))
         });
         let Some((label, from, to)) = found else {
             return String::new();
@@ -38,18 +40,19 @@ impl Network {
         }
         let (done, todo) = net.state.with(|state| {
             let mut todo = Todo::default();
-            let Some(flow) = state.flows.get_mut(id).filter(|flow| !flow.is_empty()) else {
+            if state.tables.get(id).is_none_or(Flow::is_empty) {
                 return (false, todo);
-            };
+            }
+            let (flow, spare) = state.tables.flow(id);
             match verdict {
-                Verdict::DeliverAfter(delay) => flow.delay_first(delay),
+                Verdict::DeliverAfter(delay) => flow.delay_first(delay, spare),
                 Verdict::Drop if flow.kind == FlowKind::Reliable => {
-                    flow.delay_first(Duration::from_nanos(link::RETRANSMISSION_NS));
+                    flow.delay_first(Duration::from_nanos(link::RETRANSMISSION_NS), spare);
                 }
                 Verdict::Drop => {
-                    let (from, to) = (flow.from, flow.to);
+                    let link = flow.link;
                     todo.lost.extend(flow.take(0));
-                    state.link(from, to).counts.lost += 1;
+                    state.tables.links.get_mut(link).lost(1);
                     state.counts.lost += 1;
                 }
                 Verdict::Pass | Verdict::Duplicate => {}
@@ -64,9 +67,10 @@ impl Network {
 
     /// Copying is the sender's business, so it happens outside of the cell.
     fn double(net: &Net, id: FlowId) -> bool {
-        let first = net
-            .state
-            .with(|state| state.flows.get_mut(id)?.take_first());
+        let first = net.state.with(|state| {
+            let found = state.tables.has_flow(id);
+            found.then(|| state.tables.flow(id).0.take_first())?
+        });
         let Some(first) = first else {
             return false;
         };
@@ -74,10 +78,10 @@ impl Network {
         let copy = first.arrival.copy();
         let done = copy.is_some();
         net.state.with(|state| {
-            let flow = &mut state.flows[id];
-            flow.put_first(first);
+            let (flow, spare) = state.tables.flow(id);
+            flow.put_first(first, spare);
             if let Some(arrival) = copy {
-                flow.put_first(super::Packet { arrival, due_ns });
+                flow.put_first(Packet { arrival, due_ns }, spare);
             }
             state.refresh(id);
             state.set_alarm();

@@ -18,6 +18,7 @@ pub(crate) mod link;
 mod links;
 mod meddle;
 pub(crate) mod stats;
+mod tables;
 
 pub use control::{
     CrashStyle, cut_one_way, heal, heal_all, hold, isolate, partition, partition_groups, release,
@@ -28,10 +29,8 @@ pub use stats::Statistics;
 
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, ActionSource, Alarm, Shared, Source};
-use flow::{Announce, Flow, FlowKind, Packet, Queue};
-use link::{Link, Rule};
-use links::Links;
-use slab::Slab;
+use flow::{Announce, Flow, FlowKind, Packet, Way};
+use link::{LinkId, Rule};
 use stats::Counts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -39,6 +38,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
+use tables::Tables;
 
 /// Something on its way to a node.
 pub(crate) trait Arrival: Send + 'static {
@@ -64,7 +64,7 @@ pub(crate) trait Arrival: Send + 'static {
 }
 
 /// Number of a flow in its world.
-pub(crate) type FlowId = usize;
+pub(crate) type FlowId = u32;
 
 /// All that is on its way in one world.
 pub(crate) struct Network {
@@ -76,10 +76,9 @@ pub(crate) type Net = Source<Network>;
 
 #[derive(Default)]
 struct State {
-    links: Links,
+    tables: Tables,
     /// What links do that nobody configured.
     default_delivery: Delivery,
-    flows: Slab<Flow>,
     /// Flows whose next packet is not due yet, by time.
     schedule: BTreeSet<(u64, FlowId)>,
     /// Flows that are blocked and whose senders give up, by time.
@@ -90,8 +89,6 @@ struct State {
     styles: BTreeMap<u16, CrashStyle>,
     next_crash: BTreeMap<u16, CrashStyle>,
     counts: Counts,
-    /// Empty queues, for flows that have none.
-    spare: Vec<Queue>,
     /// Called after each arrival.
     watcher: Option<Watcher>,
 }
@@ -111,7 +108,10 @@ struct Todo {
 /// Outside a world.
 pub(crate) fn network() -> io::Result<Net> {
     shim::source(|| Network {
-        state: Shared::new(State::default()),
+        state: Shared::new(State {
+            tables: Tables::obtain(),
+            ..State::default()
+        }),
     })
     .ok_or_else(|| {
         io::Error::new(
@@ -132,18 +132,22 @@ impl Network {
         identity: u64,
         site: &'static Location<'static>,
     ) -> FlowId {
-        let mut flow = Flow::new(from, to, kind, site);
-        let id = net.state.with(|state| state.flows.vacant_key());
-        flow.enter(net, id, identity, site);
+        let id = net.state.with(|state| state.tables.next_flow());
+        let flow = Flow::new(net, id, (from, to), kind, identity, site);
         net.state.with(|state| {
-            state.link(from, to).flows.push(id);
-            state.flows.insert(flow)
-        })
+            let down = state.down.contains(&to.0);
+            let link = state.link(from, to);
+            state.tables.add_flow(flow, link, down);
+        });
+        id
     }
 
     /// Has the flow announce itself whenever its link was cut and is whole again.
     pub(crate) fn announces(net: &Net, id: FlowId, announce: Announce) {
-        net.state.with(|state| state.flows[id].announces(announce));
+        net.state.with(|state| {
+            let (flow, spare) = state.tables.flow(id);
+            flow.more_mut(spare).announce = Some(announce);
+        });
     }
 
     /// Sends the flow's announcement now, as when its link became whole.
@@ -165,21 +169,17 @@ impl Network {
     pub(crate) fn close(net: &Network, id: FlowId) {
         let todo = net.state.with(|state| {
             let mut todo = Todo::default();
-            let Some(mut flow) = state.flows.try_remove(id) else {
+            let Some(mut flow) = state.tables.remove_flow(id) else {
                 return todo;
             };
-            flow.action().offer(false);
-            state
-                .link(flow.from, flow.to)
-                .flows
-                .retain(|&other| other != id);
-            if let Some(due) = flow.scheduled {
+            if let Some(due) = flow.scheduled() {
                 state.schedule.remove(&(due, id));
             }
-            if let Some(due) = flow.gives_up {
+            if let Some(due) = flow.gives_up() {
                 state.giving_up.remove(&(due, id));
             }
             todo.lost.extend(flow.drain());
+            flow.offer(false);
             todo
         });
         todo.run();
@@ -188,18 +188,39 @@ impl Network {
     /// How long packets of a flow wait while nothing gets through, before they are lost.
     pub(crate) fn set_patience(net: &Network, id: FlowId, patience: Duration) {
         net.state.with(|state| {
-            if let Some(flow) = state.flows.get_mut(id) {
-                flow.patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+            if state.tables.has_flow(id) {
+                let (flow, spare) = state.tables.flow(id);
+                let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+                flow.more_mut(spare).patience_ns = patience_ns;
             }
         });
     }
 
     /// Sends a packet along a flow.
     pub(crate) fn send(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {
+        let accepted = net.state.with(|state| {
+            if state.rule.is_some() || !state.tables.has_flow(id) {
+                return Err(arrival);
+            }
+            let accepted = state.accept(id, arrival, Verdict::Pass);
+            state.refresh(id);
+            state.set_alarm();
+            Ok(accepted)
+        });
+        match accepted {
+            Ok(Ok(_)) => {}
+            Ok(Err(lost)) => lost.lost(),
+            Err(arrival) => Network::send_by_rule(net, id, arrival),
+        }
+    }
+
+    /// The rest of [`send`](Self::send) where there is a rule, or the flow is closed.
+    #[cold]
+    fn send_by_rule(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {
         let envelope = net.state.with(|state| {
-            let flow = state.flows.get(id)?;
-            let (from, to) = (flow.from, flow.to);
-            Some((state.rule.take(), Envelope::new(from, to, &*arrival)))
+            let link = state.tables.link_of(id)?;
+            let envelope = Envelope::new(link.from, link.to, &*arrival);
+            Some((state.rule.take(), envelope))
         });
         let Some((mut rule, envelope)) = envelope else {
             return arrival.lost();
@@ -216,7 +237,18 @@ impl Network {
                 state.rule = rule;
             }
             let mut todo = Todo::default();
-            state.accept(id, arrival, (verdict, copy), &mut todo);
+            if !state.tables.has_flow(id) {
+                todo.lost.push(arrival);
+                return todo;
+            }
+            match (state.accept(id, arrival, verdict), copy) {
+                (Ok(due_ns), Some(arrival)) => {
+                    let (flow, spare) = state.tables.flow(id);
+                    flow.push(Packet { arrival, due_ns }, spare);
+                }
+                (Ok(_), None) => {}
+                (Err(lost), copy) => todo.lost.extend(std::iter::once(lost).chain(copy)),
+            }
             state.refresh(id);
             state.set_alarm();
             todo
@@ -227,7 +259,7 @@ impl Network {
     /// Whether anything is still on its way along a flow.
     pub(crate) fn is_idle(net: &Network, id: FlowId) -> bool {
         net.state
-            .with(|state| state.flows.get(id).is_none_or(Flow::is_empty))
+            .with(|state| state.tables.get(id).is_none_or(Flow::is_empty))
     }
 
     /// Time has come for some packets, and run out for others.
@@ -240,7 +272,8 @@ impl Network {
                     break;
                 }
                 state.schedule.pop_first();
-                state.flows[id].scheduled = None;
+                let (flow, spare) = state.tables.flow(id);
+                flow.more_mut(spare).scheduled = None;
                 state.refresh(id);
             }
             while let Some(&(due, id)) = state.giving_up.first() {
@@ -248,8 +281,8 @@ impl Network {
                     break;
                 }
                 state.giving_up.pop_first();
-                let flow = &mut state.flows[id];
-                flow.gives_up = None;
+                let (flow, spare) = state.tables.flow(id);
+                flow.more_mut(spare).gives_up = None;
                 todo.lost.extend(flow.drain());
                 state.refresh(id);
             }
@@ -260,53 +293,61 @@ impl Network {
     }
 }
 
+impl Drop for Network {
+    fn drop(&mut self) {
+        std::mem::take(&mut self.state.get_mut().tables).give_back();
+    }
+}
+
 impl State {
-    fn link(&mut self, from: NodeId, to: NodeId) -> &mut Link {
-        self.links.entry(from, to, &self.default_delivery)
+    fn link(&mut self, from: NodeId, to: NodeId) -> LinkId {
+        self.tables.links.entry(from, to, &self.default_delivery)
     }
 
     /// Sends a flow's announcement, if it has one and the link lets it through.
     fn announce_on(&mut self, id: FlowId) {
-        let flow = &self.flows[id];
-        let (from, to, last_due) = (flow.from, flow.to, flow.last_due);
+        let (flow, _) = self.tables.flow(id);
+        let (way, link, last_due) = (flow.way, flow.link, flow.last_due());
         let Some(arrival) = flow.announcement() else {
             return;
         };
-        let down = self.down.contains(&to.0);
-        let link = self.link(from, to);
-        if link.cut || down {
+        if way.has(Way::CUT) || way.has(Way::DOWN) {
             return;
         }
-        link.counts.sent(arrival.size());
-        let due_ns = link.due_ns(arrival.size()).max(last_due);
-        self.counts.sent(arrival.size());
-        self.flows[id].push(Packet { arrival, due_ns });
+        let size = arrival.size();
+        let due_ns = self.tables.links.get_mut(link).due_ns(size).max(last_due);
+        self.counts.sent(size);
+        let (flow, spare) = self.tables.flow(id);
+        flow.sent = flow.sent.saturating_add(1);
+        flow.push(Packet { arrival, due_ns }, spare);
     }
 
-    /// Puts a packet on its way, or loses it.
+    /// Puts a packet on its way, and says when it is due; or gives it back, as it is lost.
+    #[inline]
     fn accept(
         &mut self,
         id: FlowId,
         arrival: Box<dyn Arrival>,
-        (verdict, copy): (Verdict, Option<Box<dyn Arrival>>),
-        todo: &mut Todo,
-    ) {
-        let (from, to, kind, last_due) = {
-            let flow = &self.flows[id];
-            (flow.from, flow.to, flow.kind, flow.last_due)
-        };
-        let down = self.down.contains(&to.0);
-        self.counts.sent(arrival.size());
-        let link = self.link(from, to);
-        link.counts.sent(arrival.size());
-        let lost = verdict == Verdict::Drop || down || (link.cut && kind != FlowKind::Reliable);
-        if lost && kind != FlowKind::Reliable {
-            link.counts.lost += 1;
-            self.counts.lost += 1;
-            todo.lost.push(arrival);
-            return todo.lost.extend(copy);
+        verdict: Verdict,
+    ) -> Result<u64, Box<dyn Arrival>> {
+        let size = arrival.size();
+        self.counts.sent(size);
+        let (flow, _) = self.tables.flow(id);
+        flow.sent = flow.sent.saturating_add(1);
+        let (kind, way, link) = (flow.kind, flow.way, flow.link);
+        if kind != FlowKind::Reliable {
+            let lost = verdict == Verdict::Drop || way.has(Way::CUT) || way.has(Way::DOWN);
+            if lost {
+                self.tables.links.get_mut(link).lost(1);
+                self.counts.lost += 1;
+                return Err(arrival);
+            }
         }
-        let mut due_ns = link.due_ns(arrival.size());
+        let mut due_ns = if way.has(Way::TIMED) {
+            self.tables.links.get_mut(link).due_ns(size)
+        } else {
+            shim::world_time_ns()
+        };
         match verdict {
             Verdict::DeliverAfter(delay) => {
                 due_ns = due_ns.saturating_add(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX));
@@ -315,32 +356,28 @@ impl State {
             Verdict::Drop => due_ns = due_ns.saturating_add(link::RETRANSMISSION_NS),
             _ => {}
         }
+        let (flow, spare) = self.tables.flow(id);
         if kind != FlowKind::Loose {
-            due_ns = due_ns.max(last_due);
+            due_ns = due_ns.max(flow.last_due());
         }
-        let flow = &mut self.flows[id];
-        flow.lend(&mut self.spare);
-        flow.push(Packet { arrival, due_ns });
-        if let Some(arrival) = copy {
-            flow.push(Packet { arrival, due_ns });
-        }
+        flow.push(Packet { arrival, due_ns }, spare);
+        Ok(due_ns)
     }
 
     /// Brings a flow's offer up to date.
+    #[inline]
     fn refresh(&mut self, id: FlowId) {
-        let Some(flow) = self.flows.get(id) else {
+        if !self.tables.has_flow(id) {
             return;
-        };
-        let link = self.links.get(flow.from, flow.to);
-        let passes = link.is_some_and(|link| !link.held && !link.cut);
-        let passes = passes && !self.down.contains(&flow.to.0);
+        }
+        let (flow, spare) = self.tables.flow(id);
+        let passes = flow.way.passes();
         let blocked = !passes && !flow.is_empty() && flow.kind == FlowKind::Reliable;
         let due = flow.next_due();
-        let (action, scheduled) = (flow.action(), flow.scheduled);
         let now = shim::world_time_ns();
-        let ready = passes && due.is_some_and(|due| due <= now);
-        action.offer(ready);
+        flow.offer(passes && due.is_some_and(|due| due <= now));
         let wanted = due.filter(|&due| passes && due > now);
+        let scheduled = flow.scheduled();
         if wanted != scheduled {
             if let Some(due) = scheduled {
                 self.schedule.remove(&(due, id));
@@ -348,23 +385,26 @@ impl State {
             if let Some(due) = wanted {
                 self.schedule.insert((due, id));
             }
-            self.flows[id].scheduled = wanted;
+            flow.more_mut(spare).scheduled = wanted;
         }
-        if blocked != self.flows[id].gives_up.is_some() {
+        if blocked != flow.gives_up().is_some() {
             self.set_giving_up(id, blocked);
         }
+        let (flow, spare) = self.tables.flow(id);
+        flow.tidy(spare);
     }
 
     /// Starts to count how long a sender waits, or stops.
     #[cold]
     fn set_giving_up(&mut self, id: FlowId, blocked: bool) {
-        let flow = &mut self.flows[id];
-        if let Some(due) = flow.gives_up.take() {
+        let (flow, spare) = self.tables.flow(id);
+        let more = flow.more_mut(spare);
+        if let Some(due) = more.gives_up.take() {
             self.giving_up.remove(&(due, id));
         }
-        if blocked && flow.patience_ns < u64::MAX {
-            let due = shim::world_time_ns().saturating_add(flow.patience_ns);
-            flow.gives_up = Some(due);
+        if blocked && more.patience_ns < u64::MAX {
+            let due = shim::world_time_ns().saturating_add(more.patience_ns);
+            more.gives_up = Some(due);
             self.giving_up.insert((due, id));
         }
     }
@@ -375,18 +415,28 @@ impl State {
         style.copied().unwrap_or_default()
     }
 
+    /// The flows to a node, by number.
+    fn flows_to(&self, node: NodeId) -> Vec<FlowId> {
+        let flows = self.tables.iter();
+        let to = flows.filter(|(_, flow)| self.tables.links.get(flow.link).to == node);
+        to.map(|(id, _)| id).collect()
+    }
+
     /// Brings all flows to a node up to date.
     fn refresh_node(&mut self, node: NodeId) {
-        let to = |(id, flow): (FlowId, &Flow)| (flow.to == node).then_some(id);
-        let flows: Vec<FlowId> = self.flows.iter().filter_map(to).collect();
-        flows.into_iter().for_each(|id| self.refresh(id));
+        let down = self.down.contains(&node.0);
+        for id in self.flows_to(node) {
+            let (flow, _) = self.tables.flow(id);
+            flow.way = flow.way.with(Way::DOWN, down);
+            self.refresh(id);
+        }
         self.set_alarm();
     }
 
-    /// Brings all flows of a link up to date.
-    fn refresh_link(&mut self, from: NodeId, to: NodeId) {
-        for at in 0..self.link(from, to).flows.len() {
-            let id = self.link(from, to).flows[at];
+    /// A link has changed: brings all its flows up to date.
+    fn refresh_link(&mut self, link: LinkId) {
+        self.tables.link_changed(link);
+        for id in self.tables.flows_of(link) {
             self.refresh(id);
         }
         self.set_alarm();
@@ -427,7 +477,7 @@ impl ActionSource for Network {
         let id = what as FlowId;
         let choices = self
             .state
-            .with(|state| state.flows.get(id).map_or(0, Flow::arrivable));
+            .with(|state| state.tables.get(id).map_or(0, Flow::arrivable));
         let at = match choices {
             0 => return,
             1 => 0,
@@ -435,13 +485,12 @@ impl ActionSource for Network {
             n => shim::choose(n, "which datagram arrives"),
         };
         let (arrival, watcher) = self.state.with(|state| {
-            let Some(flow) = state.flows.get_mut(id) else {
+            if !state.tables.has_flow(id) {
                 return (None, None);
-            };
+            }
+            let (flow, _) = state.tables.flow(id);
             let arrival = flow.take(at as usize);
-            flow.give_back(&mut state.spare);
-            let (from, to) = (flow.from, flow.to);
-            state.link(from, to).counts.arrived += 1;
+            flow.arrived = flow.arrived.saturating_add(1);
             state.counts.arrived += 1;
             state.refresh(id);
             state.set_alarm();
@@ -462,7 +511,8 @@ impl ActionSource for Network {
             if silent {
                 state.down.insert(node.0);
             }
-            for (_, flow) in state.flows.iter_mut().filter(|(_, flow)| flow.to == node) {
+            for id in state.flows_to(node) {
+                let (flow, _) = state.tables.flow(id);
                 // The host of a process that died answers connections and datagrams.
                 if flow.kind == FlowKind::Fifo || silent && flow.kind == FlowKind::Loose {
                     todo.lost.extend(flow.drain());

@@ -1,8 +1,7 @@
 //! What went over the network.
 
 use super::State;
-use super::link::Link;
-use cct_executor::node::NodeId;
+use super::link::{Link, LinkId};
 use std::fmt::Write as _;
 
 /// Packets and bytes, of the whole network in one iteration.
@@ -49,17 +48,22 @@ impl State {
             bytes,
             arrived,
             lost,
-            in_flight: self.flows.iter().map(|(_, flow)| flow.len() as u64).sum(),
+            in_flight: self.tables.iter().map(|(_, flow)| flow.len() as u64).sum(),
         }
     }
 
     /// One line for each link with traffic, or in a state worth knowing.
     pub(super) fn snapshot(&self) -> Vec<String> {
-        let line = |((from, to), link): ((NodeId, NodeId), &Link)| {
-            let waiting: usize = link.flows.iter().map(|&id| self.flows[id].len()).sum();
+        let line = |(_, link): (LinkId, &Link)| {
+            let (mut counts, mut waiting) = (link.counts(), 0);
+            for flow in link.flows().filter_map(|id| self.tables.get(id)) {
+                counts.sent += u64::from(flow.sent);
+                counts.arrived += u64::from(flow.arrived);
+                waiting += flow.len();
+            }
             let mut text = format!(
-                "{from} -> {to}: {} sent, {} arrived, {} lost, {waiting} on their way",
-                link.counts.sent, link.counts.arrived, link.counts.lost
+                "{} -> {}: {} sent, {} arrived, {} lost, {waiting} on their way",
+                link.from, link.to, counts.sent, counts.arrived, counts.lost
             );
             if link.cut {
                 let _ = write!(text, ", cut");
@@ -69,6 +73,6 @@ impl State {
             }
             text
         };
-        self.links.iter().map(line).collect()
+        self.tables.links.iter().map(line).collect()
     }
 }

@@ -88,7 +88,8 @@ impl<M: Send + 'static> Builder<M> {
         let registry = registry().expect("cct bug: a network without a world");
         let name = registry.name::<M>(&self.name)?;
         let here = node::current();
-        let inbox = registry.slot::<M>(name, here, self.looks.variant, site);
+        let room = registry.room::<M>(name, self.looks.variant);
+        let inbox = registry.slot(&room, here, site);
         let Some(binding) = inbox.bind() else {
             let message = format!(
                 "mailbox `{}` is bound on node `{}` already",
@@ -107,15 +108,14 @@ impl<M: Send + 'static> Builder<M> {
             from: here,
             site,
         };
-        let lines = registry.lines::<M>(&route);
+        let lines = registry.lines(&route);
         let outbox = Outbox {
             net,
             registry,
-            name,
             route,
             copy: self.copy,
-            looks: self.looks,
-            site,
+            label: self.looks.label,
+            room,
             lines,
         };
         Ok(Mailbox::new(self.name, Arc::new(outbox), inbox, binding))

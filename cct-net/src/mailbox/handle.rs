@@ -1,13 +1,14 @@
 //! The two ends that user code holds.
 
 use super::Peer;
-use super::builder::{Builder, Looks};
+use super::builder::Builder;
 use super::letter::Letter;
-use super::line::{Line, Lines, Route};
+use super::line::{Lines, Route};
 use super::peer::no_node;
 use super::registry::Registry;
+use super::room::Room;
 use super::slot::{Event, Slot};
-use crate::fabric::{Net, Network};
+use crate::fabric::{FlowId, Net, Network};
 use cct_executor::node::{self, NodeId};
 use cct_executor::shim::{OpKind, Source};
 use std::fmt;
@@ -34,53 +35,61 @@ pub struct Sender<M: Send + 'static>(pub(super) Arc<Outbox<M>>);
 pub(super) struct Outbox<M> {
     pub(super) net: Net,
     pub(super) registry: Source<Registry>,
-    pub(super) name: u64,
     pub(super) route: Route,
     pub(super) copy: Option<fn(&M) -> M>,
-    pub(super) looks: Looks<M>,
-    pub(super) site: &'static Location<'static>,
-    pub(super) lines: Arc<Lines<M>>,
+    /// What reports call messages.
+    pub(super) label: &'static str,
+    pub(super) room: Arc<Room<M>>,
+    pub(super) lines: Arc<Lines>,
 }
 
 impl<M: Send + 'static> Outbox<M> {
     #[track_caller]
     fn send(&self, to: impl Peer, message: M) -> io::Result<()> {
-        let line = self.line(to.node()?)?;
-        line.to.sync_point(OpKind::Send, Location::caller());
-        self.send_on(line, message);
+        let to = to.node()?;
+        let flow = self.line(to)?;
+        self.room.send_point(to, Location::caller());
+        self.send_on(flow, to, message);
         Ok(())
     }
 
     /// Sends without a scheduling point.
     pub(super) fn send_now(&self, to: NodeId, message: M) -> io::Result<()> {
-        self.send_on(self.line(to)?, message);
+        self.send_on(self.line(to)?, to, message);
         Ok(())
     }
 
-    fn send_on(&self, line: Line<M>, message: M) {
+    fn send_on(&self, flow: FlowId, to: NodeId, message: M) {
         let letter = Letter {
-            to: line.to,
+            room: self.room.clone(),
+            to,
             from: self.route.from,
+            kind: self.room.kind(&message),
             message,
             copy: self.copy,
-            label: self.looks.label,
+            label: self.label,
         };
-        Network::send(&self.net, line.flow, Box::new(letter));
+        Network::send(&self.net, flow, Box::new(letter));
     }
 
-    fn line(&self, to: NodeId) -> io::Result<Line<M>> {
-        if let Some(line) = self.lines.get(to) {
-            return Ok(line);
+    /// The flow to a node, opened when it is first used.
+    fn line(&self, to: NodeId) -> io::Result<FlowId> {
+        match self.lines.get(to) {
+            Some(flow) => Ok(flow),
+            None => self.open(to),
         }
+    }
+
+    #[cold]
+    fn open(&self, to: NodeId) -> io::Result<FlowId> {
         if node::name_of(to).is_none() {
             return Err(no_node(to));
         }
-        let slot = self
-            .registry
-            .slot::<M>(self.name, to, self.looks.variant, self.site);
-        let line = Line::open(&self.net, self.route, to, slot);
-        self.lines.set(to, line.clone());
-        Ok(line)
+        // The receiving end is there before anything is sent to it.
+        self.registry.slot(&self.room, to, self.route.site);
+        let flow = self.route.open(&self.net, to, &self.room);
+        self.lines.set(to, flow);
+        Ok(flow)
     }
 }
 

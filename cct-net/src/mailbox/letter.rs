@@ -1,15 +1,19 @@
 //! What travels: messages, and the news that a session is a new one.
 
-use super::slot::{Event, Slot};
+use super::room::Room;
+use super::slot::Event;
 use crate::fabric::Arrival;
 use cct_executor::node::NodeId;
 use std::sync::Arc;
 
 /// A message on its way.
 pub(super) struct Letter<M> {
-    pub(super) to: Arc<Slot<M>>,
+    pub(super) room: Arc<Room<M>>,
+    pub(super) to: NodeId,
     pub(super) from: NodeId,
     pub(super) message: M,
+    /// Its share of the abstract state.
+    pub(super) kind: u64,
     pub(super) copy: Option<fn(&M) -> M>,
     pub(super) label: &'static str,
 }
@@ -17,15 +21,20 @@ pub(super) struct Letter<M> {
 impl<M: Send + 'static> Arrival for Letter<M> {
     fn arrive(self: Box<Self>) {
         let Letter {
-            to, from, message, ..
+            room,
+            to,
+            from,
+            message,
+            kind,
+            ..
         } = *self;
-        to.put(Event::Message { from, message });
+        room.put(to, Event::Message { from, message }, Some(kind));
     }
 
     fn copy(&self) -> Option<Box<dyn Arrival>> {
         let copy = self.copy?;
         Some(Box::new(Letter {
-            to: self.to.clone(),
+            room: self.room.clone(),
             message: copy(&self.message),
             ..*self
         }))
@@ -36,7 +45,7 @@ impl<M: Send + 'static> Arrival for Letter<M> {
     }
 
     fn kind(&self) -> u64 {
-        self.to.kind(&self.message)
+        self.kind
     }
 
     fn label(&self) -> &'static str {
@@ -46,13 +55,15 @@ impl<M: Send + 'static> Arrival for Letter<M> {
 
 /// The session with a peer is a new one.
 pub(super) struct Greeting<M> {
-    pub(super) to: Arc<Slot<M>>,
+    pub(super) room: Arc<Room<M>>,
+    pub(super) to: NodeId,
     pub(super) from: NodeId,
 }
 
 impl<M: Send + 'static> Arrival for Greeting<M> {
     fn arrive(self: Box<Self>) {
-        self.to.put(Event::Reconnected { from: self.from });
+        let event = Event::Reconnected { from: self.from };
+        self.room.put(self.to, event, None);
     }
 
     fn size(&self) -> usize {

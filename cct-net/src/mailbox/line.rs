@@ -1,7 +1,7 @@
 //! Lines: the ways of a mailbox's messages from one node to others.
 
 use super::letter::Greeting;
-use super::slot::Slot;
+use super::room::Room;
 use crate::fabric::flow::FlowKind;
 use crate::fabric::{FlowId, Net, Network};
 use cct_executor::node::NodeId;
@@ -20,66 +20,60 @@ pub(super) struct Route {
     pub(super) site: &'static Location<'static>,
 }
 
-/// The way to one receiver.
-pub(super) struct Line<M> {
-    pub(super) flow: FlowId,
-    pub(super) to: Arc<Slot<M>>,
-}
+/// No line yet.
+const NONE: FlowId = FlowId::MAX;
 
-/// The ways from a node, by receiver. They outlive the node's crashes: what was sent before may
-/// still arrive.
-pub(super) struct Lines<M>(Shared<Vec<Option<Line<M>>>>);
+/// The ways from a node: their flows, by receiver. They outlive the node's crashes: what was sent
+/// before may still arrive.
+pub(super) struct Lines(Shared<Vec<FlowId>>);
 
-impl<M> Clone for Line<M> {
-    fn clone(&self) -> Self {
-        Line {
-            flow: self.flow,
-            to: self.to.clone(),
-        }
-    }
-}
-
-impl<M: Send + 'static> Line<M> {
-    pub(super) fn open(net: &Net, route: Route, to: NodeId, slot: Arc<Slot<M>>) -> Line<M> {
-        let Route { from, kind, .. } = route;
-        let identity = mix2(route.name, u64::from(kind == FlowKind::Loose));
-        let flow = Network::open(net, from, to, kind, identity, route.site);
-        if route.sessions {
-            let to = slot.clone();
+impl Route {
+    /// Opens the way to a receiver.
+    pub(super) fn open<M: Send + 'static>(
+        self,
+        net: &Net,
+        to: NodeId,
+        room: &Arc<Room<M>>,
+    ) -> FlowId {
+        let Route { from, kind, .. } = self;
+        let identity = mix2(self.name, u64::from(kind == FlowKind::Loose));
+        let flow = Network::open(net, from, to, kind, identity, self.site);
+        if self.sessions {
+            let room = room.clone();
             let greeting = move || {
-                Box::new(Greeting {
-                    to: to.clone(),
-                    from,
-                }) as Box<_>
+                let room = room.clone();
+                Box::new(Greeting { room, to, from }) as Box<_>
             };
             Network::announces(net, flow, Box::new(greeting));
         }
-        Line { flow, to: slot }
+        flow
     }
 }
 
-impl<M> Lines<M> {
-    pub(super) fn new() -> Lines<M> {
+impl Lines {
+    pub(super) fn new() -> Lines {
         Lines(Shared::new(Vec::new()))
     }
 
-    pub(super) fn get(&self, to: NodeId) -> Option<Line<M>> {
-        self.0
-            .with(|lines| lines.get(usize::from(to.0)).cloned().flatten())
+    #[inline]
+    pub(super) fn get(&self, to: NodeId) -> Option<FlowId> {
+        let flow = self.0.with(|lines| lines.get(usize::from(to.0)).copied());
+        flow.filter(|&flow| flow != NONE)
     }
 
-    pub(super) fn set(&self, to: NodeId, line: Line<M>) {
+    pub(super) fn set(&self, to: NodeId, flow: FlowId) {
         let at = usize::from(to.0);
         self.0.with(|lines| {
             if at >= lines.len() {
-                lines.resize_with(at + 1, || None);
+                lines.resize(at + 1, NONE);
             }
-            lines[at] = Some(line);
+            lines[at] = flow;
         });
     }
 
     pub(super) fn flows(&self) -> Vec<FlowId> {
+        let used = |flow: &FlowId| *flow != NONE;
         self.0
-            .with(|lines| lines.iter().flatten().map(|line| line.flow).collect())
+            .with(|lines| lines.iter().copied().filter(used).collect())
     }
 }

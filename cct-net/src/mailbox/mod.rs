@@ -68,6 +68,7 @@ mod letter;
 mod line;
 mod peer;
 mod registry;
+mod room;
 mod slot;
 mod waiting;
 

@@ -1,9 +1,10 @@
 //! The mailboxes of a world, by name and node.
 
 use super::line::{Lines, Route};
+use super::room::Room;
 use super::slot::Slot;
 use crate::fabric::flow::FlowKind;
-use crate::fabric::{FlowId, Net, Network};
+use crate::fabric::{Net, Network};
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, ActionSource, Shared, Source};
 use cct_executor::words::fingerprint::hash_of;
@@ -22,10 +23,9 @@ pub(super) struct Registry {
 #[derive(Default)]
 struct State {
     names: BTreeMap<String, Name>,
-    /// By name, then by node.
-    slots: BTreeMap<u64, Vec<Option<Known>>>,
+    rooms: BTreeMap<u64, Known>,
     /// By name and node, in order or not.
-    lines: BTreeMap<(u64, u16, bool), SentFrom>,
+    lines: BTreeMap<(u64, u16, bool), Arc<Lines>>,
     down: BTreeSet<u16>,
 }
 
@@ -35,52 +35,31 @@ struct Name {
     message_name: &'static str,
 }
 
-/// A slot, and the same once more to find its type.
+/// A room, and the same once more to find its type.
 #[derive(Clone)]
 struct Known {
-    slot: Arc<dyn Forget>,
+    room: Arc<dyn Forget>,
     any: Arc<dyn Any + Send + Sync>,
 }
 
-/// What happens to any slot when its node goes down, and when it is up again.
+/// What happens in any room when a node goes down, and when it is up again.
 trait Forget: Send + Sync {
-    fn forget(&self);
-    fn wait(&self);
+    fn forget(&self, node: NodeId);
+    fn wait(&self, node: NodeId);
 }
 
-impl<M: Send + 'static> Forget for Slot<M> {
-    fn forget(&self) {
-        Slot::forget(self);
+impl<M: Send + 'static> Forget for Room<M> {
+    fn forget(&self, node: NodeId) {
+        if let Some(slot) = self.slot(node) {
+            slot.forget();
+        }
     }
 
-    fn wait(&self) {
-        Slot::wait(self);
+    fn wait(&self, node: NodeId) {
+        if let Some(slot) = self.slot(node) {
+            slot.wait();
+        }
     }
-}
-
-/// What a sender's lines are asked, whatever they carry.
-trait Flows: Send + Sync {
-    /// All of them.
-    fn all(&self) -> Vec<FlowId>;
-    /// The one to this node.
-    fn to(&self, node: NodeId) -> Option<FlowId>;
-}
-
-impl<M: Send + 'static> Flows for Lines<M> {
-    fn all(&self) -> Vec<FlowId> {
-        self.flows()
-    }
-
-    fn to(&self, node: NodeId) -> Option<FlowId> {
-        self.get(node).map(|line| line.flow)
-    }
-}
-
-/// The lines from a node, and the same once more to find their type.
-#[derive(Clone)]
-struct SentFrom {
-    lines: Arc<dyn Flows>,
-    any: Arc<dyn Any + Send + Sync>,
 }
 
 /// The mailboxes of the running world.
@@ -111,79 +90,69 @@ impl Registry {
         Ok(hash_of(name))
     }
 
+    /// The mailboxes of a name.
+    pub(super) fn room<M: Send + 'static>(
+        &self,
+        name: u64,
+        variant: fn(&M) -> u64,
+    ) -> Arc<Room<M>> {
+        let known = self.state.with(|state| {
+            let known = state.rooms.entry(name).or_insert_with(|| {
+                let room = Arc::new(Room::new(name, variant));
+                Known {
+                    room: room.clone(),
+                    any: room,
+                }
+            });
+            known.any.clone()
+        });
+        let room = known.downcast();
+        room.unwrap_or_else(|_| unreachable!("cct bug: a mailbox of two types"))
+    }
+
     /// The receiving end on a node, made when it is first asked for.
     pub(super) fn slot<M: Send + 'static>(
         &self,
-        name: u64,
+        room: &Room<M>,
         node: NodeId,
-        variant: fn(&M) -> u64,
         site: &'static Location<'static>,
     ) -> Arc<Slot<M>> {
-        let at = usize::from(node.0);
-        let known = self
-            .state
-            .with(|state| state.slots.get(&name)?.get(at).cloned().flatten());
-        let known = known.unwrap_or_else(|| {
-            let slot = Arc::new(Slot::<M>::new(name, variant, site));
+        room.slot(node).unwrap_or_else(|| {
+            let slot = Arc::new(Slot::new(site));
             if self.state.with(|state| state.down.contains(&node.0)) {
                 slot.forget();
             }
-            let known = Known {
-                slot: slot.clone(),
-                any: slot,
-            };
-            self.state.with(|state| {
-                let slots = state.slots.entry(name).or_default();
-                if at >= slots.len() {
-                    slots.resize_with(at + 1, || None);
-                }
-                slots[at] = Some(known.clone());
-            });
-            known
-        });
-        let slot = known.any.downcast();
-        slot.unwrap_or_else(|_| unreachable!("cct bug: a mailbox of two types"))
+            room.add(node, slot.clone());
+            slot
+        })
     }
 
     /// The lines from a node, made when they are first asked for.
-    pub(super) fn lines<M: Send + 'static>(&self, route: &Route) -> Arc<Lines<M>> {
+    pub(super) fn lines(&self, route: &Route) -> Arc<Lines> {
         let key = (route.name, route.from.0, route.kind != FlowKind::Loose);
-        let known = self.state.with(|state| state.lines.get(&key).cloned());
-        let known = known.unwrap_or_else(|| {
-            let lines = Arc::new(Lines::<M>::new());
-            let known = SentFrom {
-                lines: lines.clone(),
-                any: lines,
-            };
-            self.state
-                .with(|state| state.lines.insert(key, known.clone()));
-            known
-        });
-        let lines = known.any.downcast();
-        lines.unwrap_or_else(|_| unreachable!("cct bug: a mailbox of two types"))
+        let make = || Arc::new(Lines::new());
+        self.state
+            .with(|state| state.lines.entry(key).or_insert_with(make).clone())
     }
 
-    /// The slots of a node.
-    fn on(&self, node: NodeId) -> impl Iterator<Item = Arc<dyn Forget>> + use<> {
-        let slots: Vec<Arc<dyn Forget>> = self.state.with(|state| {
-            let slots = state.slots.values();
-            let here = slots.filter_map(|slots| slots.get(usize::from(node.0))?.as_ref());
-            here.map(|known| known.slot.clone()).collect()
-        });
-        slots.into_iter()
+    /// All rooms, in the order of their names.
+    fn rooms(&self) -> Vec<Arc<dyn Forget>> {
+        let room = |known: &Known| known.room.clone();
+        self.state
+            .with(|state| state.rooms.values().map(room).collect())
     }
 
     /// The mailbox was bound anew on a node: sessions with others are new ones.
     pub(super) fn greet(&self, net: &Net, name: u64, node: NodeId) {
-        let known: Vec<(u16, SentFrom)> = self.state.with(|state| {
+        let known: Vec<(u16, Arc<Lines>)> = self.state.with(|state| {
             let named = state.lines.range((name, 0, false)..=(name, u16::MAX, true));
             named.map(|(key, from)| (key.1, from.clone())).collect()
         });
-        for (from, known) in known {
+        for (from, lines) in known {
             let touched = if from == node.0 {
-                known.lines.all()
+                lines.flows()
             } else {
-                known.lines.to(node).into_iter().collect()
+                lines.get(node).into_iter().collect()
             };
             for line in touched {
                 Network::announce(net, line);
@@ -198,11 +167,11 @@ impl ActionSource for Registry {
 
     fn node_down(&self, node: NodeId) {
         self.state.with(|state| state.down.insert(node.0));
-        self.on(node).for_each(|slot| slot.forget());
+        self.rooms().iter().for_each(|room| room.forget(node));
     }
 
     fn node_up(&self, node: NodeId) {
         self.state.with(|state| state.down.remove(&node.0));
-        self.on(node).for_each(|slot| slot.wait());
+        self.rooms().iter().for_each(|room| room.wait(node));
     }
 }

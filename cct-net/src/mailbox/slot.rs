@@ -4,7 +4,6 @@
 use cct_executor::node::NodeId;
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
 use cct_executor::task::coop;
-use cct_executor::words::fingerprint::{mix, mix2};
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::task::{Context, Poll, ready};
@@ -39,20 +38,22 @@ enum Bound {
     Closed,
 }
 
+/// Two cache lines, without the counts of references before them.
+#[repr(align(64))]
 pub(super) struct Slot<M> {
     resource: Resource,
-    /// Stands for the mailbox in kinds.
-    tag: u64,
-    variant: fn(&M) -> u64,
     state: Shared<State<M>>,
 }
+
+const _: () = assert!(size_of::<Slot<u64>>() == 128, "a slot is two cache lines");
 
 struct State<M> {
     bound: Bound,
     /// How often it was bound.
     bindings: u64,
-    queue: VecDeque<Event<M>>,
-    /// Sum over the kinds in the queue.
+    /// What has arrived, each with its share of `kinds`.
+    queue: VecDeque<(u64, Event<M>)>,
+    /// Sum over the queue.
     kinds: u64,
     waiter: Option<Waiter>,
 }
@@ -63,7 +64,7 @@ impl<M> State<M> {
     }
 
     /// Takes everything out, to be dropped outside of the cell.
-    fn empty(&mut self, bound: Bound) -> (VecDeque<Event<M>>, Option<Waiter>) {
+    fn empty(&mut self, bound: Bound) -> (VecDeque<(u64, Event<M>)>, Option<Waiter>) {
         self.bound = bound;
         self.kinds = 0;
         (std::mem::take(&mut self.queue), self.waiter.take())
@@ -71,15 +72,9 @@ impl<M> State<M> {
 }
 
 impl<M> Slot<M> {
-    pub(super) fn new(
-        tag: u64,
-        variant: fn(&M) -> u64,
-        site: &'static Location<'static>,
-    ) -> Slot<M> {
+    pub(super) fn new(site: &'static Location<'static>) -> Slot<M> {
         Slot {
             resource: Resource::at(ResourceKind::Socket, site),
-            tag,
-            variant,
             state: Shared::new(State {
                 bound: Bound::NotYet,
                 bindings: 0,
@@ -87,18 +82,6 @@ impl<M> Slot<M> {
                 kinds: 0,
                 waiter: None,
             }),
-        }
-    }
-
-    /// A message's share of the abstract state: its mailbox and its variant.
-    pub(super) fn kind(&self, message: &M) -> u64 {
-        mix2(self.tag, (self.variant)(message))
-    }
-
-    fn kind_of(&self, event: &Event<M>) -> u64 {
-        match event {
-            Event::Message { message, .. } => mix(self.kind(message)),
-            Event::Reconnected { .. } => mix(self.tag),
         }
     }
 
@@ -137,32 +120,28 @@ impl<M> Slot<M> {
         self.state.with(|state| state.bound = Bound::NotYet);
     }
 
-    /// Something arrives.
-    pub(super) fn put(&self, event: Event<M>) {
-        let kind = self.kind_of(&event);
-        let (refused, waiter) = self.state.with(|state| {
+    /// Something arrives, with its share of the abstract state. Returns it if it is lost, and who is
+    /// to be woken.
+    #[inline]
+    pub(super) fn put(&self, event: Event<M>, share: u64) -> (Option<Event<M>>, Option<Waiter>) {
+        self.state.with(|state| {
             if state.bound == Bound::Closed {
                 return (Some(event), None);
             }
-            state.queue.push_back(event);
-            state.kinds = state.kinds.wrapping_add(kind);
+            state.queue.push_back((share, event));
+            state.kinds = state.kinds.wrapping_add(share);
             self.resource.set_state(state.digest());
             (None, state.waiter.take())
-        });
-        drop(refused);
-        if let Some(waiter) = waiter {
-            waiter.wake();
-        }
+        })
     }
 
     fn pop(&self) -> Option<Event<M>> {
-        let event = self.state.with(|state| {
-            let event = state.queue.pop_front()?;
-            state.kinds = state.kinds.wrapping_sub(self.kind_of(&event));
+        self.state.with(|state| {
+            let (share, event) = state.queue.pop_front()?;
+            state.kinds = state.kinds.wrapping_sub(share);
             self.resource.set_state(state.digest());
             Some(event)
-        })?;
-        Some(event)
+        })
     }
 
     pub(super) fn sync_point(&self, kind: OpKind, site: &'static Location<'static>) {
