@@ -91,22 +91,17 @@ pub fn current() -> NodeId {
 
 /// The node of this name.
 pub fn find(name: &str) -> Option<NodeId> {
-    WORLD.with(|world| {
-        world.with(|core, _| {
-            let at = core.nodes.iter().position(|entry| &*entry.name == name)?;
-            u16::try_from(at + 1).ok().map(NodeId)
-        })
-    })
+    WORLD.with(|world| world.with(|core, _| core.node_names.get(name).copied()))
+}
+
+/// Whether there is a node of this number; the test itself is one.
+pub fn exists(node: NodeId) -> bool {
+    WORLD.with(|world| world.with(|core, _| usize::from(node.0) <= core.nodes.len()))
 }
 
 /// The name of a node, empty for the test itself; `None` if there is no such node.
 pub fn name_of(node: NodeId) -> Option<String> {
-    WORLD.with(|world| {
-        world.with(|core, _| {
-            let known = usize::from(node.0) <= core.nodes.len();
-            known.then(|| core.node_name(node).to_owned())
-        })
-    })
+    exists(node).then(|| WORLD.with(|world| world.with(|core, _| core.node_name(node).to_owned())))
 }
 
 impl Builder {
@@ -172,7 +167,7 @@ impl Builder {
         WORLD.with(|world| {
             let text: Rc<str> = name.as_str().into();
             let id = world.with(|core, _| {
-                let taken = core.nodes.iter().any(|entry| entry.name == text);
+                let taken = core.node_names.contains_key(&text);
                 let id = if taken { None } else { core.add_node(text) };
                 id.ok_or(taken)
             });

@@ -15,6 +15,7 @@ pub use crate::raw::shared::Shared;
 pub use crate::words::{Access, OpKind, ResourceKind};
 
 use crate::execution::core::Core;
+use crate::execution::resources::state_digest;
 pub use crate::execution::waker::Waiter;
 use crate::execution::world::{WORLD, World};
 
@@ -254,11 +255,51 @@ impl Resource {
         });
     }
 
+    /// The resource's share of the fingerprint, to be set there and no longer with
+    /// [`set_state`](Self::set_state): the two would add up.
+    pub fn share(&self) -> StateShare {
+        let found = self.in_world(|world, resource| {
+            let tag = world.with(|core, _| core.resources[resource as usize].tag);
+            (world.serial.get(), tag)
+        });
+        let (serial, tag) = found.unwrap_or_default();
+        StateShare {
+            serial,
+            tag,
+            digest: 0,
+        }
+    }
+
     /// Sets the resource's share of the fingerprint, typically its length or its flags.
     #[inline]
     pub fn set_state(&self, state: u64) {
         self.in_world(|world, resource| {
             world.with(|core, _| core.set_resource_state(resource, state));
+        });
+    }
+}
+
+/// The abstract state of a resource that only its owner changes, kept with the owner: setting it
+/// spares a look at the world's tables.
+#[derive(Debug)]
+pub struct StateShare {
+    /// Serial of the world that it is a share of.
+    serial: u64,
+    tag: u64,
+    digest: u64,
+}
+
+impl StateShare {
+    /// As [`Resource::set_state`].
+    #[inline]
+    pub fn set(&mut self, state: u64) {
+        WORLD.with(|world| {
+            let serial = world.serial.get();
+            if serial == self.serial && serial != 0 {
+                let digest = state_digest(self.tag, state);
+                let before = std::mem::replace(&mut self.digest, digest);
+                world.with(|core, _| core.contents_changed(digest.wrapping_sub(before)));
+            }
         });
     }
 }

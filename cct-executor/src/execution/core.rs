@@ -18,12 +18,13 @@ use super::waypoints::Waypoint;
 use crate::words::seed::Generator;
 use crate::words::trace::TraceWriter;
 use crate::words::{
-    Action, ActionKey, Failure, FailureKind, Interests, Limit, Observations, Outcome,
+    Action, ActionKey, Failure, FailureKind, Interests, Limit, NodeId, Observations, Outcome,
     SchedulingPoint, Seed, WorldConfig,
 };
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -116,6 +117,8 @@ pub(crate) struct Core {
     pub(crate) cancels: Vec<Cancel>,
     /// Nodes 1, 2, ...
     pub(crate) nodes: Vec<NodeEntry>,
+    /// Their numbers, by name.
+    pub(crate) node_names: BTreeMap<Rc<str>, NodeId>,
     /// Crashes asked for, which happen before anything else.
     pub(crate) crashes: Vec<Crash>,
     /// How many things no task made, by where they came from: the last part of their identity.
@@ -183,6 +186,7 @@ impl Core {
             timers: Timers::new(),
             cancels: Vec::new(),
             nodes: Vec::new(),
+            node_names: BTreeMap::new(),
             crashes: Vec::new(),
             made_outside: BTreeMap::new(),
             source_actions: Vec::new(),
@@ -233,6 +237,7 @@ impl Core {
         self.timers.reset(config.clock);
         self.cancels.clear();
         self.nodes.clear();
+        self.node_names.clear();
         self.crashes.clear();
         self.made_outside.clear();
         self.source_actions.clear();

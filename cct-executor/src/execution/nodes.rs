@@ -94,7 +94,8 @@ impl Core {
 
     /// A new node. `None` when there are too many.
     pub(crate) fn add_node(&mut self, name: Rc<str>) -> Option<NodeId> {
-        let id = u16::try_from(self.nodes.len() + 1).ok()?;
+        let id = NodeId(u16::try_from(self.nodes.len() + 1).ok()?);
+        self.node_names.insert(name.clone(), id);
         self.nodes.push(NodeEntry {
             name,
             state: NodeState::Up,
@@ -103,7 +104,7 @@ impl Core {
             crashes: 0,
             digest: 0,
         });
-        Some(NodeId(id))
+        Some(id)
     }
 
     /// The node of a task, of the test itself for no task.

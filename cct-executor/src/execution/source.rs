@@ -10,6 +10,7 @@ use super::resources::state_digest;
 use super::world::{Running, World};
 use crate::words::{Action, ActionId, ActionKind, NodeId, Op};
 use std::any::Any;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Where actions come from that are neither tasks nor timers.
@@ -39,8 +40,9 @@ pub trait ActionSource: Send + Sync + 'static {
     }
 }
 
-/// A source, and the same once more to find it by its type.
-pub(crate) type Known = (Arc<dyn ActionSource>, Arc<dyn Any + Send + Sync>);
+/// A source, and the same once more to find it by its type. Counted by the world for itself, so that
+/// applying an action takes no locked instruction.
+pub(crate) type Known = Rc<(Arc<dyn ActionSource>, Arc<dyn Any + Send + Sync>)>;
 
 /// One action of a source.
 #[derive(Clone, Copy)]
@@ -119,7 +121,8 @@ impl World {
     pub(crate) fn apply_sources(&self) {
         let running = self.running.replace(Running::NOBODY);
         while let Some(entry) = self.with(|core, _| core.applying.pop()) {
-            let source = self.sources.borrow()[entry.source as usize].0.clone();
+            let known = self.sources.borrow()[entry.source as usize].clone();
+            let source = &known.0;
             if self.recording.get() {
                 if let Some(note) = source.describe(entry.what) {
                     self.with(|core, _| core.note(note));
@@ -134,7 +137,7 @@ impl World {
     pub(crate) fn tell_sources(&self, tell: impl Fn(&dyn ActionSource)) {
         let running = self.running.replace(Running::NOBODY);
         let sources = self.sources.borrow().clone();
-        sources.iter().for_each(|(source, _)| tell(&**source));
+        sources.iter().for_each(|known| tell(&*known.0));
         self.running.set(running);
     }
 
@@ -145,11 +148,11 @@ impl World {
             .borrow()
             .iter()
             .enumerate()
-            .find_map(|(i, (_, any))| any.clone().downcast().ok().map(|source| (i as u32, source)));
+            .find_map(|(i, known)| Some((i as u32, known.1.clone().downcast().ok()?)));
         found.unwrap_or_else(|| {
             let source = Arc::new(make());
             let mut sources = self.sources.borrow_mut();
-            sources.push((source.clone(), source.clone()));
+            sources.push(Rc::new((source.clone(), source.clone())));
             (sources.len() as u32 - 1, source)
         })
     }

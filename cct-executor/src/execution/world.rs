@@ -330,6 +330,9 @@ impl World {
     #[cold]
     pub(crate) fn wake_due(&self) {
         self.apply_sources();
+        if self.with(|core, _| core.timers.due.is_empty()) {
+            return;
+        }
         let due = self.with(|core, _| std::mem::take(&mut core.timers.due));
         // User code runs in the middle of a decision: it is no task's, and passes no points.
         let running = self.running.replace(Running::NOBODY);

@@ -3,6 +3,7 @@
 use super::handle::{Mailbox, Outbox};
 use super::line::Route;
 use super::registry::registry;
+use super::room::Inbox;
 use crate::fabric::flow::FlowKind;
 use crate::fabric::network;
 use cct_executor::node;
@@ -88,8 +89,9 @@ impl<M: Send + 'static> Builder<M> {
         let registry = registry().expect("cct bug: a network without a world");
         let name = registry.name::<M>(&self.name)?;
         let here = node::current();
-        let room = registry.room::<M>(name, self.looks.variant);
-        let inbox = registry.slot(&room, here, site);
+        let room = registry.room::<M>(name, self.looks);
+        let resource = registry.slot(&room, here, site);
+        let inbox = Inbox::new(room.clone(), here, resource);
         let Some(binding) = inbox.bind() else {
             let message = format!(
                 "mailbox `{}` is bound on node `{}` already",
@@ -114,7 +116,6 @@ impl<M: Send + 'static> Builder<M> {
             registry,
             route,
             copy: self.copy,
-            label: self.looks.label,
             room,
             lines,
         };

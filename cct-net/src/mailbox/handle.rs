@@ -6,8 +6,8 @@ use super::letter::Letter;
 use super::line::{Lines, Route};
 use super::peer::no_node;
 use super::registry::Registry;
-use super::room::Room;
-use super::slot::{Event, Slot};
+use super::room::{Inbox, Room};
+use super::slot::{Arrived, Event};
 use crate::fabric::{FlowId, Net, Network};
 use cct_executor::node::{self, NodeId};
 use cct_executor::shim::{OpKind, Source};
@@ -22,8 +22,8 @@ use std::task::{Context, Poll, ready};
 pub struct Mailbox<M: Send + 'static> {
     name: String,
     outbox: Arc<Outbox<M>>,
-    inbox: Arc<Slot<M>>,
-    binding: u64,
+    inbox: Inbox<M>,
+    binding: u32,
     /// A direct poll returned `Pending`: its scheduling point was passed.
     waiting: bool,
 }
@@ -37,8 +37,6 @@ pub(super) struct Outbox<M> {
     pub(super) registry: Source<Registry>,
     pub(super) route: Route,
     pub(super) copy: Option<fn(&M) -> M>,
-    /// What reports call messages.
-    pub(super) label: &'static str,
     pub(super) room: Arc<Room<M>>,
     pub(super) lines: Arc<Lines>,
 }
@@ -64,10 +62,8 @@ impl<M: Send + 'static> Outbox<M> {
             room: self.room.clone(),
             to,
             from: self.route.from,
-            kind: self.room.kind(&message),
             message,
             copy: self.copy,
-            label: self.label,
         };
         Network::send(&self.net, flow, Box::new(letter));
     }
@@ -82,7 +78,7 @@ impl<M: Send + 'static> Outbox<M> {
 
     #[cold]
     fn open(&self, to: NodeId) -> io::Result<FlowId> {
-        if node::name_of(to).is_none() {
+        if !node::exists(to) {
             return Err(no_node(to));
         }
         // The receiving end is there before anything is sent to it.
@@ -97,8 +93,8 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(super) fn new(
         name: String,
         outbox: Arc<Outbox<M>>,
-        inbox: Arc<Slot<M>>,
-        binding: u64,
+        inbox: Inbox<M>,
+        binding: u32,
     ) -> Mailbox<M> {
         Mailbox {
             name,
@@ -140,7 +136,7 @@ impl<M: Send + 'static> Mailbox<M> {
 
     /// The how manieth binding of the name on its node it is, from 1.
     pub(super) fn binding(&self) -> u64 {
-        self.binding
+        u64::from(self.binding)
     }
 
     /// Sends a message to the mailbox of this name on another node, or the same.
@@ -178,7 +174,7 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Nothing is lost when the future is dropped.
     #[track_caller]
     pub fn recv_event(&mut self) -> impl Future<Output = Event<M>> + Send + use<'_, M> {
-        self.take(Location::caller(), Some)
+        self.take(Location::caller(), event)
     }
 
     /// The next message, if one has arrived. News of sessions are skipped.
@@ -198,7 +194,7 @@ impl<M: Send + 'static> Mailbox<M> {
     #[track_caller]
     pub fn try_recv_event(&mut self) -> Option<Event<M>> {
         self.inbox.sync_point(OpKind::TryRecv, Location::caller());
-        self.inbox.try_take(Some)
+        self.inbox.try_take(event)
     }
 
     /// Polls for the next message. News of sessions are skipped.
@@ -217,11 +213,11 @@ impl<M: Send + 'static> Mailbox<M> {
         Poll::Ready(received)
     }
 
-    fn take<R>(
+    fn take<R, W: Fn(Arrived<M>) -> Option<R> + Copy + Send>(
         &mut self,
         site: &'static Location<'static>,
-        wanted: fn(Event<M>) -> Option<R>,
-    ) -> impl Future<Output = R> + Send + use<'_, M, R> {
+        wanted: W,
+    ) -> impl Future<Output = R> + Send + use<'_, M, R, W> {
         self.waiting = false;
         let mut started = false;
         poll_fn(move |cx| {
@@ -234,11 +230,13 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 }
 
-fn message<M>(event: Event<M>) -> Option<(NodeId, M)> {
-    match event {
-        Event::Message { from, message } => Some((from, message)),
-        Event::Reconnected { .. } => None,
-    }
+#[inline]
+fn message<M>(arrived: Arrived<M>) -> Option<(NodeId, M)> {
+    Some((arrived.from, arrived.message?))
+}
+
+fn event<M>(arrived: Arrived<M>) -> Option<Event<M>> {
+    Some(arrived.into())
 }
 
 impl<M: Send + 'static> Drop for Mailbox<M> {

@@ -1,7 +1,6 @@
 //! What travels: messages, and the news that a session is a new one.
 
 use super::room::Room;
-use super::slot::Event;
 use crate::fabric::Arrival;
 use cct_executor::node::NodeId;
 use std::sync::Arc;
@@ -12,10 +11,7 @@ pub(super) struct Letter<M> {
     pub(super) to: NodeId,
     pub(super) from: NodeId,
     pub(super) message: M,
-    /// Its share of the abstract state.
-    pub(super) kind: u64,
     pub(super) copy: Option<fn(&M) -> M>,
-    pub(super) label: &'static str,
 }
 
 impl<M: Send + 'static> Arrival for Letter<M> {
@@ -25,10 +21,9 @@ impl<M: Send + 'static> Arrival for Letter<M> {
             to,
             from,
             message,
-            kind,
             ..
         } = *self;
-        room.put(to, Event::Message { from, message }, Some(kind));
+        room.put(to, from, Some(message));
     }
 
     fn copy(&self) -> Option<Box<dyn Arrival>> {
@@ -45,11 +40,11 @@ impl<M: Send + 'static> Arrival for Letter<M> {
     }
 
     fn kind(&self) -> u64 {
-        self.kind
+        self.room.kind(&self.message)
     }
 
     fn label(&self) -> &'static str {
-        self.label
+        self.room.label()
     }
 }
 
@@ -62,8 +57,7 @@ pub(super) struct Greeting<M> {
 
 impl<M: Send + 'static> Arrival for Greeting<M> {
     fn arrive(self: Box<Self>) {
-        let event = Event::Reconnected { from: self.from };
-        self.room.put(self.to, event, None);
+        self.room.put(self.to, self.from, None);
     }
 
     fn size(&self) -> usize {

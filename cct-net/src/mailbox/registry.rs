@@ -1,12 +1,13 @@
 //! The mailboxes of a world, by name and node.
 
+use super::builder::Looks;
 use super::line::{Lines, Route};
 use super::room::Room;
 use super::slot::Slot;
 use crate::fabric::flow::FlowKind;
 use crate::fabric::{Net, Network};
 use cct_executor::node::NodeId;
-use cct_executor::shim::{self, ActionSource, Shared, Source};
+use cct_executor::shim::{self, ActionSource, Resource, Shared, Source};
 use cct_executor::words::fingerprint::hash_of;
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,15 +51,12 @@ trait Forget: Send + Sync {
 
 impl<M: Send + 'static> Forget for Room<M> {
     fn forget(&self, node: NodeId) {
-        if let Some(slot) = self.slot(node) {
-            slot.forget();
-        }
+        let left = self.with_slot(node, Slot::forget);
+        drop(left);
     }
 
     fn wait(&self, node: NodeId) {
-        if let Some(slot) = self.slot(node) {
-            slot.wait();
-        }
+        self.with_slot(node, Slot::wait);
     }
 }
 
@@ -91,14 +89,10 @@ impl Registry {
     }
 
     /// The mailboxes of a name.
-    pub(super) fn room<M: Send + 'static>(
-        &self,
-        name: u64,
-        variant: fn(&M) -> u64,
-    ) -> Arc<Room<M>> {
+    pub(super) fn room<M: Send + 'static>(&self, name: u64, looks: Looks<M>) -> Arc<Room<M>> {
         let known = self.state.with(|state| {
             let known = state.rooms.entry(name).or_insert_with(|| {
-                let room = Arc::new(Room::new(name, variant));
+                let room = Arc::new(Room::new(name, looks));
                 Known {
                     room: room.clone(),
                     any: room,
@@ -116,15 +110,9 @@ impl Registry {
         room: &Room<M>,
         node: NodeId,
         site: &'static Location<'static>,
-    ) -> Arc<Slot<M>> {
-        room.slot(node).unwrap_or_else(|| {
-            let slot = Arc::new(Slot::new(site));
-            if self.state.with(|state| state.down.contains(&node.0)) {
-                slot.forget();
-            }
-            room.add(node, slot.clone());
-            slot
-        })
+    ) -> Arc<Resource> {
+        let is_down = || self.state.with(|state| state.down.contains(&node.0));
+        room.slot(node, site, is_down)
     }
 
     /// The lines from a node, made when they are first asked for.

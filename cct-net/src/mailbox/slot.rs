@@ -2,11 +2,8 @@
 //! not.
 
 use cct_executor::node::NodeId;
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
-use cct_executor::task::coop;
+use cct_executor::shim::{StateShare, Waiter};
 use std::collections::VecDeque;
-use std::panic::Location;
-use std::task::{Context, Poll, ready};
 
 /// What a mailbox receives.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,145 +35,139 @@ enum Bound {
     Closed,
 }
 
-/// Two cache lines, without the counts of references before them.
+/// What has arrived. In its parts, for they move apart: an [`Event`] moves as one block, which the
+/// processor cannot load while its parts are still on their way to memory.
+pub(super) struct Arrived<M> {
+    /// Its share of `kinds`.
+    share: u64,
+    pub(super) from: NodeId,
+    /// None where the session is a new one.
+    pub(super) message: Option<M>,
+}
+
+impl<M> From<Arrived<M>> for Event<M> {
+    fn from(arrived: Arrived<M>) -> Event<M> {
+        let from = arrived.from;
+        match arrived.message {
+            Some(message) => Event::Message { from, message },
+            None => Event::Reconnected { from },
+        }
+    }
+}
+
+/// Two cache lines, in which most of what happens to it happens.
 #[repr(align(64))]
 pub(super) struct Slot<M> {
-    resource: Resource,
-    state: Shared<State<M>>,
-}
-
-const _: () = assert!(size_of::<Slot<u64>>() == 128, "a slot is two cache lines");
-
-struct State<M> {
     bound: Bound,
     /// How often it was bound.
-    bindings: u64,
-    /// What has arrived, each with its share of `kinds`.
-    queue: VecDeque<(u64, Event<M>)>,
-    /// Sum over the queue.
+    bindings: u32,
+    /// What arrived first. Invariant: nothing only when `later` is empty.
+    first: Option<Arrived<M>>,
+    later: VecDeque<Arrived<M>>,
+    /// Sum over all that has arrived.
     kinds: u64,
     waiter: Option<Waiter>,
+    share: StateShare,
 }
 
-impl<M> State<M> {
-    fn digest(&self) -> u64 {
-        self.kinds.wrapping_add(self.queue.len() as u64)
-    }
+const _: () = assert!(size_of::<Option<Slot<u64>>>() == 128, "two cache lines");
 
-    /// Takes everything out, to be dropped outside of the cell.
-    fn empty(&mut self, bound: Bound) -> (VecDeque<(u64, Event<M>)>, Option<Waiter>) {
-        self.bound = bound;
-        self.kinds = 0;
-        (std::mem::take(&mut self.queue), self.waiter.take())
-    }
-}
+/// What a slot held, to be dropped outside of the cell.
+pub(super) type Left<M> = (Option<Arrived<M>>, VecDeque<Arrived<M>>, Option<Waiter>);
 
 impl<M> Slot<M> {
-    pub(super) fn new(site: &'static Location<'static>) -> Slot<M> {
+    pub(super) fn new(share: StateShare) -> Slot<M> {
         Slot {
-            resource: Resource::at(ResourceKind::Socket, site),
-            state: Shared::new(State {
-                bound: Bound::NotYet,
-                bindings: 0,
-                queue: VecDeque::new(),
-                kinds: 0,
-                waiter: None,
-            }),
+            bound: Bound::NotYet,
+            bindings: 0,
+            first: None,
+            later: VecDeque::new(),
+            kinds: 0,
+            waiter: None,
+            share,
         }
+    }
+
+    #[inline]
+    fn publish(&mut self) {
+        let len = usize::from(self.first.is_some()) + self.later.len();
+        self.share.set(self.kinds.wrapping_add(len as u64));
+    }
+
+    fn empty(&mut self) -> Left<M> {
+        self.bound = Bound::Closed;
+        self.kinds = 0;
+        self.share.set(0);
+        let later = std::mem::take(&mut self.later);
+        (self.first.take(), later, self.waiter.take())
     }
 
     /// Binds it; `None` if it is bound. Otherwise the number of this binding, counted from 1.
-    pub(super) fn bind(&self) -> Option<u64> {
-        self.state.with(|state| {
-            if state.bound == Bound::Open {
-                return None;
-            }
-            state.bound = Bound::Open;
-            state.bindings += 1;
-            Some(state.bindings)
-        })
+    pub(super) fn bind(&mut self) -> Option<u32> {
+        if self.bound == Bound::Open {
+            return None;
+        }
+        self.bound = Bound::Open;
+        self.bindings += 1;
+        Some(self.bindings)
     }
 
     /// The mailbox of this binding is dropped.
-    pub(super) fn close(&self, binding: u64) {
-        let left = self.state.with(|state| {
-            let open = state.bound == Bound::Open && state.bindings == binding;
-            open.then(|| state.empty(Bound::Closed))
-        });
-        if left.is_some() {
-            self.resource.set_state(0);
-        }
+    pub(super) fn close(&mut self, binding: u32) -> Option<Left<M>> {
+        let open = self.bound == Bound::Open && self.bindings == binding;
+        open.then(|| self.empty())
     }
 
     /// The node goes down.
-    pub(super) fn forget(&self) {
-        let left = self.state.with(|state| state.empty(Bound::Closed));
-        self.resource.set_state(0);
-        drop(left);
+    pub(super) fn forget(&mut self) -> Left<M> {
+        self.empty()
     }
 
     /// The node is up again: what arrives waits until the mailbox is bound.
-    pub(super) fn wait(&self) {
-        self.state.with(|state| state.bound = Bound::NotYet);
+    pub(super) fn wait(&mut self) {
+        self.bound = Bound::NotYet;
     }
 
-    /// Something arrives, with its share of the abstract state. Returns it if it is lost, and who is
-    /// to be woken.
+    /// Something arrives, with its share of the abstract state. Returns who is to be woken; or gives
+    /// it back, as it is lost.
+    #[inline(always)]
+    pub(super) fn put(
+        &mut self,
+        from: NodeId,
+        message: Option<M>,
+        share: u64,
+    ) -> Result<Option<Waiter>, Option<M>> {
+        if self.bound == Bound::Closed {
+            return Err(message);
+        }
+        let arrived = Arrived {
+            share,
+            from,
+            message,
+        };
+        match self.first {
+            None => self.first = Some(arrived),
+            Some(_) => self.later.push_back(arrived),
+        }
+        self.kinds = self.kinds.wrapping_add(share);
+        self.publish();
+        Ok(self.waiter.take())
+    }
+
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Option<Arrived<M>> {
+        let arrived = self.first.take()?;
+        if !self.later.is_empty() {
+            self.first = self.later.pop_front();
+        }
+        self.kinds = self.kinds.wrapping_sub(arrived.share);
+        self.publish();
+        Some(arrived)
+    }
+
+    /// Has somebody wait for what arrives. Returns who did before.
     #[inline]
-    pub(super) fn put(&self, event: Event<M>, share: u64) -> (Option<Event<M>>, Option<Waiter>) {
-        self.state.with(|state| {
-            if state.bound == Bound::Closed {
-                return (Some(event), None);
-            }
-            state.queue.push_back((share, event));
-            state.kinds = state.kinds.wrapping_add(share);
-            self.resource.set_state(state.digest());
-            (None, state.waiter.take())
-        })
-    }
-
-    fn pop(&self) -> Option<Event<M>> {
-        self.state.with(|state| {
-            let (share, event) = state.queue.pop_front()?;
-            state.kinds = state.kinds.wrapping_sub(share);
-            self.resource.set_state(state.digest());
-            Some(event)
-        })
-    }
-
-    pub(super) fn sync_point(&self, kind: OpKind, site: &'static Location<'static>) {
-        self.resource.sync_point(kind, Access::Write, site);
-    }
-
-    pub(super) fn point(&self, site: &'static Location<'static>) -> Poll<()> {
-        self.resource.point(OpKind::Recv, Access::Write, site)
-    }
-
-    /// The next event that `wanted` says yes to; others are dropped.
-    pub(super) fn try_take<R>(&self, wanted: impl Fn(Event<M>) -> Option<R>) -> Option<R> {
-        loop {
-            if let Some(found) = wanted(self.pop()?) {
-                return Some(found);
-            }
-        }
-    }
-
-    /// As [`try_take`](Self::try_take); waits for it.
-    pub(super) fn poll_take<R>(
-        &self,
-        cx: &mut Context<'_>,
-        site: &'static Location<'static>,
-        wanted: impl Fn(Event<M>) -> Option<R>,
-    ) -> Poll<R> {
-        let coop = ready!(coop::poll_proceed(cx));
-        if let Some(found) = self.try_take(wanted) {
-            coop.made_progress();
-            return Poll::Ready(found);
-        }
-        let waiter = Waiter::from_context(cx);
-        let old = self.state.with(|state| state.waiter.replace(waiter));
-        drop(old);
-        self.resource.blocked(OpKind::Recv, site);
-        Poll::Pending
+    pub(super) fn wait_for(&mut self, waiter: Waiter) -> Option<Waiter> {
+        self.waiter.replace(waiter)
     }
 }
