@@ -3,7 +3,8 @@
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::waker::Waiter;
-use crate::words::{Access, ActionKind, Op, OpKind};
+use crate::words::action::Sort;
+use crate::words::{Access, Op, OpKind};
 use std::panic::Location;
 
 /// Index of a cancellable future in its world.
@@ -28,7 +29,7 @@ impl Core {
             site,
         };
         let cancel = self.cancels.len() as CancelId;
-        let action = self.add_action(ActionKind::Cancel, cancel, id, op);
+        let action = self.add_action(Sort::Cancel, cancel, id, op);
         self.cancels.push(Cancel {
             action,
             fired: false,

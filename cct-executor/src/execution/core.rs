@@ -123,7 +123,6 @@ pub(crate) struct Core {
     pub(crate) crashes: Vec<Crash>,
     /// How many things no task made, by where they came from: the last part of their identity.
     pub(crate) made_outside: BTreeMap<u64, u32>,
-    pub(crate) source_actions: Vec<SourceEntry>,
     /// Source actions that were picked and are to be applied outside.
     pub(crate) applying: Vec<SourceEntry>,
     /// How many enabled actions are optional.
@@ -189,7 +188,6 @@ impl Core {
             node_names: BTreeMap::new(),
             crashes: Vec::new(),
             made_outside: BTreeMap::new(),
-            source_actions: Vec::new(),
             applying: Vec::new(),
             optional: 0,
             alerted: false,
@@ -240,7 +238,6 @@ impl Core {
         self.node_names.clear();
         self.crashes.clear();
         self.made_outside.clear();
-        self.source_actions.clear();
         self.applying.clear();
         self.optional = 0;
         self.alerted = false;

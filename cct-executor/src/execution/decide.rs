@@ -8,10 +8,10 @@
 
 use super::core::{Core, NONE, state};
 use super::decider::{Decider, Stop};
+use crate::words::action::Sort;
 use crate::words::enabled::EnabledActions;
 use crate::words::{
-    Action, ActionKey, ActionKind, Decision, DecisionKind, EnabledSet, FailureKind, Limit,
-    StepEvent,
+    Action, ActionKey, Decision, DecisionKind, EnabledSet, FailureKind, Limit, StepEvent,
 };
 
 /// What the loop does next.
@@ -146,39 +146,39 @@ impl Core {
                 self.lingers = true;
                 return Next::Run(key);
             }
-            let kind = self.take_at(position, key);
-            if kind == ActionKind::Run {
+            let sort = self.take_at(position, key);
+            if sort == Sort::Run {
                 return Next::Run(key);
             }
-            self.fire_picked(kind, key, decider);
+            self.fire_picked(sort, key, decider);
         }
     }
 
     /// Something was picked that is no task's.
     #[inline(never)]
-    fn fire_picked(&mut self, kind: ActionKind, key: u32, decider: &mut dyn Decider) {
-        match kind {
-            ActionKind::Run | ActionKind::Value(_) => {}
-            ActionKind::Fire => self.fire_early(key, decider),
-            ActionKind::Deliver | ActionKind::Fault => {
+    fn fire_picked(&mut self, sort: Sort, key: u32, decider: &mut dyn Decider) {
+        match sort {
+            Sort::Run => {}
+            Sort::Fire => self.fire_early(key, decider),
+            Sort::Deliver | Sort::Fault => {
                 self.performs(key, decider);
                 self.picked_source(key);
             }
-            ActionKind::Cancel => self.fire_cancel(key, decider),
+            Sort::Cancel => self.fire_cancel(key, decider),
         }
     }
 
     /// Takes the action at this position out of the enabled set, and says what it is.
     #[inline(always)]
-    fn take_at(&mut self, position: usize, key: u32) -> ActionKind {
+    fn take_at(&mut self, position: usize, key: u32) -> Sort {
         let action = &mut self.actions[key as usize];
         action.position = Action::NOWHERE;
-        let kind = action.kind;
+        let sort = action.sort;
         self.enabled.swap_remove(position);
         if let Some(&moved) = self.enabled.get(position) {
             self.actions[moved as usize].position = position as u32;
         }
-        kind
+        sort
     }
 
     /// What has to happen before the next decision, if anything: the alert stands until there is
@@ -298,7 +298,7 @@ impl Core {
         let waiting = self
             .actions
             .iter()
-            .filter(|a| a.kind == ActionKind::Run && a.state & state::DONE == 0)
+            .filter(|a| a.sort == Sort::Run && a.state & state::DONE == 0)
             .count();
         self.fail(FailureKind::Deadlock {
             waiting: waiting as u32,

@@ -63,12 +63,12 @@ impl Recorder {
     pub(crate) fn step(&mut self, step: u64, time_ns: u64, action: &Action) {
         let choices = self.choices.take().unwrap_or(1);
         let key = action.key.0;
-        let preempts = action.kind == ActionKind::Run
+        let preempts = action.kind() == ActionKind::Run
             && choices > 1
             && self
                 .last
                 .is_some_and(|last| last != key && !self.blocked.contains_key(&last));
-        if action.kind == ActionKind::Run {
+        if action.kind() == ActionKind::Run {
             self.last = Some(key);
         }
         self.steps.push(RawStep {
@@ -230,7 +230,7 @@ impl Core {
     fn explain_step(&self, raw: &RawStep) -> Step {
         let action = self.actions.get(raw.key as usize);
         let task = action
-            .filter(|a| a.kind == ActionKind::Run)
+            .filter(|a| a.kind() == ActionKind::Run)
             .map(|a| self.task_name(a.key.0));
         let what = match (&raw.note, raw.value) {
             (Some(note), _) => format!("{} {note}", raw.kind),

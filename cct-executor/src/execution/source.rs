@@ -8,6 +8,7 @@
 use super::core::Core;
 use super::resources::state_digest;
 use super::world::{Running, World};
+use crate::words::action::Sort;
 use crate::words::{Action, ActionId, ActionKind, NodeId, Op};
 use std::any::Any;
 use std::rc::Rc;
@@ -47,7 +48,7 @@ pub(crate) type Known = Rc<(Arc<dyn ActionSource>, Arc<dyn Any + Send + Sync>)>;
 /// One action of a source.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceEntry {
-    pub(crate) source: u32,
+    pub(crate) source: u16,
     pub(crate) what: u64,
 }
 
@@ -62,13 +63,17 @@ impl Core {
         node: NodeId,
         op: Op,
     ) -> u32 {
-        let subject = self.source_actions.len() as u32;
-        self.source_actions.push(entry);
-        let key = self.add_action(kind, subject, ActionId(identity), op);
+        let sort = match kind {
+            ActionKind::Fault => Sort::Fault,
+            _ => Sort::Deliver,
+        };
+        let key = self.add_action(sort, entry.what as u32, ActionId(identity), op);
         let tag = self.resources[op.resource as usize].tag;
         let action = self.action(key);
         action.node = node;
         action.tag = tag;
+        action.subject_high = (entry.what >> 32) as u32;
+        action.source = entry.source;
         key
     }
 
@@ -90,7 +95,7 @@ impl Core {
         if enabled == offered {
             return;
         }
-        let optional = action.kind == ActionKind::Fault;
+        let optional = action.sort == Sort::Fault;
         if offered {
             self.insert(key);
             self.optional += u32::from(optional);
@@ -109,9 +114,11 @@ impl Core {
     /// The action was picked, and has left the enabled set: it is applied outside.
     pub(crate) fn picked_source(&mut self, key: u32) {
         let action = &self.actions[key as usize];
-        self.optional -= u32::from(action.kind == ActionKind::Fault);
-        let entry = self.source_actions[action.subject as usize];
-        self.applying.push(entry);
+        self.optional -= u32::from(action.sort == Sort::Fault);
+        self.applying.push(SourceEntry {
+            source: action.source,
+            what: u64::from(action.subject_high) << 32 | u64::from(action.subject),
+        });
         self.alert();
     }
 }
@@ -142,18 +149,18 @@ impl World {
     }
 
     /// The source of this type, made when it is first asked for.
-    pub(crate) fn source<S: ActionSource>(&self, make: impl FnOnce() -> S) -> (u32, Arc<S>) {
+    pub(crate) fn source<S: ActionSource>(&self, make: impl FnOnce() -> S) -> (u16, Arc<S>) {
         let found = self
             .sources
             .borrow()
             .iter()
             .enumerate()
-            .find_map(|(i, known)| Some((i as u32, known.1.clone().downcast().ok()?)));
+            .find_map(|(i, known)| Some((i as u16, known.1.clone().downcast().ok()?)));
         found.unwrap_or_else(|| {
             let source = Arc::new(make());
             let mut sources = self.sources.borrow_mut();
             sources.push(Rc::new((source.clone(), source.clone())));
-            (sources.len() as u32 - 1, source)
+            (sources.len() as u16 - 1, source)
         })
     }
 }

@@ -217,7 +217,7 @@ impl Core {
             let kind = kind.clone();
             self.fail(kind);
         }
-        let alive = |a: &&Action| a.kind == ActionKind::Run && a.state & state::DONE == 0;
+        let alive = |a: &&Action| a.kind() == ActionKind::Run && a.state & state::DONE == 0;
         let tasks = self.actions.iter().filter(alive).count() as u32 - 1;
         if self.config.fail_on_leak && tasks > 0 {
             self.fail(FailureKind::Leaked { tasks });

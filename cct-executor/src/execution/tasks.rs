@@ -5,6 +5,7 @@ use super::decider::Decider;
 use super::nodes::NodeState;
 use super::step::{Begun, Lent};
 use crate::raw::task::Body;
+use crate::words::action::Sort;
 use crate::words::fingerprint::{mix, mix2};
 use crate::words::{
     Access, Action, ActionId, ActionKey, ActionKind, FailureKind, Limit, NodeId, Op, OpKind,
@@ -91,13 +92,7 @@ impl Core {
 
     /// Adds an action that is not enabled yet.
     #[inline]
-    pub(crate) fn add_action(
-        &mut self,
-        kind: ActionKind,
-        subject: u32,
-        id: ActionId,
-        op: Op,
-    ) -> u32 {
+    pub(crate) fn add_action(&mut self, sort: Sort, subject: u32, id: ActionId, op: Op) -> u32 {
         let key = self.actions.len() as u32;
         self.actions.push(Action {
             id,
@@ -107,7 +102,9 @@ impl Core {
             key: ActionKey(key),
             position: Action::NOWHERE,
             subject,
-            kind,
+            subject_high: 0,
+            sort,
+            source: 0,
             node: NodeId(0),
             fresh: false,
             state: 0,
@@ -146,7 +143,7 @@ impl Core {
             resource: 0,
             site: spawn.site,
         };
-        let key = self.add_action(ActionKind::Run, subject, id, op);
+        let key = self.add_action(Sort::Run, subject, id, op);
         let action = self.action(key);
         action.node = node;
         action.tag = tag;
@@ -377,7 +374,7 @@ impl Core {
 
     /// What reports call an action.
     pub(crate) fn name_of_action(&self, key: u32) -> String {
-        match self.actions[key as usize].kind {
+        match self.actions[key as usize].kind() {
             ActionKind::Run => self.task_name(key),
             _ => self.actions[key as usize].op.kind.name().to_owned(),
         }

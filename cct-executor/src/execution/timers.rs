@@ -8,7 +8,8 @@
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::waker::Waiter;
-use crate::words::{Access, ActionId, ActionKind, Clock, Limit, Op, OpKind};
+use crate::words::action::Sort;
+use crate::words::{Access, ActionId, Clock, Limit, Op, OpKind};
 use std::panic::Location;
 
 /// Index of a timer in its world.
@@ -233,7 +234,7 @@ impl Core {
                 resource: 0,
                 site,
             };
-            let action = self.add_action(ActionKind::Fire, timer, id, op);
+            let action = self.add_action(Sort::Fire, timer, id, op);
             self.timers.timers[timer as usize].action = action;
         }
         self.timers.push(timer, deadline_ns);

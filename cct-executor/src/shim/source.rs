@@ -17,7 +17,7 @@ use super::Resource;
 #[derive(Debug)]
 pub struct Source<S> {
     source: Arc<S>,
-    index: u32,
+    index: u16,
     serial: u64,
 }
 

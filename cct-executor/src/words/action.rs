@@ -244,6 +244,16 @@ impl Op {
     }
 }
 
+/// An [`ActionKind`] without the values of data choices, which are no actions: in one byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sort {
+    Run,
+    Fire,
+    Cancel,
+    Deliver,
+    Fault,
+}
+
 /// One thing that may happen next. Just as large as a cache line, and aligned so that it is one:
 /// with hundreds of tasks and links every action looked at has left the near caches.
 #[derive(Clone, Debug)]
@@ -258,9 +268,14 @@ pub struct Action {
     pub(crate) key: ActionKey,
     /// Position in the enabled set, or [`Action::NOWHERE`].
     pub(crate) position: u32,
-    /// The task, timer or cancellable future behind the action.
+    /// The task, timer or cancellable future behind the action; for an action of another crate the
+    /// lower half of what it stands for there.
     pub(crate) subject: u32,
-    pub(crate) kind: ActionKind,
+    /// The upper half.
+    pub(crate) subject_high: u32,
+    pub(crate) sort: Sort,
+    /// Where an action of another crate comes from.
+    pub(crate) source: u16,
     pub(crate) node: NodeId,
     /// Already listed in the enabled set's list of fresh actions.
     pub(crate) fresh: bool,
@@ -287,7 +302,13 @@ impl Action {
     /// What picking it does.
     #[inline]
     pub fn kind(&self) -> ActionKind {
-        self.kind
+        match self.sort {
+            Sort::Run => ActionKind::Run,
+            Sort::Fire => ActionKind::Fire,
+            Sort::Cancel => ActionKind::Cancel,
+            Sort::Deliver => ActionKind::Deliver,
+            Sort::Fault => ActionKind::Fault,
+        }
     }
 
     /// The node it happens on.

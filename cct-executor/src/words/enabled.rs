@@ -122,7 +122,7 @@ impl<'a> EnabledSet<'a> {
     #[inline]
     pub fn kind(&self, pick: Pick) -> ActionKind {
         match self {
-            EnabledSet::Actions(a) => a.action(pick).kind,
+            EnabledSet::Actions(a) => a.action(pick).kind(),
             EnabledSet::Values(_) => ActionKind::Value(pick.0),
         }
     }

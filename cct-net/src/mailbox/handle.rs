@@ -58,14 +58,8 @@ impl<M: Send + 'static> Outbox<M> {
     }
 
     fn send_on(&self, flow: FlowId, to: NodeId, message: M) {
-        let letter = Letter {
-            room: self.room.clone(),
-            to,
-            from: self.route.from,
-            message,
-            copy: self.copy,
-        };
-        Network::send(&self.net, flow, Box::new(letter));
+        let letter = Letter::new(&self.room, (self.route.from, to), message, self.copy);
+        Network::send(&self.net, flow, letter);
     }
 
     /// The flow to a node, opened when it is first used.

@@ -5,34 +5,60 @@ use crate::fabric::Arrival;
 use cct_executor::node::NodeId;
 use std::sync::Arc;
 
-/// A message on its way.
+/// A message on its way. Letters that have arrived serve again: the one that arrived last is near at
+/// hand, while an allocator whose small stock is used up looks far for another.
 pub(super) struct Letter<M> {
-    pub(super) room: Arc<Room<M>>,
-    pub(super) to: NodeId,
-    pub(super) from: NodeId,
-    pub(super) message: M,
-    pub(super) copy: Option<fn(&M) -> M>,
+    /// Where it goes; nowhere once it has arrived.
+    room: Option<Arc<Room<M>>>,
+    to: NodeId,
+    from: NodeId,
+    message: Option<M>,
+    copy: Option<fn(&M) -> M>,
+}
+
+impl<M> Letter<M> {
+    pub(super) fn new(
+        room: &Arc<Room<M>>,
+        (from, to): (NodeId, NodeId),
+        message: M,
+        copy: Option<fn(&M) -> M>,
+    ) -> Box<Letter<M>> {
+        let room = Some(room.clone());
+        let message = Some(message);
+        let used = room.as_ref().and_then(|room| room.letters.with(Vec::pop));
+        let Some(mut letter) = used else {
+            return Box::new(Letter {
+                room,
+                to,
+                from,
+                message,
+                copy,
+            });
+        };
+        letter.room = room;
+        letter.to = to;
+        letter.from = from;
+        letter.message = message;
+        letter.copy = copy;
+        letter
+    }
 }
 
 impl<M: Send + 'static> Arrival for Letter<M> {
-    fn arrive(self: Box<Self>) {
-        let Letter {
-            room,
-            to,
-            from,
-            message,
-            ..
-        } = *self;
-        room.put(to, from, Some(message));
+    fn arrive(mut self: Box<Self>) {
+        let (to, from) = (self.to, self.from);
+        let message = self.message.take();
+        if let Some(room) = self.room.take() {
+            room.letters.with(|letters| letters.push(self));
+            room.put(to, from, message);
+        }
     }
 
     fn copy(&self) -> Option<Box<dyn Arrival>> {
         let copy = self.copy?;
-        Some(Box::new(Letter {
-            room: self.room.clone(),
-            message: copy(&self.message),
-            ..*self
-        }))
+        let message = copy(self.message.as_ref()?);
+        let nodes = (self.from, self.to);
+        Some(Letter::new(self.room.as_ref()?, nodes, message, self.copy))
     }
 
     fn size(&self) -> usize {
@@ -40,11 +66,13 @@ impl<M: Send + 'static> Arrival for Letter<M> {
     }
 
     fn kind(&self) -> u64 {
-        self.room.kind(&self.message)
+        let message = self.message.as_ref();
+        let kind = |room: &Arc<Room<M>>| Some(room.kind(message?));
+        self.room.as_ref().and_then(kind).unwrap_or(0)
     }
 
     fn label(&self) -> &'static str {
-        self.room.label()
+        self.room.as_ref().map_or("", |room| room.label())
     }
 }
 

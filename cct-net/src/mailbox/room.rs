@@ -5,6 +5,7 @@
 //! same reason receivers stand side by side in one table.
 
 use super::builder::Looks;
+use super::letter::Letter;
 use super::slot::{Arrived, Slot};
 use cct_executor::node::NodeId;
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
@@ -21,6 +22,8 @@ pub(super) struct Room<M> {
     tag: u64,
     looks: Looks<M>,
     slots: Shared<Vec<Option<Slot<M>>>>,
+    /// Letters that have arrived, to be used again.
+    pub(super) letters: Shared<Vec<Box<Letter<M>>>>,
     /// The same mailboxes, as resources.
     resources: Shared<Vec<Option<Arc<Resource>>>>,
 }
@@ -47,6 +50,7 @@ impl<M> Room<M> {
             tag,
             looks,
             slots: Shared::new(Vec::new()),
+            letters: Shared::new(Vec::new()),
             resources: Shared::new(Vec::new()),
         }
     }
