@@ -39,6 +39,17 @@ pub struct Resource {
     kind: ResourceKind,
 }
 
+/// A clone stands for the same resource, once that has been used.
+impl Clone for Resource {
+    fn clone(&self) -> Self {
+        Resource {
+            site: self.site,
+            slot: AtomicU64::new(self.slot.load(Ordering::Relaxed)),
+            kind: self.kind,
+        }
+    }
+}
+
 impl Resource {
     /// A resource made at the caller's place.
     #[track_caller]

@@ -11,7 +11,6 @@ use cct_executor::words::fingerprint::variant_of;
 use std::io;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::Arc;
 
 /// A mailbox about to be bound.
 #[must_use = "call bind"]
@@ -119,6 +118,6 @@ impl<M: Send + 'static> Builder<M> {
             room,
             lines,
         };
-        Ok(Mailbox::new(self.name, Arc::new(outbox), inbox, binding))
+        Ok(Mailbox::new(self.name, outbox, inbox, binding))
     }
 }

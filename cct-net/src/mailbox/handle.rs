@@ -21,7 +21,7 @@ use std::task::{Context, Poll, ready};
 /// A mailbox that is bound on a node. When it is dropped, what arrives for it is lost.
 pub struct Mailbox<M: Send + 'static> {
     name: String,
-    outbox: Arc<Outbox<M>>,
+    outbox: Outbox<M>,
     inbox: Inbox<M>,
     binding: u32,
     /// A direct poll returned `Pending`: its scheduling point was passed.
@@ -29,9 +29,9 @@ pub struct Mailbox<M: Send + 'static> {
 }
 
 /// Sends what its mailbox could send, from any task. Clones are alike.
-pub struct Sender<M: Send + 'static>(pub(super) Arc<Outbox<M>>);
+pub struct Sender<M: Send + 'static>(pub(super) Outbox<M>);
 
-/// The sending end.
+/// The sending end. Each handle has one of its own, so that what it leads to is one step away.
 pub(super) struct Outbox<M> {
     pub(super) net: Net,
     pub(super) registry: Source<Registry>,
@@ -39,6 +39,18 @@ pub(super) struct Outbox<M> {
     pub(super) copy: Option<fn(&M) -> M>,
     pub(super) room: Arc<Room<M>>,
     pub(super) lines: Arc<Lines>,
+}
+
+impl<M> Clone for Outbox<M> {
+    fn clone(&self) -> Self {
+        Outbox {
+            net: self.net.clone(),
+            registry: self.registry.clone(),
+            room: self.room.clone(),
+            lines: self.lines.clone(),
+            ..*self
+        }
+    }
 }
 
 impl<M: Send + 'static> Outbox<M> {
@@ -86,7 +98,7 @@ impl<M: Send + 'static> Outbox<M> {
 impl<M: Send + 'static> Mailbox<M> {
     pub(super) fn new(
         name: String,
-        outbox: Arc<Outbox<M>>,
+        outbox: Outbox<M>,
         inbox: Inbox<M>,
         binding: u32,
     ) -> Mailbox<M> {

@@ -110,7 +110,7 @@ impl Registry {
         room: &Room<M>,
         node: NodeId,
         site: &'static Location<'static>,
-    ) -> Arc<Resource> {
+    ) -> Resource {
         let is_down = || self.state.with(|state| state.down.contains(&node.0));
         room.slot(node, site, is_down)
     }

@@ -25,14 +25,14 @@ pub(super) struct Room<M> {
     /// Letters that have arrived, to be used again.
     pub(super) letters: Shared<Vec<Box<Letter<M>>>>,
     /// The same mailboxes, as resources.
-    resources: Shared<Vec<Option<Arc<Resource>>>>,
+    resources: Shared<Vec<Option<Resource>>>,
 }
 
 /// The receiving end of a mailbox on one node.
 pub(super) struct Inbox<M> {
     room: Arc<Room<M>>,
     node: NodeId,
-    resource: Arc<Resource>,
+    resource: Resource,
 }
 
 /// The entry of a node, made if there is none.
@@ -65,7 +65,7 @@ impl<M> Room<M> {
         mix2(self.tag, (self.looks.variant)(message))
     }
 
-    fn resource(&self, node: NodeId) -> Option<Arc<Resource>> {
+    fn resource(&self, node: NodeId) -> Option<Resource> {
         let at = usize::from(node.0);
         self.resources
             .with(|resources| resources.get(at).cloned().flatten())
@@ -77,9 +77,9 @@ impl<M> Room<M> {
         node: NodeId,
         site: &'static Location<'static>,
         is_down: impl FnOnce() -> bool,
-    ) -> Arc<Resource> {
+    ) -> Resource {
         self.resource(node).unwrap_or_else(|| {
-            let resource = Arc::new(Resource::at(ResourceKind::Socket, site));
+            let resource = Resource::at(ResourceKind::Socket, site);
             let share: StateShare = resource.share();
             let mut slot = Slot::new(share);
             if is_down() {
@@ -127,7 +127,7 @@ impl<M> Room<M> {
 }
 
 impl<M> Inbox<M> {
-    pub(super) fn new(room: Arc<Room<M>>, node: NodeId, resource: Arc<Resource>) -> Inbox<M> {
+    pub(super) fn new(room: Arc<Room<M>>, node: NodeId, resource: Resource) -> Inbox<M> {
         Inbox {
             room,
             node,
