@@ -12,7 +12,7 @@ use cct_executor::node::NodeId;
 use cct_executor::shim::{Offer, Resource, ResourceKind, SourceAction, world_time_ns};
 use cct_executor::words::ActionKind;
 use cct_executor::words::fingerprint::{mix, mix2};
-pub(super) use more::More;
+pub(super) use more::{More, Spare};
 use std::panic::Location;
 use std::time::Duration;
 
@@ -156,16 +156,15 @@ impl Flow {
     }
 
     /// Room for what it needs besides the usual; from `spare`, if there is some.
-    pub(super) fn more_mut(&mut self, spare: &mut Vec<Box<More>>) -> &mut More {
-        self.more
-            .get_or_insert_with(|| spare.pop().unwrap_or_default())
+    pub(super) fn more_mut(&mut self, spare: &mut Spare) -> &mut More {
+        self.more.get_or_insert_with(|| spare.take())
     }
 
     /// Gives back room that it needs no longer.
     #[inline]
-    pub(super) fn tidy(&mut self, spare: &mut Vec<Box<More>>) {
+    pub(super) fn tidy(&mut self, spare: &mut Spare) {
         if let Some(more) = self.more.take_if(|more| more.is_idle()) {
-            spare.push(more);
+            spare.give_back(more);
         }
     }
 
@@ -192,7 +191,7 @@ impl Flow {
     /// Puts a packet on its way. Those that wait are in the order of due times, and of sending where
     /// they are equal.
     #[inline]
-    pub(super) fn push(&mut self, packet: Packet, spare: &mut Vec<Box<More>>) {
+    pub(super) fn push(&mut self, packet: Packet, spare: &mut Spare) {
         self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
         self.changed = true;
         let due_ns = packet.due_ns;
@@ -251,14 +250,14 @@ impl Flow {
         std::mem::replace(&mut self.first, next)
     }
 
-    fn push_first(&mut self, packet: Packet, spare: &mut Vec<Box<More>>) {
+    fn push_first(&mut self, packet: Packet, spare: &mut Spare) {
         if let Some(next) = self.first.replace(packet) {
             self.more_mut(spare).later.push_front(next);
         }
     }
 
     /// Makes the first packet late, and those that must not overtake it.
-    pub(super) fn delay_first(&mut self, delay: Duration, spare: &mut Vec<Box<More>>) {
+    pub(super) fn delay_first(&mut self, delay: Duration, spare: &mut Spare) {
         let Some(mut first) = self.pop_first() else {
             return;
         };
@@ -295,7 +294,7 @@ impl Flow {
         Some(packet)
     }
 
-    pub(super) fn put_first(&mut self, packet: Packet, spare: &mut Vec<Box<More>>) {
+    pub(super) fn put_first(&mut self, packet: Packet, spare: &mut Spare) {
         self.kinds = self.kinds.wrapping_add(mix(packet.arrival.kind()));
         self.changed = true;
         self.push_first(packet, spare);

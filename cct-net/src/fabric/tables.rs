@@ -4,7 +4,7 @@
 //! iteration would cost copies and fresh pages.
 
 use super::FlowId;
-use super::flow::{Flow, More, Way};
+use super::flow::{Flow, Spare, Way};
 use super::link::{Link, LinkId};
 use super::links::Links;
 use slab::Slab;
@@ -16,7 +16,7 @@ pub(super) struct Tables {
     pub(super) links: Links,
     flows: Slab<Flow>,
     /// Room for what flows need besides the usual, for flows that have none.
-    spare: Vec<Box<More>>,
+    spare: Spare,
 }
 
 thread_local! {
@@ -74,7 +74,7 @@ impl Tables {
 
     /// A flow, and room for what it may need.
     #[inline]
-    pub(super) fn flow(&mut self, id: FlowId) -> (&mut Flow, &mut Vec<Box<More>>) {
+    pub(super) fn flow(&mut self, id: FlowId) -> (&mut Flow, &mut Spare) {
         (&mut self.flows[id as usize], &mut self.spare)
     }
 

@@ -59,3 +59,19 @@ impl More {
         self.later.insert(self.later.len() - overtaken, packet);
     }
 }
+
+/// Room that flows have given back.
+#[derive(Default)]
+pub(in crate::fabric) struct Spare(
+    #[expect(clippy::vec_box, reason = "flows take and give back boxes")] Vec<Box<More>>,
+);
+
+impl Spare {
+    pub(super) fn take(&mut self) -> Box<More> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    pub(super) fn give_back(&mut self, more: Box<More>) {
+        self.0.push(more);
+    }
+}
