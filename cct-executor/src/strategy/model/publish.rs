@@ -1,7 +1,7 @@
 //! What the toy engine publishes: pending operations, digests, and the parts of its state.
 
 use super::{Do, Toy};
-use crate::words::action::{Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind};
+use crate::words::action::{Access, Action, ActionId, ActionKey, NodeId, Op, OpKind, Sort};
 use crate::words::fingerprint::mix2;
 use std::panic::Location;
 
