@@ -10,6 +10,7 @@ use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
 type Site = &'static Location<'static>;
@@ -18,6 +19,8 @@ type Site = &'static Location<'static>;
 pub(crate) struct End {
     pub(crate) conn: Arc<Conn>,
     pub(crate) id: SideId,
+    /// Whether the last write, or the shutdown, gave way before it acted.
+    gave_way: AtomicBool,
 }
 
 /// Which direction an operation waits for.
@@ -55,7 +58,15 @@ impl End {
     pub(crate) fn accepted(conn: Arc<Conn>) -> End {
         let ready = Ready::READABLE | Ready::WRITABLE;
         conn.run(|state, _| state.suppose(1, ready));
-        End { conn, id: 1 }
+        End::new(conn, 1)
+    }
+
+    pub(crate) fn new(conn: Arc<Conn>, id: SideId) -> End {
+        End {
+            conn,
+            id,
+            gave_way: AtomicBool::new(false),
+        }
     }
 
     fn waiters(state: &mut State, id: SideId, way: Way) -> &mut Waiters {
@@ -217,7 +228,7 @@ impl End {
             wait,
             site,
         };
-        ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
+        ready!(self.point_out(cx, op.kind, site));
         let limit = self.write_limit(bufs);
         self.poll_op(cx, op, |state, fx| {
             let done = state.write(self.id, bufs, limit, fx);
@@ -229,9 +240,15 @@ impl End {
         })
     }
 
+    /// The point before something is sent. h2 and others hold a lock of `std` while they write.
+    fn point_out(&self, cx: &Context<'_>, kind: OpKind, site: Site) -> Poll<()> {
+        let resource = &self.conn.resources[self.id];
+        resource.point_that_returns(cx, (kind, Access::Write), site, &self.gave_way)
+    }
+
     /// Writes no more. Like tokio, does not complain about a connection that is no more.
-    pub(crate) fn poll_shutdown(&self, site: Site) -> Poll<io::Result<()>> {
-        ready!(self.conn.resources[self.id].point(OpKind::Close, Access::Write, site));
+    pub(crate) fn poll_shutdown(&self, cx: &Context<'_>, site: Site) -> Poll<io::Result<()>> {
+        ready!(self.point_out(cx, OpKind::Close, site));
         self.shutdown();
         Poll::Ready(Ok(()))
     }
