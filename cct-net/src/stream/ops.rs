@@ -19,6 +19,8 @@ type Site = &'static Location<'static>;
 pub(crate) struct End {
     pub(crate) conn: Arc<Conn>,
     pub(crate) id: SideId,
+    /// Where it was connected or accepted.
+    site: Site,
     /// Whether the last write, or the shutdown, gave way before it acted.
     gave_way: AtomicBool,
 }
@@ -55,14 +57,17 @@ impl Way {
 impl End {
     /// The end that a listener hands out. Like tokio, its tasks suppose that there already is
     /// something to read.
-    pub(crate) fn accepted(conn: Arc<Conn>) -> End {
+    pub(crate) fn accepted(conn: Arc<Conn>, site: Site) -> End {
         let ready = Ready::READABLE | Ready::WRITABLE;
         conn.run(|state, _| state.suppose(1, ready));
-        End::new(conn, 1)
+        let mut end = End::new(conn, 1);
+        end.site = site;
+        end
     }
 
     pub(crate) fn new(conn: Arc<Conn>, id: SideId) -> End {
         End {
+            site: conn.site,
             conn,
             id,
             gave_way: AtomicBool::new(false),
@@ -78,7 +83,7 @@ impl End {
     }
 
     pub(crate) fn site(&self) -> Site {
-        self.conn.site
+        self.site
     }
 
     /// How many bytes can be read.
