@@ -137,7 +137,7 @@ impl Resource {
                 site,
             };
             if gave_way.swap(false, Ordering::Relaxed) {
-                return world.pass_after_giving_way(op);
+                return world.pass_undecided(op);
             }
             if world.gives_way(op) {
                 gave_way.store(true, Ordering::Relaxed);

@@ -315,8 +315,9 @@ impl World {
         })
     }
 
-    /// The running task performs an operation that it has given way before.
-    pub(crate) fn pass_after_giving_way(&self, op: Op) -> Poll<()> {
+    /// The running task performs an operation that is no decision, as it has given way before, or is
+    /// about to wait.
+    pub(crate) fn pass_undecided(&self, op: Op) -> Poll<()> {
         if self.phase.get() == Phase::Running && self.running.get().key != NONE {
             self.pass_point(op.kind, op.access, op.resource, op.site);
             return Poll::Ready(());
