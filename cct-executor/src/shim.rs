@@ -20,7 +20,7 @@ use crate::execution::world::{WORLD, World};
 
 mod source;
 
-use crate::words::{Observations, Op};
+use crate::words::{Granularity, Observations, Op};
 pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, source, world_time_ns};
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -312,6 +312,12 @@ pub fn choose_weighted(weights: &[u32], label: &'static str) -> u32 {
 /// Runs `look`, as no task, on what user code observed so far; `None` outside a world.
 pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
     WORLD.with(|world| world.is_running().then(|| world.look_at_observations(look)))
+}
+
+/// Whether the points of synchronous operations are decisions: at granularity `sync`.
+#[inline]
+pub fn has_sync_points() -> bool {
+    WORLD.with(|world| world.granularity.get() == Granularity::Sync)
 }
 
 pub use crate::task::blocking::block_on;

@@ -57,7 +57,7 @@ fn blocked(out: &mut String, failure: &FailureReport) {
             out,
             "  it spins or blocks its thread, maybe on a lock of `std` or of another crate whose \
              holder was suspended\n  in the middle of a poll (task {}); at granularity `await` \
-             polls are not suspended",
+             polls are not suspended, at `op` not by reads of streams",
             suspended.join(", task ")
         );
     }

@@ -228,6 +228,10 @@ macro_rules! futures_read {
     ($Type:ty) => {
         /// # Scheduling points
         /// One before each read.
+        ///
+        /// The poll is not suspended there but at granularity `sync`, for it may hold a lock of another
+        /// make (`tokio::io::split` does): where another task could go on, it returns `Pending`, as any
+        /// socket may, and is woken at once.
         impl ::futures_io::AsyncRead for $Type {
             fn poll_read(
                 self: ::std::pin::Pin<&mut Self>,

@@ -21,8 +21,8 @@ pub(crate) struct End {
     pub(crate) id: SideId,
     /// Where it was connected or accepted.
     site: Site,
-    /// Whether the last write, or the shutdown, gave way before it acted.
-    gave_way: AtomicBool,
+    /// Whether the last read gave way before it acted, and the last write or shutdown.
+    gave_way: [AtomicBool; 2],
 }
 
 /// Which direction an operation waits for.
@@ -70,7 +70,7 @@ impl End {
             site: conn.site,
             conn,
             id,
-            gave_way: AtomicBool::new(false),
+            gave_way: [AtomicBool::new(false), AtomicBool::new(false)],
         }
     }
 
@@ -171,7 +171,7 @@ impl End {
             wait,
             site,
         };
-        ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
+        ready!(self.point_in(cx, Access::Write, site));
         let limit = self.read_limit(bufs);
         self.poll_op(cx, op, |state, fx| {
             let done = state.read(self.id, bufs, limit, fx);
@@ -214,7 +214,7 @@ impl End {
             wait,
             site,
         };
-        ready!(self.conn.resources[self.id].point(op.kind, Access::Read, site));
+        ready!(self.point_in(cx, Access::Read, site));
         let bufs = &mut [IoSliceMut::new(buf)];
         let limit = self.read_limit(bufs);
         self.poll_op(cx, op, |state, _| state.peek(self.id, bufs, limit))
@@ -248,7 +248,17 @@ impl End {
     /// The point before something is sent. h2 and others hold a lock of `std` while they write.
     fn point_out(&self, cx: &Context<'_>, kind: OpKind, site: Site) -> Poll<()> {
         let resource = &self.conn.resources[self.id];
-        resource.point_that_returns(cx, (kind, Access::Write), site, &self.gave_way)
+        resource.point_that_returns(cx, (kind, Access::Write), site, &self.gave_way[1])
+    }
+
+    /// The point before something is read. `tokio::io::split` holds a lock of `std` meanwhile.
+    fn point_in(&self, cx: &Context<'_>, access: Access, site: Site) -> Poll<()> {
+        let resource = &self.conn.resources[self.id];
+        if shim::has_sync_points() {
+            resource.point(OpKind::Read, access, site)
+        } else {
+            resource.point_that_returns(cx, (OpKind::Read, access), site, &self.gave_way[0])
+        }
     }
 
     /// Writes no more. Like tokio, does not complain about a connection that is no more.

@@ -1,9 +1,9 @@
 //! Sockets that are polled under a lock of another make, as h2 does.
 
-use super::worlds::everywhere;
-use cct_executor::spawn;
+use super::worlds::{checker, everywhere};
+use cct_executor::{Granularity, spawn};
 use cct_net::{TcpListener, TcpStream};
-use futures::io::{AsyncReadExt, AsyncWrite};
+use futures::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ async fn repeat(stream: Shared, letter: u8) {
 }
 
 #[test]
-fn a_write_under_a_lock_suspends_nobody() {
+fn a_stream_polled_under_a_lock_suspends_nobody() {
     everywhere("locked", 100, |checker| {
         checker.run(|| async {
             let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
@@ -46,4 +46,36 @@ fn a_write_under_a_lock_suspends_nobody() {
             assert_eq!(&all, b"aaabbb");
         })
     });
+}
+
+/// As with `tokio::io::split`: one task reads and another one writes, each under the lock.
+#[test]
+fn a_stream_whose_halves_share_a_lock_suspends_nobody() {
+    for granularity in [Granularity::Await, Granularity::Op] {
+        let checker = checker("halves").granularity(granularity).iterations(300);
+        let report = checker.run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+            let stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+            let (theirs, _) = listener.accept().await.unwrap();
+            let echo = spawn(async move {
+                let (from, mut to) = theirs.split();
+                futures::io::copy(from, &mut to).await
+            });
+            let stream = Arc::new(Mutex::new(stream));
+            let writer = spawn(repeat(stream.clone(), b'a'));
+            let mut read = 0;
+            while read < 3 {
+                let mut bytes = [0; 3];
+                let count = poll_fn(|cx| {
+                    let mut stream = stream.lock().unwrap();
+                    Pin::new(&mut *stream).poll_read(cx, &mut bytes)
+                });
+                read += count.await.unwrap();
+            }
+            writer.await.unwrap();
+            drop(stream);
+            assert_eq!(echo.await.unwrap().unwrap(), 3);
+        });
+        report.assert_passed();
+    }
 }
