@@ -21,10 +21,10 @@ use crate::execution::world::{WORLD, World};
 
 mod source;
 
-use crate::words::{Observations, Op};
+use crate::words::{Granularity, Observations, Op};
 pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, source, world_time_ns};
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 /// Bits of [`Resource::slot`] that hold the index.
@@ -126,6 +126,39 @@ impl Resource {
     ) -> Poll<()> {
         self.in_world(|world, resource| world.point(kind, access, resource, site))
             .unwrap_or(Poll::Ready(()))
+    }
+
+    /// As [`point`](Self::point), for an operation that may be polled under a lock of `std` or of
+    /// another crate: where another task could go on, the poll is not suspended, for that lock would
+    /// stay locked. It returns `Pending`, and is woken at once. So it is for operations alone that may
+    /// return `Pending` at any time, such as a write to a socket.
+    ///
+    /// `gave_way` is kept with the operation: whether its last poll returned so. It passes then.
+    pub fn point_that_returns(
+        &self,
+        cx: &Context<'_>,
+        (kind, access): (OpKind, Access),
+        site: &'static Location<'static>,
+        gave_way: &AtomicBool,
+    ) -> Poll<()> {
+        let passed = self.in_world(|world, resource| {
+            let op = Op {
+                kind,
+                access,
+                resource,
+                site,
+            };
+            if gave_way.swap(false, Ordering::Relaxed) {
+                return world.pass_undecided(op);
+            }
+            if world.gives_way(op) {
+                gave_way.store(true, Ordering::Relaxed);
+                world.defer(cx);
+                return Poll::Pending;
+            }
+            world.point(kind, access, resource, site)
+        });
+        passed.unwrap_or(Poll::Ready(()))
     }
 
     /// [`point`](Self::point), `act`, the unit of budget of
@@ -331,6 +364,12 @@ pub fn choose_weighted(weights: &[u32], label: &'static str) -> u32 {
 /// Runs `look`, as no task, on what user code observed so far; `None` outside a world.
 pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
     WORLD.with(|world| world.is_running().then(|| world.look_at_observations(look)))
+}
+
+/// Whether the points of synchronous operations are decisions: at granularity `sync`.
+#[inline]
+pub fn has_sync_points() -> bool {
+    WORLD.with(|world| world.granularity.get() == Granularity::Sync)
 }
 
 pub use crate::task::blocking::block_on;

@@ -11,6 +11,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 mod it_engine {
+    mod aborts;
     mod blame;
     mod determinism;
     mod events;

@@ -70,7 +70,8 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "time/instant.rs",
         ],
     ),
-    // Workers; waiting outside of worlds; the last look for foreign threads before a deadlock.
+    // Workers; waiting outside of worlds; the last look for foreign threads before a deadlock; a
+    // thread that would abort the process.
     (
         &[
             "thread::spawn",
@@ -80,6 +81,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "thread::park",
         ],
         &[
+            "execution/panics.rs",
             "explore/campaign.rs",
             "explore/worker.rs",
             "explore/explain.rs",

@@ -2,13 +2,17 @@
 //!
 //! The hook is process-wide because Rust has no other, but it only writes to a thread-local of a
 //! thread that runs a world, and passes everything else on to whatever hook was there before.
+//!
+//! A panic in a destructor that runs because of another panic aborts the process, and with it goes
+//! the schedule. The hook is called once more before that; it never returns, and leaves word for the
+//! thread that watches. What is lost is a thread, as with a poll that does not return.
 
 use super::world::{Phase, WORLD};
 use crate::words::FailureKind;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
-use std::sync::Once;
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 struct Seen {
     message: String,
@@ -18,7 +22,17 @@ struct Seen {
 /// Panics remembered. A payload may be raised again long after its panic.
 const SEEN_MAX: usize = 16;
 
+/// The last words of a thread that would abort the process.
+pub(crate) type LastWords = Arc<Mutex<Option<FailureKind>>>;
+
+/// What the standard library says in the panic after which it aborts.
+const BEFORE_ABORT: [&str; 2] = [
+    "panic in a destructor during cleanup",
+    "panic in a function that cannot unwind",
+];
+
 thread_local! {
+    static LAST_WORDS: LastWords = LastWords::default();
     /// The last panics of this iteration, caught ones included, oldest first.
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
 }
@@ -32,17 +46,51 @@ pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a payload that is not text".to_owned())
 }
 
+/// Where this thread leaves its last words.
+pub(crate) fn last_words() -> LastWords {
+    LAST_WORDS.with(LastWords::clone)
+}
+
+/// The process is about to be aborted: this thread stops here instead.
+#[cold]
+fn stop_before_abort() -> ! {
+    let kind = SEEN.with(|seen| {
+        let seen = seen.borrow();
+        let mut last = seen.iter().rev();
+        let (second, first) = (last.next(), last.next());
+        let mut message = second.map_or(String::new(), |second| second.message.clone());
+        if let Some(first) = first {
+            let at = first.location.as_deref().unwrap_or("an unknown place");
+            message = format!(
+                "{message}\n  in a destructor, while this panic unwound, which aborts the process: \
+                 panic at {at}: {}",
+                first.message
+            );
+        }
+        FailureKind::Abort {
+            message,
+            location: second.and_then(|second| second.location.clone()),
+        }
+    });
+    let words = last_words();
+    *words.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
+    loop {
+        std::thread::park();
+    }
+}
+
 fn hook(info: &PanicHookInfo<'_>) {
+    let message = message_of(info.payload());
+    if BEFORE_ABORT.contains(&message.as_str()) {
+        stop_before_abort();
+    }
     let location = info.location().map(ToString::to_string);
     SEEN.with(|seen| {
         let mut seen = seen.borrow_mut();
         if seen.len() == SEEN_MAX {
             seen.remove(0);
         }
-        seen.push(Seen {
-            message: message_of(info.payload()),
-            location,
-        });
+        seen.push(Seen { message, location });
     });
 }
 

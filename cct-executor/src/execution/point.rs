@@ -295,6 +295,36 @@ impl World {
         }
     }
 
+    /// The operation is published, for the poll to return before it: whether it is to return. It
+    /// need not where nobody else could go on, or where it was picked to do just this.
+    pub(crate) fn gives_way(&self, op: Op) -> bool {
+        let key = self.running.get().key;
+        let decides = self.phase.get() == Phase::Running && self.has_points();
+        if !decides || key == NONE || std::thread::panicking() {
+            return false;
+        }
+        let untouched = self.running.untouched.get();
+        self.with(|core, _| {
+            let picked = untouched && core.is_pending(key, op.kind, op.resource);
+            let alone = core.enabled.is_empty() && !core.alerted;
+            if picked || alone {
+                return false;
+            }
+            core.announce(key, op);
+            true
+        })
+    }
+
+    /// The running task performs an operation that is no decision, as it has given way before, or is
+    /// about to wait.
+    pub(crate) fn pass_undecided(&self, op: Op) -> Poll<()> {
+        if self.phase.get() == Phase::Running && self.running.get().key != NONE {
+            self.pass_point(op.kind, op.access, op.resource, op.site);
+            return Poll::Ready(());
+        }
+        self.point(op.kind, op.access, op.resource, op.site)
+    }
+
     /// Whether points of asynchronous operations are decisions.
     #[inline]
     pub(crate) fn has_points(&self) -> bool {

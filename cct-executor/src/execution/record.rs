@@ -3,7 +3,7 @@
 use super::core::{Core, NONE, state};
 use super::point::resource_task;
 use crate::words::explanation::{
-    Explanation, Holder, Step, TaskState, TaskStory, Wait, find_cycles,
+    Explanation, Holder, LogLine, Step, TaskState, TaskStory, Wait, find_cycles,
 };
 use crate::words::{Action, ActionKind, OpKind};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub(crate) struct Recorder {
     pub(crate) hashes: Vec<u64>,
     holders: BTreeMap<u32, Vec<(u32, Site)>>,
     blocked: BTreeMap<u32, Vec<Blocked>>,
-    log: Vec<(u64, String)>,
+    log: Vec<LogLine>,
     snapshot: Vec<String>,
     last: Option<u32>,
     /// Of the last decision, until the step that it led to.
@@ -154,8 +154,8 @@ impl Recorder {
         self.snapshot.extend(lines);
     }
 
-    pub(crate) fn log(&mut self, step: u64, line: String) {
-        self.log.push((step, line));
+    pub(crate) fn log(&mut self, line: LogLine) {
+        self.log.push(line);
     }
 }
 
@@ -272,10 +272,10 @@ impl Core {
             task: action.subject,
             name: self.task_name(key),
             spawned_at: place(task.spawn_site),
-            state: if enabled {
-                TaskState::Ready
-            } else {
-                TaskState::Waiting
+            state: match enabled {
+                true if action.state & state::FROZEN != 0 => TaskState::Suspended,
+                true => TaskState::Ready,
+                false => TaskState::Waiting,
             },
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
             waits,

@@ -96,6 +96,11 @@ pub(crate) fn heartbeat() -> Arc<AtomicU64> {
     prepared(|core| core.heartbeat.clone())
 }
 
+/// Where this thread leaves its last words before a panic that would abort the process.
+pub(crate) fn last_words() -> super::panics::LastWords {
+    super::panics::last_words()
+}
+
 /// Says which iteration comes next, so that what is collected is filed under it.
 pub(crate) fn set_iteration(index: u64) {
     prepared(|core| core.set_iteration(index));

@@ -5,7 +5,7 @@
 //! what came after it does not count.
 
 use super::checker::{Checker, Factory};
-use super::explain;
+use super::explain::{self, Lost};
 use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::worker::{Board, Found, Message, Pulse, Record, THREAD_STACK_BYTES, Yielded, now};
@@ -123,8 +123,8 @@ impl Campaign {
     ) -> Report {
         let mut yields = Vec::new();
         let mut pulses: Vec<(Pulse, (u64, u64), Instant)> = Vec::new();
-        let look =
-            (self.checker.poll_limit / 4).clamp(Duration::from_millis(5), Duration::from_secs(1));
+        let look = (self.checker.poll_limit / 4)
+            .clamp(Duration::from_millis(5), Duration::from_millis(100));
         loop {
             match receiver.recv_timeout(look) {
                 Ok(Message::Pulse(pulse)) => {
@@ -141,12 +141,26 @@ impl Campaign {
                     for (pulse, seen, since) in &mut pulses {
                         let iteration = pulse.iteration.load(Ordering::Relaxed);
                         let beat = (iteration, pulse.heartbeat.load(Ordering::Relaxed));
+                        let last_words = pulse.last_words.lock();
+                        let last_words = last_words.unwrap_or_else(PoisonError::into_inner).take();
+                        if let Some(kind) = last_words {
+                            board.failed.store(0, Ordering::Release);
+                            let lost = Lost {
+                                step: beat.1,
+                                kind: Some(kind),
+                            };
+                            return self.lost(iteration, lost, &pulse.trace.snapshot());
+                        }
                         if beat != *seen || iteration == u64::MAX {
                             (*seen, *since) = (beat, now());
                         } else if since.elapsed() >= self.checker.poll_limit {
                             // Nobody is to begin anything more.
                             board.failed.store(0, Ordering::Release);
-                            return self.stuck(beat.0, beat.1, &pulse.trace.snapshot());
+                            let lost = Lost {
+                                step: beat.1,
+                                kind: None,
+                            };
+                            return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }
                     }
                 }
@@ -164,17 +178,17 @@ impl Campaign {
         }
     }
 
-    /// A poll does not return. Its thread is lost; the trace is not.
-    fn stuck(self: &Arc<Self>, iteration: u64, step: u64, trace: &Trace) -> Report {
+    /// A poll does not return, or would abort the process. Its thread is lost; the trace is not.
+    fn lost(self: &Arc<Self>, iteration: u64, lost: Lost, trace: &Trace) -> Report {
         let mut report = self.blank_report();
         report.iterations = iteration + 1;
         report.stopped_by = StoppedBy::Failure;
         let origin = Origin::Iteration(iteration);
-        report.failure = Some(explain::stuck(
+        report.failure = Some(explain::lost(
             self,
             self.world(iteration),
             origin,
-            step,
+            lost,
             trace,
         ));
         report

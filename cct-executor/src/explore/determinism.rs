@@ -61,7 +61,8 @@ pub(super) fn check(
 const CAUSES: &str = "likely causes: iteration over a std HashMap or HashSet (use BTreeMap, or a \
                       fixed hasher), the wall clock (use cct_executor::time::Instant), `rand` or \
                       another generator seeded by the system (use cct_executor::nondet; \
-                      `futures::select!` has one too, use cct_executor::select!), a thread \
+                      `futures::select!` has one too, use cct_executor::select!; and so \
+                      has `StreamMap` of tokio-stream), a thread \
                       of its own, or state that survives from one iteration to the next (statics, \
                       thread-locals; see isolation = \"thread\")";
 

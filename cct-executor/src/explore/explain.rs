@@ -5,14 +5,15 @@ use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::trace_log;
 use super::worker::Found;
+use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Finished};
 use crate::words::{
     Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
 };
 use std::mem::discriminant;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 impl Campaign {
@@ -24,12 +25,12 @@ impl Campaign {
     /// Runs a trace with recording on, on a fresh thread.
     ///
     /// # Errors
-    /// With the step, when a poll does not return. The thread is lost then.
-    fn recorded(self: &Arc<Self>, world: &WorldConfig, trace: &Trace) -> Result<Recorded, u64> {
+    /// When a poll does not return, or would abort the process. The thread is lost then.
+    fn recorded(self: &Arc<Self>, world: &WorldConfig, trace: &Trace) -> Result<Recorded, Lost> {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
         let (sender, receiver) = mpsc::channel();
         let body = move || {
-            let _ = sender.send(Note::Begun(run::heartbeat()));
+            let _ = sender.send(Note::Begun(run::heartbeat(), run::last_words()));
             let recorded = trace_log::with_log(|| {
                 let Finished {
                     end,
@@ -53,12 +54,12 @@ impl Campaign {
             .spawn(body)
             .expect("cannot start a thread for a replay");
         let limit = self.checker.poll_limit;
-        let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_secs(1));
-        let mut heartbeat = Arc::default();
+        let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100));
+        let (mut heartbeat, mut last_words) = (Arc::default(), LastWords::default());
         let (mut seen, mut waited) = (0, Duration::ZERO);
         loop {
             match receiver.recv_timeout(look) {
-                Ok(Note::Begun(theirs)) => heartbeat = theirs,
+                Ok(Note::Begun(beat, words)) => (heartbeat, last_words) = (beat, words),
                 Ok(Note::Over(recorded)) => return Ok(*recorded),
                 Err(RecvTimeoutError::Disconnected) => match thread.join() {
                     Err(payload) => std::panic::resume_unwind(payload),
@@ -72,8 +73,10 @@ impl Campaign {
                         Duration::ZERO
                     };
                     seen = beat;
-                    if waited > limit {
-                        return Err(seen);
+                    let words = last_words.lock();
+                    let kind = words.unwrap_or_else(PoisonError::into_inner).take();
+                    if kind.is_some() || waited > limit {
+                        return Err(Lost { step: seen, kind });
                     }
                 }
             }
@@ -90,8 +93,8 @@ impl Campaign {
         report.iterations = 1;
         let recorded = match self.recorded(&world, &token.trace) {
             Ok(recorded) => recorded,
-            Err(step) => {
-                report.failure = Some(stuck(self, world, origin, step, &token.trace));
+            Err(lost) => {
+                report.failure = Some(self::lost(self, world, origin, lost, &token.trace));
                 return report;
             }
         };
@@ -135,7 +138,7 @@ impl Campaign {
 
 /// What the thread of a replay tells.
 enum Note {
-    Begun(Arc<AtomicU64>),
+    Begun(Arc<AtomicU64>, LastWords),
     Over(Box<Recorded>),
 }
 
@@ -175,12 +178,20 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     }
 }
 
-/// Explains a poll that does not return: everything up to the step before it.
-pub(super) fn stuck(
+/// A thread that is lost.
+pub(super) struct Lost {
+    /// In which step.
+    pub(super) step: u64,
+    /// To a panic that would abort the process; or else to a poll that does not return.
+    pub(super) kind: Option<FailureKind>,
+}
+
+/// Explains a lost thread: everything up to the step before it.
+pub(super) fn lost(
     campaign: &Arc<Campaign>,
     world: WorldConfig,
     origin: Origin,
-    step: u64,
+    Lost { step, kind }: Lost,
     trace: &Trace,
 ) -> FailureReport {
     let limits = Limits {
@@ -207,7 +218,7 @@ pub(super) fn stuck(
         _ => Seed(world.noise.0),
     };
     FailureReport {
-        kind: FailureKind::Stuck { task },
+        kind: kind.unwrap_or(FailureKind::Stuck { task }),
         step,
         origin,
         strategy: campaign.blank_report().strategy,

@@ -4,6 +4,7 @@
 //! time, node and task follow from there.
 
 use crate::execution::world::WORLD;
+use crate::words::explanation::LogLine;
 use std::fmt::{self, Write as _};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -97,7 +98,11 @@ impl Subscriber for Log {
                     let (step, task) = (core.point.step, task.map(|key| core.task_name(key)));
                     let task = task.map_or(String::new(), |task| format!("task {task} "));
                     if let Some(recorder) = &mut core.recorder {
-                        recorder.log(step, format!("{task}{line}"));
+                        recorder.log(LogLine {
+                            step,
+                            level: *event.metadata().level(),
+                            text: format!("{task}{line}"),
+                        });
                     }
                 });
             }

@@ -10,6 +10,7 @@ use super::determinism;
 use super::driver::Driver;
 use crate::execution::Decider;
 use crate::execution::core::Harvest;
+use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Finished};
 use crate::strategy::{Flow, Lanes, Strategy};
 use crate::words::trace::SharedTrace;
@@ -74,6 +75,7 @@ pub(super) struct Pulse {
     pub(super) heartbeat: Arc<AtomicU64>,
     pub(super) trace: Arc<SharedTrace>,
     pub(super) iteration: Arc<AtomicU64>,
+    pub(super) last_words: LastWords,
 }
 
 pub(super) enum Message {
@@ -146,6 +148,7 @@ impl Campaign {
             heartbeat: run::heartbeat(),
             trace: run::shared_trace(),
             iteration: Arc::new(AtomicU64::new(u64::MAX)),
+            last_words: run::last_words(),
         };
         let watch = Watch {
             sender,
@@ -399,6 +402,7 @@ impl Watch<'_> {
             let _ = self.sender.send(Message::Pulse(Pulse {
                 heartbeat: run::heartbeat(),
                 trace: run::shared_trace(),
+                last_words: run::last_words(),
                 ..self.pulse.clone()
             }));
             tracing::dispatcher::with_default(&tracing::Dispatch::none(), run)

@@ -5,8 +5,10 @@
 //! where the operation was called.
 
 use crate::explore::{FailureReport, Origin, Report};
-use crate::words::explanation::{Explanation, Step, TaskState, TaskStory, Wait};
+use crate::words::FailureKind;
+use crate::words::explanation::{Explanation, LogLine, Step, TaskState, TaskStory, Wait};
 use std::fmt::Write as _;
+use tracing::Level;
 
 /// Steps shown before the failure.
 const LAST_STEPS: usize = 25;
@@ -31,12 +33,34 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              cct's control takes part (wall clock, threads, hash order, state that survives)\n",
         );
     }
+    blocked(&mut out, failure);
     tasks(&mut out, explanation);
     steps(&mut out, explanation);
     snapshot(&mut out, explanation);
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+/// Why a poll may not return that does not spin: a lock that the engine cannot see.
+fn blocked(out: &mut String, failure: &FailureReport) {
+    let FailureKind::Stuck { task: stuck } = &failure.kind else {
+        return;
+    };
+    let suspended = failure.explanation.tasks.iter();
+    let suspended: Vec<&str> = suspended
+        .filter(|story| story.state == TaskState::Suspended && story.name != *stuck)
+        .map(|story| story.name.as_str())
+        .collect();
+    if !suspended.is_empty() {
+        let _ = writeln!(
+            out,
+            "  it spins or blocks its thread, maybe on a lock of `std` or of another crate whose \
+             holder was suspended\n  in the middle of a poll (task {}); at granularity `await` \
+             polls are not suspended, at `op` not by reads of streams",
+            suspended.join(", task ")
+        );
+    }
 }
 
 fn conditions(report: &Report, failure: &FailureReport) -> String {
@@ -86,8 +110,9 @@ fn tasks(out: &mut String, explanation: &Explanation) {
 
 fn task(out: &mut String, story: &TaskStory) {
     let state = match story.state {
-        TaskState::Ready => "could run",
-        TaskState::Waiting => "waits",
+        TaskState::Ready => "could run".to_owned(),
+        TaskState::Suspended => format!("could run, in the middle of a poll: {}", story.last_op),
+        TaskState::Waiting => "waits".to_owned(),
     };
     let _ = writeln!(
         out,
@@ -202,18 +227,30 @@ fn log(out: &mut String, explanation: &Explanation) {
     if log.is_empty() {
         return;
     }
-    let shown = &log[log.len().saturating_sub(LAST_LOG_LINES)..];
+    // The finest lines are the first to be left out: libraries have hundreds of them.
+    let coarse = log.iter().filter(|line| line.level < Level::TRACE);
+    let mut shown: Vec<&LogLine> = coarse.collect();
+    let all = log.len() <= LAST_LOG_LINES || shown.is_empty();
+    if all {
+        shown = log.iter().collect();
+    }
+    let shown = &shown[shown.len().saturating_sub(LAST_LOG_LINES)..];
     let _ = writeln!(
         out,
-        "\n  last {} of {} lines traced:",
+        "\n  last {} of {} lines traced{}:",
         shown.len(),
-        log.len()
+        log.len(),
+        if all {
+            ""
+        } else {
+            ", without those of level TRACE"
+        }
     );
-    for (step, line) in shown {
+    for LogLine { step, text, .. } in shown {
         let at = explanation.steps.iter().rev().find(|s| s.step <= *step);
         let time = at.map_or_else(|| "0ms".to_owned(), |s| time_text(s.time_ns));
         let node = at.map_or_else(|| "n0".to_owned(), node);
-        let _ = writeln!(out, "    step {step} {time} {node} {line}");
+        let _ = writeln!(out, "    step {step} {time} {node} {text}");
     }
     out.push('\n');
 }

@@ -25,12 +25,14 @@ impl Report {
         text
     }
 
-    /// Panics with the report's text if something failed, or if the run could not begin.
+    /// Panics with the report's text if something failed, or if the run could not begin. A failure
+    /// that would have aborted the process does so now, once the text is on standard error.
     ///
     /// # Panics
     /// On a failure, at the caller's line.
     #[track_caller]
     pub fn assert_passed(&self) {
+        self.abort_if_due();
         assert!(self.passed(), "{}", self.text());
     }
 }

@@ -93,7 +93,8 @@ impl Interval {
     /// Waits for the next tick; returns when it was due.
     ///
     /// # Scheduling points
-    /// One for each tick, in the first poll that waits for it.
+    /// One for each tick, in its first poll, if it is due already. Else that poll waits, which is one
+    /// too.
     ///
     /// # Cancel safety
     /// Safe: no tick is lost.

@@ -27,7 +27,7 @@ pub(super) fn bounded(duration: Duration) -> Duration {
 /// Waits until the duration has passed, rounded up to whole milliseconds. Zero is over at once.
 ///
 /// # Scheduling points
-/// One, in the first poll.
+/// One, in the first poll, if the time has come already. Else that poll waits, which is one too.
 ///
 /// # Cancel safety
 /// Safe: the timer is dropped with the future.
@@ -47,7 +47,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// Waits until the deadline, rounded up to whole milliseconds. A past one is over at once.
 ///
 /// # Scheduling points
-/// One, in the first poll.
+/// One, in the first poll, if the time has come already. Else that poll waits, which is one too.
 ///
 /// # Cancel safety
 /// Safe: the timer is dropped with the future.
@@ -73,7 +73,8 @@ pin_project! {
     /// The future of [`sleep`] and [`sleep_until`].
     ///
     /// # Scheduling points
-    /// One in the first poll, and in the first poll after each [`reset`](Self::reset).
+    /// One in the first poll, and in the first poll after each [`reset`](Self::reset), if the time has
+    /// come already. Else that poll waits, which is one too.
     ///
     /// # Panics
     /// When polled after its world has ended.
@@ -173,7 +174,13 @@ impl Timer {
         };
         if !self.started || !world.is_running() {
             self.started = true;
-            ready!(world.point(op.kind, op.access, op.resource, op.site));
+            // Where it is going to wait, the poll is about to end, and that is a point already. It must
+            // not be suspended for another: it may hold a lock of another make.
+            if deadline > Instant::now() {
+                ready!(world.pass_undecided(op));
+            } else {
+                ready!(world.point(op.kind, op.access, op.resource, op.site));
+            }
         }
         let budget = ready!(coop::poll_proceed(cx));
         let mut unused = Some(Waiter::from_context(cx));

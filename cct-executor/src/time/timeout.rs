@@ -14,7 +14,7 @@ use std::time::Duration;
 /// ready at once succeeds with any duration.
 ///
 /// # Scheduling points
-/// Those of the future, and one when the timer is first waited for.
+/// Those of the future, and one if the time is over when the timer is first looked at.
 ///
 /// # Cancel safety
 /// That of the future.
@@ -36,7 +36,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 /// once succeeds with any deadline.
 ///
 /// # Scheduling points
-/// Those of the future, and one when the timer is first waited for.
+/// Those of the future, and one if the time is over when the timer is first looked at.
 ///
 /// # Cancel safety
 /// That of the future.

@@ -9,12 +9,23 @@ pub struct Explanation {
     pub tasks: Vec<TaskStory>,
     /// Tasks that wait for each other in a circle, by task number.
     pub cycles: Vec<Vec<u32>>,
-    /// What `tracing` and the program had to say: step and line.
-    pub log: Vec<(u64, String)>,
+    /// What `tracing` and the program had to say.
+    pub log: Vec<LogLine>,
     /// What networks, disks and other sources of actions looked like at the end, a line each.
     pub snapshot: Vec<String>,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
+}
+
+/// What was said through `tracing`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogLine {
+    /// The step in which it was said.
+    pub step: u64,
+    /// Its level.
+    pub level: tracing::Level,
+    /// Task, level, target, spans, fields.
+    pub text: String,
 }
 
 /// One step.
@@ -45,6 +56,8 @@ pub struct Step {
 pub enum TaskState {
     /// It could run.
     Ready,
+    /// It could run, and stands in the middle of a poll, before its last operation.
+    Suspended,
     /// It waits.
     Waiting,
 }

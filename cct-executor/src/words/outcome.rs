@@ -75,6 +75,17 @@ pub enum FailureKind {
         /// Name of the task.
         task: String,
     },
+    /// A destructor panicked while another panic unwound, which aborts the process.
+    ///
+    /// The thread stands still instead, right before it does, and with it the standard library's lock
+    /// on the panic hook: whoever calls `std::panic::set_hook` or `take_hook` from now on waits for
+    /// ever. So [`Report::assert_passed`](crate::Report::assert_passed) prints the report and aborts.
+    Abort {
+        /// What was said by the panic in the destructor, and by the one before it.
+        message: String,
+        /// `file:line:column` of the panic in the destructor.
+        location: Option<String>,
+    },
     /// A foreign thread woke a task: concurrency that nothing controls.
     Uncontrolled {
         /// Name of the task that was woken.
@@ -98,6 +109,7 @@ impl FailureKind {
             FailureKind::Leaked { .. } => "leaked tasks",
             FailureKind::LimitReached(_) => "limit reached",
             FailureKind::Stuck { .. } => "poll that does not return",
+            FailureKind::Abort { .. } => "abort",
             FailureKind::Uncontrolled { .. } => "uncontrolled concurrency",
             FailureKind::Nondeterminism { .. } => "nondeterminism",
         }
@@ -137,6 +149,10 @@ impl fmt::Display for FailureKind {
             }
             FailureKind::LimitReached(limit) => write!(f, "{limit} reached"),
             FailureKind::Stuck { task } => write!(f, "a poll of task {task} does not return"),
+            FailureKind::Abort { message, location } => {
+                let at = location.as_deref().unwrap_or("an unknown place");
+                write!(f, "panic at {at}: {message}")
+            }
             FailureKind::Uncontrolled { task } => {
                 write!(
                     f,

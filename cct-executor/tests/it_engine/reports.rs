@@ -230,3 +230,27 @@ fn traced_lines_are_muted_while_exploring_and_told_about_a_failure() {
         "{comes}"
     );
 }
+
+#[test]
+fn the_finest_lines_are_left_out_where_there_are_many() {
+    let traced = |finest: usize| {
+        let report = Checker::new()
+            .name("chatty")
+            .use_environment(false)
+            .run(move || async move {
+                tracing::debug!("coarse");
+                for line in 0..finest {
+                    tracing::trace!(line, "fine");
+                }
+                assert!(nondet::choose(3) != 1, "one");
+            });
+        report.text()
+    };
+    let few = traced(49);
+    assert!(few.contains("last 50 of 50 lines traced:"), "{few}");
+    assert!(few.contains("coarse") && few.contains("fine"), "{few}");
+    let many = traced(50);
+    let head = "last 1 of 51 lines traced, without those of level TRACE:";
+    assert!(many.contains(head), "{many}");
+    assert!(many.contains("coarse") && !many.contains("fine"), "{many}");
+}

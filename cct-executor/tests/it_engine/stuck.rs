@@ -3,7 +3,7 @@
 use crate::{checker, failed, within};
 use cct_executor::task::{Builder, yield_now};
 use cct_executor::words::FailureKind;
-use cct_executor::{Checker, Isolation, nondet};
+use cct_executor::{Checker, Isolation, nondet, spawn};
 use cct_sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -120,4 +120,32 @@ fn long_iterations_are_not_stuck() {
         });
         assert!(report.passed(), "{isolation:?}: {}", report.text());
     }
+}
+
+/// One task is suspended with a lock of `std`, another one wants it: the world's thread blocks.
+#[test]
+fn a_lock_of_another_make_is_thought_of() {
+    let report = within(20, || {
+        checker("locked")
+            .poll_limit(Duration::from_millis(300))
+            .workers(1)
+            .run(|| async {
+                let lock = Arc::new(std::sync::Mutex::new(()));
+                for _ in 0..2 {
+                    let lock = lock.clone();
+                    drop(spawn(async move {
+                        let _held = lock.lock();
+                        nondet::point();
+                    }));
+                }
+                yield_now().await;
+            })
+    });
+    assert_eq!(failed(&report).kind.class(), "poll that does not return");
+    let text = report.text();
+    assert!(text.contains("a lock of `std`"), "{text}");
+    assert!(
+        text.contains("could run, in the middle of a poll: "),
+        "{text}"
+    );
 }

@@ -1,9 +1,9 @@
 //! Clock policies: when a timer may fire.
 
-use crate::checker;
+use crate::{checker, within};
 use cct_executor::task::yield_now;
 use cct_executor::time::{Instant, sleep};
-use cct_executor::{Checker, Clock, nondet, spawn};
+use cct_executor::{Checker, Clock, Granularity, nondet, spawn};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -196,5 +196,33 @@ fn time_never_goes_back_and_jumps_only_to_deadlines() {
             clock != Clock::Strict,
             "{clock:?}: {seen:?}"
         );
+    }
+}
+
+/// leaky-bucket polls its timer so.
+#[test]
+fn a_timer_that_is_polled_under_a_lock_suspends_nobody() {
+    for granularity in [Granularity::Await, Granularity::Op, Granularity::Sync] {
+        let checker = checker("locked timers").granularity(granularity);
+        let report = within(20, move || {
+            checker.iterations(200).run(|| async {
+                let lock = Arc::new(std::sync::Mutex::new(()));
+                let sleepers = [1, 2, 3].map(|millis| {
+                    let lock = lock.clone();
+                    spawn(async move {
+                        let mut timer = std::pin::pin!(sleep(Duration::from_millis(millis)));
+                        std::future::poll_fn(|cx| {
+                            let _held = lock.lock();
+                            timer.as_mut().poll(cx)
+                        })
+                        .await;
+                    })
+                });
+                for sleeper in sleepers {
+                    sleeper.await.unwrap();
+                }
+            })
+        });
+        report.assert_passed();
     }
 }

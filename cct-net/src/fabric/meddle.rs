@@ -29,8 +29,11 @@ impl Network {
         let Some((label, from, to)) = found else {
             return String::new();
         };
-        let name = |id| node::name_of(id).unwrap_or_default();
-        format!("{label} `{}` -> `{}`", name(from), name(to))
+        let name = |id: NodeId| match node::name_of(id).filter(|name| !name.is_empty()) {
+            Some(name) => format!("`{name}`"),
+            None => format!("n{}", id.0),
+        };
+        format!("{label} {} -> {}", name(from), name(to))
     }
 
     /// Does to the first packet of a flow what the verdict says. Returns whether that was possible.

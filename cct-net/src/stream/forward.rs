@@ -228,6 +228,10 @@ macro_rules! futures_read {
     ($Type:ty) => {
         /// # Scheduling points
         /// One before each read.
+        ///
+        /// The poll is not suspended there but at granularity `sync`, for it may hold a lock of another
+        /// make (`tokio::io::split` does): where another task could go on, it returns `Pending`, as any
+        /// socket may, and is woken at once.
         impl ::futures_io::AsyncRead for $Type {
             fn poll_read(
                 self: ::std::pin::Pin<&mut Self>,
@@ -255,6 +259,9 @@ macro_rules! futures_write {
         /// # Scheduling points
         /// One before each write, and one before closing, which writes no more (`shutdown` of
         /// tokio). Flushing does nothing: what is written is on its way.
+        ///
+        /// The poll is not suspended there, for it may hold a lock of another make (h2 does): where
+        /// another task could go on, it returns `Pending`, as any socket may, and is woken at once.
         impl ::futures_io::AsyncWrite for $Type {
             fn poll_write(
                 self: ::std::pin::Pin<&mut Self>,
@@ -282,10 +289,10 @@ macro_rules! futures_write {
 
             fn poll_close(
                 self: ::std::pin::Pin<&mut Self>,
-                _: &mut ::std::task::Context<'_>,
+                cx: &mut ::std::task::Context<'_>,
             ) -> ::std::task::Poll<::std::io::Result<()>> {
                 let end = self.end();
-                end.poll_shutdown(end.site())
+                end.poll_shutdown(cx, end.site())
             }
         }
     };

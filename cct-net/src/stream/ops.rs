@@ -10,6 +10,7 @@ use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
 type Site = &'static Location<'static>;
@@ -18,6 +19,10 @@ type Site = &'static Location<'static>;
 pub(crate) struct End {
     pub(crate) conn: Arc<Conn>,
     pub(crate) id: SideId,
+    /// Where it was connected or accepted.
+    site: Site,
+    /// Whether the last read gave way before it acted, and the last write or shutdown.
+    gave_way: [AtomicBool; 2],
 }
 
 /// Which direction an operation waits for.
@@ -52,10 +57,21 @@ impl Way {
 impl End {
     /// The end that a listener hands out. Like tokio, its tasks suppose that there already is
     /// something to read.
-    pub(crate) fn accepted(conn: Arc<Conn>) -> End {
+    pub(crate) fn accepted(conn: Arc<Conn>, site: Site) -> End {
         let ready = Ready::READABLE | Ready::WRITABLE;
         conn.run(|state, _| state.suppose(1, ready));
-        End { conn, id: 1 }
+        let mut end = End::new(conn, 1);
+        end.site = site;
+        end
+    }
+
+    pub(crate) fn new(conn: Arc<Conn>, id: SideId) -> End {
+        End {
+            site: conn.site,
+            conn,
+            id,
+            gave_way: [AtomicBool::new(false), AtomicBool::new(false)],
+        }
     }
 
     fn waiters(state: &mut State, id: SideId, way: Way) -> &mut Waiters {
@@ -67,7 +83,7 @@ impl End {
     }
 
     pub(crate) fn site(&self) -> Site {
-        self.conn.site
+        self.site
     }
 
     /// How many bytes can be read.
@@ -155,7 +171,7 @@ impl End {
             wait,
             site,
         };
-        ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
+        ready!(self.point_in(cx, Access::Write, site));
         let limit = self.read_limit(bufs);
         self.poll_op(cx, op, |state, fx| {
             let done = state.read(self.id, bufs, limit, fx);
@@ -198,7 +214,7 @@ impl End {
             wait,
             site,
         };
-        ready!(self.conn.resources[self.id].point(op.kind, Access::Read, site));
+        ready!(self.point_in(cx, Access::Read, site));
         let bufs = &mut [IoSliceMut::new(buf)];
         let limit = self.read_limit(bufs);
         self.poll_op(cx, op, |state, _| state.peek(self.id, bufs, limit))
@@ -217,7 +233,7 @@ impl End {
             wait,
             site,
         };
-        ready!(self.conn.resources[self.id].point(op.kind, Access::Write, site));
+        ready!(self.point_out(cx, op.kind, site));
         let limit = self.write_limit(bufs);
         self.poll_op(cx, op, |state, fx| {
             let done = state.write(self.id, bufs, limit, fx);
@@ -229,9 +245,25 @@ impl End {
         })
     }
 
+    /// The point before something is sent. h2 and others hold a lock of `std` while they write.
+    fn point_out(&self, cx: &Context<'_>, kind: OpKind, site: Site) -> Poll<()> {
+        let resource = &self.conn.resources[self.id];
+        resource.point_that_returns(cx, (kind, Access::Write), site, &self.gave_way[1])
+    }
+
+    /// The point before something is read. `tokio::io::split` holds a lock of `std` meanwhile.
+    fn point_in(&self, cx: &Context<'_>, access: Access, site: Site) -> Poll<()> {
+        let resource = &self.conn.resources[self.id];
+        if shim::has_sync_points() {
+            resource.point(OpKind::Read, access, site)
+        } else {
+            resource.point_that_returns(cx, (OpKind::Read, access), site, &self.gave_way[0])
+        }
+    }
+
     /// Writes no more. Like tokio, does not complain about a connection that is no more.
-    pub(crate) fn poll_shutdown(&self, site: Site) -> Poll<io::Result<()>> {
-        ready!(self.conn.resources[self.id].point(OpKind::Close, Access::Write, site));
+    pub(crate) fn poll_shutdown(&self, cx: &Context<'_>, site: Site) -> Poll<io::Result<()>> {
+        ready!(self.point_out(cx, OpKind::Close, site));
         self.shutdown();
         Poll::Ready(Ok(()))
     }

@@ -118,7 +118,7 @@ impl TcpListener {
         site: &'static Location<'static>,
     ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let conn = ready!(self.listening.poll_accept(cx, wait, site));
-        let stream = TcpStream::new(End::accepted(conn), self.addr.is_ipv6());
+        let stream = TcpStream::new(End::accepted(conn, site), self.addr.is_ipv6());
         stream.apply(self.settings.with(|settings| *settings));
         let peer = stream.addresses()[1];
         Poll::Ready(Ok((stream, peer)))

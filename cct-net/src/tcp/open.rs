@@ -33,10 +33,7 @@ pub(super) async fn connect(
 ) -> io::Result<TcpStream> {
     let hosts = hosts()?;
     poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
-    let end = End {
-        conn: make(to, &origin, site)?,
-        id: 0,
-    };
+    let end = End::new(make(to, &origin, site)?, 0);
     end.conn.send_syn();
     end.connected(site).await?;
     Ok(TcpStream::new(end, false))

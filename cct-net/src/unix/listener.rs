@@ -87,7 +87,7 @@ impl UnixListener {
         site: &'static Location<'static>,
     ) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let conn = ready!(self.listening.poll_accept(cx, wait, site));
-        let stream = UnixStream::new(End::accepted(conn));
+        let stream = UnixStream::new(End::accepted(conn, site));
         let peer = stream.peer_addr()?;
         Poll::Ready(Ok((stream, peer)))
     }

@@ -90,7 +90,7 @@ impl UnixStream {
                 .state
                 .with(|state| state.host(current()).unix.listener(path))?;
             let conn = make([SocketAddr::default(), SocketAddr::of(path)], site)?;
-            let end = End { conn, id: 0 };
+            let end = End::new(conn, 0);
             if !listener.admit_at_once(&end.conn) {
                 hosts.forget_conn(&end.conn, 1);
                 return Err(ErrorKind::WouldBlock.into());
@@ -107,10 +107,7 @@ impl UnixStream {
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let conn = make(Default::default(), Location::caller())?;
         let end = |id| UnixStream {
-            end: End {
-                conn: conn.clone(),
-                id,
-            },
+            end: End::new(conn.clone(), id),
         };
         Ok((end(0), end(1)))
     }

@@ -2,5 +2,6 @@
 
 mod contracts;
 mod faults;
+mod locked;
 mod repeat;
 mod worlds;

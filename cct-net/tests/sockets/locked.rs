@@ -1,0 +1,81 @@
+//! Sockets that are polled under a lock of another make, as h2 does.
+
+use super::worlds::{checker, everywhere};
+use cct_executor::{Granularity, spawn};
+use cct_net::{TcpListener, TcpStream};
+use futures::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+type Shared = Arc<Mutex<TcpStream>>;
+
+/// Sends a letter three times. Nobody else may be made to wait for the lock while a poll has it.
+async fn repeat(stream: Shared, letter: u8) {
+    for _ in 0..3 {
+        let count = poll_fn(|cx| {
+            let mut stream = stream.lock().unwrap();
+            Pin::new(&mut *stream).poll_write(cx, &[letter])
+        });
+        assert_eq!(count.await.unwrap(), 1);
+    }
+}
+
+#[test]
+fn a_stream_polled_under_a_lock_suspends_nobody() {
+    everywhere("locked", 100, |checker| {
+        checker.run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+            let stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+            let (mut theirs, _) = listener.accept().await.unwrap();
+            let stream = Arc::new(Mutex::new(stream));
+            let letters = [b'a', b'b'];
+            let writers = letters.map(|letter| spawn(repeat(stream.clone(), letter)));
+            let mut all = [0; 6];
+            theirs.read_exact(&mut all).await.unwrap();
+            for writer in writers {
+                writer.await.unwrap();
+            }
+            let end = poll_fn(|cx| {
+                let mut stream = stream.lock().unwrap();
+                Pin::new(&mut *stream).poll_close(cx)
+            });
+            end.await.unwrap();
+            assert_eq!(theirs.read(&mut all).await.unwrap(), 0);
+            all.sort_unstable();
+            assert_eq!(&all, b"aaabbb");
+        })
+    });
+}
+
+/// As with `tokio::io::split`: one task reads and another one writes, each under the lock.
+#[test]
+fn a_stream_whose_halves_share_a_lock_suspends_nobody() {
+    for granularity in [Granularity::Await, Granularity::Op] {
+        let checker = checker("halves").granularity(granularity).iterations(300);
+        let report = checker.run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+            let stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+            let (theirs, _) = listener.accept().await.unwrap();
+            let echo = spawn(async move {
+                let (from, mut to) = theirs.split();
+                futures::io::copy(from, &mut to).await
+            });
+            let stream = Arc::new(Mutex::new(stream));
+            let writer = spawn(repeat(stream.clone(), b'a'));
+            let mut read = 0;
+            while read < 3 {
+                let mut bytes = [0; 3];
+                let count = poll_fn(|cx| {
+                    let mut stream = stream.lock().unwrap();
+                    Pin::new(&mut *stream).poll_read(cx, &mut bytes)
+                });
+                read += count.await.unwrap();
+            }
+            writer.await.unwrap();
+            drop(stream);
+            assert_eq!(echo.await.unwrap().unwrap(), 3);
+        });
+        report.assert_passed();
+    }
+}
