@@ -368,7 +368,7 @@ pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
 
 /// Whether the points of synchronous operations are decisions: at granularity `sync`.
 #[inline]
-pub fn has_sync_points() -> bool {
+pub fn decides_sync_points() -> bool {
     WORLD.with(|world| world.granularity.get() == Granularity::Sync)
 }
 

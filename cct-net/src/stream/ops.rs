@@ -254,7 +254,7 @@ impl End {
     /// The point before something is read. `tokio::io::split` holds a lock of `std` meanwhile.
     fn point_in(&self, cx: &Context<'_>, access: Access, site: Site) -> Poll<()> {
         let resource = &self.conn.resources[self.id];
-        if shim::has_sync_points() {
+        if shim::decides_sync_points() {
             resource.point(OpKind::Read, access, site)
         } else {
             resource.point_that_returns(cx, (OpKind::Read, access), site, &self.gave_way[0])
