@@ -28,7 +28,7 @@
 //!   before it a bonus of `1/n`, raising a `watermark!` one of 1, where that is more than `1/V`.
 //!   Tests without either learn as in the paper.
 //! - Values of a data choice that are as good as each other are drawn by weight.
-//! - States are told apart by 64 bits, actions of one state by 32, and values have 32 bits. Memory
+//! - States are told apart by 64 bits, and values have 32 bits. Memory
 //!   is bounded: seldom visited states are forgotten, see [`BonusMax::memory_mib`].
 //!
 //! Measured by `more_cubes_are_seen_than_by_its_rivals`, `the_update_is_that_of_the_paper` and
@@ -165,10 +165,9 @@ impl BonusMax {
     #[inline]
     fn learn_since(&mut self, first: usize, mut next: f32) {
         for step in (first..self.walk.steps.len()).rev() {
-            self.walk.take(&mut self.table, step, self.alpha, |bonus| {
+            next = self.walk.take(&mut self.table, step, self.alpha, |bonus| {
                 bonus.max(self.gamma * f64::from(next))
             });
-            next = self.walk.best(&self.table, step);
         }
     }
 
@@ -260,13 +259,14 @@ impl Strategy for BonusMax {
         Some(saved::save(
             &self.describe(),
             &self.marks.save(),
+            &self.walk.numbers,
             &self.table,
         ))
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let (marks, table) = saved::load(&self.describe(), bytes, &self.table)?;
-        (self.marks, self.table) = (Marks::load(&marks), table);
+        let (marks, numbers, table) = saved::load(&self.describe(), bytes, &self.table)?;
+        (self.marks, self.walk.numbers, self.table) = (Marks::load(&marks), numbers, table);
         Ok(())
     }
 }

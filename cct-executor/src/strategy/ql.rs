@@ -23,7 +23,7 @@
 //! - States where only one action was enabled are no decisions, and are not seen.
 //! - OPT-2's penalty of 1000 is any number, and is attached to a decision, not to a message type.
 //! - Weights of a data choice are its prior: the odds are proportional to weight times `e^Q`.
-//! - States are told apart by 64 bits, actions of one state by 32, and values have 32 bits.
+//! - States are told apart by 64 bits, and values have 32 bits.
 //! - Memory is bounded: seldom visited states are forgotten, see [`Ql::memory_mib`].
 //! - `compat=psharp` does as the paper's artifact, where that differs: updates from the first
 //!   decision to the last, without the last state (so the last decision is not updated); the
@@ -240,16 +240,14 @@ impl Ql {
         -visits * f64::from(penalty).max(1.0)
     }
 
-    /// Moves the value of a decision towards what it led to.
-    #[inline]
-    fn update(&mut self, step: usize, visits: u32, next: f32) {
+    /// How the value of a decision moves towards what it led to.
+    #[inline(always)]
+    fn change(&self, step: usize, visits: u32, next: f32) -> impl Fn(f32) -> f32 + use<> {
         let penalty = self.walk.steps[step].extra;
         let target = self.reward(visits, penalty) + self.gamma * f64::from(next);
-        if let Some((state, arm)) = self.walk.arm(&mut self.table, step) {
-            let value = self.table.value_mut(state, arm);
-            // In 32 bits a value could become infinite only after 10^38 visits.
-            *value = ((1.0 - self.alpha) * f64::from(*value) + self.alpha * target) as f32;
-        }
+        let alpha = self.alpha;
+        // In 32 bits a value could become infinite only after 10^38 visits.
+        move |value| ((1.0 - alpha) * f64::from(value) + alpha * target) as f32
     }
 
     /// From the last decision, which led to a state from which this is the best.
@@ -258,7 +256,8 @@ impl Ql {
         let visits = state.map_or(1, |state| self.table.visit(state));
         if let Some(last) = self.walk.steps.len().checked_sub(1) {
             self.walk.settle_since(&mut self.table, last);
-            self.update(last, visits, next);
+            let change = self.change(last, visits, next);
+            self.walk.change(&mut self.table, last, change);
         }
     }
 
@@ -273,12 +272,10 @@ impl Ql {
             self.table.visit(state);
         });
         for step in (0..self.walk.steps.len()).rev() {
-            self.update(step, visits, next);
-            visits = self
-                .walk
-                .state(step)
-                .map_or(1, |state| self.table.visits(state));
-            next = self.walk.best(&self.table, step);
+            let change = self.change(step, visits, next);
+            next = self.walk.revalue(&mut self.table, step, change);
+            let state = self.walk.state(step);
+            visits = state.map_or(1, |state| self.table.visits(state));
         }
     }
 
@@ -296,7 +293,8 @@ impl Ql {
             let next = arms.map(|arm| arm.value).fold(f32::NEG_INFINITY, f32::max);
             let next = if next.is_finite() { next } else { 0.0 };
             let visits = state.map_or(1, |state| self.table.visits(state));
-            self.update(step - 1, visits, next);
+            let change = self.change(step - 1, visits, next);
+            self.walk.change(&mut self.table, step - 1, change);
         }
         if matches!(end.outcome, Outcome::Failed(_)) {
             self.table.clear();
@@ -384,11 +382,16 @@ impl Strategy for Ql {
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        Some(saved::save(&self.describe(), &[], &self.table))
+        Some(saved::save(
+            &self.describe(),
+            &[],
+            &self.walk.numbers,
+            &self.table,
+        ))
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
-        (_, self.table) = saved::load(&self.describe(), bytes, &self.table)?;
+        (_, self.walk.numbers, self.table) = saved::load(&self.describe(), bytes, &self.table)?;
         Ok(())
     }
 }

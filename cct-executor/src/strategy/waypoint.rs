@@ -182,8 +182,7 @@ impl Waypoint {
                 self.transition(from, to, target_in)
             };
             let worth = |bonus: f64| bonus.max(worth);
-            self.walk.take(&mut self.table, step, self.alpha, worth);
-            next = self.walk.best(&self.table, step);
+            next = self.walk.take(&mut self.table, step, self.alpha, worth);
             target_in = match from == target {
                 true => Some(0),
                 false => target_in.map(|d: i32| d.saturating_add(1)),
@@ -321,13 +320,14 @@ impl Strategy for Waypoint {
         Some(saved::save(
             &self.describe(),
             &self.marks.save(),
+            &self.walk.numbers,
             &self.table,
         ))
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let (marks, table) = saved::load(&self.describe(), bytes, &self.table)?;
-        (self.marks, self.table) = (Marks::load(&marks), table);
+        let (marks, numbers, table) = saved::load(&self.describe(), bytes, &self.table)?;
+        (self.marks, self.walk.numbers, self.table) = (Marks::load(&marks), numbers, table);
         Ok(())
     }
 }

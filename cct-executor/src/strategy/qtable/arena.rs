@@ -3,18 +3,18 @@
 //! 1. A block has room for `2^k` arms, contiguous, for the smallest `k` that is enough. Growing moves
 //!    it to a block of twice the size; the old one is used again.
 //! 2. How many arms a block holds is known to its owner only, who says so.
-//! 3. Memory grows by whole chunks, so none of it is slack.
+//! 3. All are in one vector: an arm is found by one load. When it is full it grows by a half.
 
 /// An action of a state, and what it is worth.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(in crate::strategy) struct Arm {
-    /// 32 bits of the action's identity, or the value of a data choice.
+    /// The action's [number](super::numbers), or the value of a data choice.
     pub(in crate::strategy) tag: u32,
     pub(in crate::strategy) value: f32,
 }
 
-const CHUNK_BITS: u32 = 14;
-const CHUNK: usize = 1 << CHUNK_BITS;
+/// Memory grows by a half, and by so many entries at least.
+const GROWTH_MIN: usize = 1 << 10;
 /// Blocks have `2^1` to `2^12` entries.
 const SIZES: usize = 13;
 /// Arms of a block at most.
@@ -22,9 +22,9 @@ pub(super) const ARMS_MAX: usize = 1 << (SIZES - 1);
 
 #[derive(Clone, Debug)]
 pub(super) struct Arena {
-    chunks: Vec<Vec<Arm>>,
-    /// How often each arm was taken; as `chunks`, or empty if that is not counted.
-    counts: Vec<Vec<u32>>,
+    arms: Vec<Arm>,
+    /// How often each arm was taken, or nothing if that is not counted.
+    counts: Vec<u32>,
     counted: bool,
     /// By the logarithm of the size.
     free: [Vec<u32>; SIZES],
@@ -36,15 +36,18 @@ fn size_log(arms: usize) -> u32 {
     arms.next_power_of_two().trailing_zeros().max(1)
 }
 
-#[inline]
-fn place(at: u32) -> (usize, usize) {
-    ((at >> CHUNK_BITS) as usize, at as usize & (CHUNK - 1))
+/// More entries, all like this.
+fn extend<T: Copy>(entries: &mut Vec<T>, more: usize, like: T) {
+    if entries.capacity() - entries.len() < more {
+        entries.reserve_exact(more.max(entries.len() / 2).max(GROWTH_MIN));
+    }
+    entries.resize(entries.len() + more, like);
 }
 
 impl Arena {
     pub(super) fn new(counted: bool) -> Arena {
         let mut arena = Arena {
-            chunks: Vec::new(),
+            arms: Vec::new(),
             counts: Vec::new(),
             counted,
             free: Default::default(),
@@ -57,27 +60,30 @@ impl Arena {
     /// The arms of a block that holds so many.
     #[inline(always)]
     pub(super) fn arms(&self, block: u32, len: usize) -> &[Arm] {
-        let (chunk, at) = place(block);
-        &self.chunks[chunk][at..at + len]
+        &self.arms[block as usize..][..len]
+    }
+
+    /// The arms of a block that holds so many.
+    #[inline(always)]
+    pub(super) fn arms_mut(&mut self, block: u32, len: usize) -> &mut [Arm] {
+        &mut self.arms[block as usize..][..len]
     }
 
     /// An arm of a block.
     #[inline(always)]
     pub(super) fn arm_mut(&mut self, block: u32, arm: usize) -> &mut Arm {
-        let (chunk, at) = place(block);
-        &mut self.chunks[chunk][at + arm]
+        &mut self.arms[block as usize + arm]
     }
 
     /// The counter of an arm.
     #[inline]
     pub(super) fn count(&mut self, block: u32, arm: usize) -> &mut u32 {
-        let (chunk, at) = place(block);
-        &mut self.counts[chunk][at + arm]
+        &mut self.counts[block as usize + arm]
     }
 
     pub(super) fn count_of(&self, block: u32, arm: usize) -> u32 {
-        let (chunk, at) = place(block);
-        self.counts.get(chunk).map_or(0, |counts| counts[at + arm])
+        let count = self.counts.get(block as usize + arm);
+        count.copied().unwrap_or(0)
     }
 
     /// A block with two arms, uncounted so far.
@@ -89,13 +95,18 @@ impl Arena {
         block
     }
 
-    /// Appends an arm to the block's so many, uncounted so far; returns where the block is now.
+    /// Appends an arm to the block's so many, uncounted so far; returns where the block
+    /// is now.
     pub(super) fn push(&mut self, block: u32, len: usize, arm: Arm) -> u32 {
         let (before, after) = (size_log(len), size_log(len + 1));
         let mut now = block;
         if before != after {
             now = self.allocate(after);
-            self.copy(block, now, len);
+            let (from, to) = (block as usize, now as usize);
+            self.arms.copy_within(from..from + len, to);
+            if self.counted {
+                self.counts.copy_within(from..from + len, to);
+            }
             self.freed += 1 << before;
             self.free[before as usize].push(block);
         }
@@ -113,56 +124,31 @@ impl Arena {
     /// A copy of another arena's block.
     pub(super) fn adopt(&mut self, other: &Arena, block: u32, len: usize) -> u32 {
         let now = self.allocate(size_log(len));
-        let (chunk, at) = place(now);
-        let arms = other.arms(block, len);
-        self.chunks[chunk][at..at + len].copy_from_slice(arms);
+        let (from, to) = (block as usize, now as usize);
+        self.arms[to..to + len].copy_from_slice(other.arms(block, len));
         if self.counted {
-            (0..len).for_each(|arm| *self.count(now, arm) = other.count_of(block, arm));
+            self.counts[to..to + len].copy_from_slice(&other.counts[from..from + len]);
         }
         now
     }
 
-    fn copy(&mut self, from: u32, to: u32, len: usize) {
-        let (a, x) = place(from);
-        let (b, y) = place(to);
-        for i in 0..len {
-            self.chunks[b][y + i] = self.chunks[a][x + i];
-            if self.counted {
-                self.counts[b][y + i] = self.counts[a][x + i];
-            }
-        }
-    }
-
     fn allocate(&mut self, log: u32) -> u32 {
+        let size = 1 << log;
         if let Some(block) = self.free[log as usize].pop() {
-            self.freed -= 1 << log;
+            self.freed -= size;
             return block;
         }
-        let size = 1 << log;
-        if self
-            .chunks
-            .last()
-            .is_none_or(|chunk| chunk.len() + size > CHUNK)
-        {
-            self.chunks.push(Vec::with_capacity(CHUNK));
-            if self.counted {
-                self.counts.push(Vec::with_capacity(CHUNK));
-            }
-        }
-        let chunk = self.chunks.len() - 1;
-        let at = self.chunks[chunk].len();
-        self.chunks[chunk].resize(at + size, Arm::default());
+        let at = self.arms.len() as u32;
+        extend(&mut self.arms, size, Arm::default());
         if self.counted {
-            self.counts[chunk].resize(at + size, 0);
+            extend(&mut self.counts, size, 0);
         }
-        ((chunk << CHUNK_BITS) + at) as u32
+        at
     }
 
     /// Bytes in use, free blocks not counted.
     pub(super) fn bytes(&self) -> usize {
         let entry = size_of::<Arm>() + if self.counted { size_of::<u32>() } else { 0 };
-        let last = self.chunks.last().map_or(0, Vec::len);
-        let entries = (self.chunks.len().saturating_sub(1)) * CHUNK + last;
-        (entries - self.freed) * entry
+        (self.arms.len() - self.freed) * entry
     }
 }

@@ -1,81 +1,121 @@
 //! The values of few enabled actions, all looked at at once.
 //!
-//! 1. Arrays of fixed length, and no branch that depends on a tag or a value: what is looked at stays
-//!    in registers, and nothing is mispredicted.
-//! 2. Places beyond the enabled actions have no odds.
+//! 1. Each arm of the state knows where its action is in the enabled set, and puts its value there.
+//! 2. What follows is compiled for each number of actions, without a branch that depends on a value
+//!    but one.
 
 use super::Arm;
-use super::policy::{counts, odds_of, unit};
-use crate::words::enabled::EnabledActions;
+use super::policy::{Policy, least_that_counts, odds_of, unit};
 use crate::words::seed::Generator;
 
-/// The position of an action that has no arm.
+/// The arm of an action that has none.
 pub(super) const UNTRIED: u32 = u32::MAX;
+/// So many actions are few.
+pub(super) const FEW: usize = 8;
+/// A power of two, above [`FEW`]; the last lane takes what is not enabled.
+const LANES: usize = 16;
+/// The highest bit of each of eight bytes: arms are below 128, and it is set for no arm.
+const NO_ARM: u64 = 0x8080_8080_8080_8080;
 
-/// At most `N` actions that are enabled in a known state of at most 64 arms.
-#[derive(Clone, Debug)]
-pub(super) struct Few<const N: usize> {
+/// Some actions that are enabled in a known state of at most 64 arms.
+pub(super) struct Few {
     len: usize,
-    pub(super) values: [f32; N],
-    /// Which arm each is, if any.
-    pub(super) arms: [u32; N],
+    values: [f32; LANES],
+    /// Which arm each is; 255 for none.
+    arms: [u8; LANES],
 }
 
-/// The 32 bits of each enabled action's identity; in the places beyond, those of the last.
-#[inline(always)]
-pub(super) fn tags<const N: usize>(actions: &EnabledActions<'_>) -> [u32; N] {
-    let last = actions.keys.len() - 1;
-    std::array::from_fn(|i| {
-        let key = actions.keys[i.min(last)];
-        actions.actions[key as usize].id().0 as u32
-    })
-}
-
-impl<const N: usize> Few<N> {
-    /// Looks up the values of the first so many.
+impl Few {
+    /// Looks up the values of the first so many. `position` says where an arm's action is: below
+    /// [`FEW`], or all bits set.
     #[inline(always)]
-    pub(super) fn look(arms: &[Arm], tags: [u32; N], len: usize, initial: f32) -> Few<N> {
-        let (mut bits, mut positions) = ([initial.to_bits(); N], [UNTRIED; N]);
-        for (position, arm) in (0..).zip(arms) {
-            for i in 0..N {
-                let is = u32::from(tags[i] == arm.tag).wrapping_neg();
-                bits[i] = bits[i] & !is | arm.value.to_bits() & is;
-                positions[i] = positions[i] & !is | position & is;
-            }
-        }
-        for i in 0..N {
-            let beyond = u32::from(i >= len).wrapping_neg();
-            bits[i] = bits[i] & !beyond | f32::NEG_INFINITY.to_bits() & beyond;
-            positions[i] |= beyond;
-        }
-        Few {
+    pub(super) fn look(
+        len: usize,
+        arms: &[Arm],
+        position: impl Fn(u32) -> u32,
+        initial: f32,
+    ) -> Few {
+        let mut few = Few {
             len,
-            values: bits.map(f32::from_bits),
-            arms: positions,
+            values: [initial; LANES],
+            arms: [u8::MAX; LANES],
+        };
+        for (number, arm) in (0_u8..).zip(arms) {
+            // Not the lesser of two: that would be a branch, which cannot be foreseen.
+            let lane = position(arm.tag) as usize & (LANES - 1);
+            few.values[lane] = arm.value;
+            few.arms[lane] = number;
+        }
+        few
+    }
+
+    /// Which of them is to be taken.
+    #[inline(always)]
+    pub(super) fn choose(&self, policy: &Policy, generator: &mut Generator) -> usize {
+        match self.len {
+            2 => self.choose_among::<2>(policy, generator),
+            3 => self.choose_among::<3>(policy, generator),
+            4 => self.choose_among::<4>(policy, generator),
+            5 => self.choose_among::<5>(policy, generator),
+            6 => self.choose_among::<6>(policy, generator),
+            7 => self.choose_among::<7>(policy, generator),
+            _ => self.choose_among::<FEW>(policy, generator),
+        }
+    }
+
+    #[inline(always)]
+    fn choose_among<const N: usize>(&self, policy: &Policy, generator: &mut Generator) -> usize {
+        let values: [f32; N] = std::array::from_fn(|lane| self.values[lane]);
+        match policy {
+            Policy::Greedy { .. } => {
+                draw(&greedy_sums(&values, policy.strays(generator)), generator)
+            }
+            _ => softmax(&values, generator),
         }
     }
 
     /// What there is to say of one of them as a choice.
     #[inline(always)]
     pub(super) fn choice(&self, index: usize) -> Choice {
-        let untried: u32 = self.arms.iter().map(|&arm| u32::from(arm == UNTRIED)).sum();
-        let untried = untried as usize - (N - self.len);
-        let arm = self.arms[index];
+        let [a, b, c, d, e, f, g, h, ..] = self.arms;
+        let among = u64::MAX >> (64 - 8 * self.len);
+        // A value of a data choice may have been possible at another visit, and not be at this.
+        let lanes = u64::from_le_bytes([a, b, c, d, e, f, g, h]) | !among;
+        let others = among & !(255 << (8 * index));
+        let arm = self.arms[index & (LANES - 1)];
         Choice {
             index,
-            arm,
-            mask: mask(&self.arms),
-            enabled: 0,
-            untried: untried > usize::from(arm == UNTRIED),
+            // 255 becomes [`UNTRIED`].
+            arm: i32::from(arm as i8) as u32,
+            enabled: filled(lanes, arm.into()),
+            form: Form::Lanes,
+            untried: lanes & others & NO_ARM != 0,
         }
     }
 }
 
-/// The arms among these, a bit each.
+/// How [`Choice::enabled`] says which of a state's arms were enabled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// Those in the eight bytes, of which some may be the same. 255 is no arm.
+    Lanes,
+    /// A bit each.
+    Mask,
+    /// Those of the actions that are remembered: where, and in the upper half how many.
+    Tags,
+    /// Those of the values below this.
+    Below,
+}
+
+/// Lanes of no arm: nothing is known of any.
+pub(super) const UNKNOWN: u64 = u64::MAX;
+
+/// Lanes with an arm in the place of those that have none.
 #[inline(always)]
-pub(super) fn mask(arms: &[u32]) -> u64 {
-    let bit = |&arm: &u32| u64::from(arm != UNTRIED) << (arm & 63);
-    arms.iter().map(bit).fold(0, |mask, bit| mask | bit)
+pub(super) fn filled(lanes: u64, arm: u32) -> u64 {
+    let empty = (lanes & NO_ARM) / 128 * 255;
+    let arms = u64::from(arm.min(255)) * 0x0101_0101_0101_0101;
+    lanes & !empty | arms & empty
 }
 
 /// What was chosen, and among what.
@@ -83,10 +123,8 @@ pub(super) struct Choice {
     pub(super) index: usize,
     /// Which arm it is, or [`UNTRIED`].
     pub(super) arm: u32,
-    /// The state's arms that were enabled, a bit each.
-    pub(super) mask: u64,
-    /// How many actions are to be remembered instead, as there are too many arms for a mask.
-    pub(super) enabled: usize,
+    pub(super) enabled: u64,
+    pub(super) form: Form,
     /// Whether something is untried even after this.
     pub(super) untried: bool,
 }
@@ -98,8 +136,8 @@ impl Choice {
         Choice {
             index,
             arm,
-            mask: 0,
-            enabled: 0,
+            enabled: UNKNOWN,
+            form: Form::Lanes,
             untried: true,
         }
     }
@@ -109,13 +147,14 @@ impl Choice {
 #[inline(always)]
 pub(super) fn best<const N: usize>(values: &[f32; N]) -> f32 {
     let mut values = *values;
-    let mut half = N / 2;
-    while half > 0 {
+    let mut left = N;
+    while left > 1 {
+        let half = left / 2;
         for i in 0..half {
-            let other = values[i + half];
+            let other = values[left - half + i];
             values[i] = if other > values[i] { other } else { values[i] };
         }
-        half /= 2;
+        left -= half;
     }
     values[0]
 }
@@ -127,7 +166,8 @@ pub(super) fn best<const N: usize>(values: &[f32; N]) -> f32 {
 #[inline(always)]
 pub(super) fn softmax<const N: usize>(values: &[f32; N], generator: &mut Generator) -> usize {
     let best = best(values);
-    let bit = |(i, &value): (usize, &f32)| u32::from(counts(value, best)) << i;
+    let least = least_that_counts(best);
+    let bit = |(i, &value): (usize, &f32)| u32::from(value > least) << i;
     let counting = values.iter().enumerate().map(bit).fold(0, |a, b| a | b);
     if counting.is_power_of_two() {
         unit(generator);
@@ -178,36 +218,57 @@ pub(super) fn draw(sums: &[f64], generator: &mut Generator) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::qtable::policy::Policy;
     use crate::words::Seed;
     use rand::Rng;
 
-    /// The same draw leads to the same choice, however many places are empty.
-    #[test]
-    fn few_values_are_chosen_from_as_many_are() {
+    /// The same draw leads to the same choice as among many.
+    fn as_many_are<const N: usize>() {
         let (mut one, mut other) = (Seed(5).stream("test"), Seed(5).stream("test"));
         let mut random = Seed(6).stream("test");
         let mut odds = Vec::new();
-        for _ in 0..20_000 {
-            let n = 1 + random.next_u64() as usize % 8;
+        for _ in 0..3_000 {
             let scale = [0.1, 3.0, 50.0][random.next_u64() as usize % 3];
-            let mut values = [f32::NEG_INFINITY; 8];
-            for value in &mut values[..n] {
-                *value = (-scale * unit(&mut random)) as f32;
-            }
-            let expected = Policy::Softmax.choose(&values[..n], &[], &mut odds, &mut one);
+            let mut values = [0.0; N].map(|_: f32| (-scale * unit(&mut random)) as f32);
+            let expected = Policy::Softmax.choose(&values, &[], &mut odds, &mut one);
             let mut third = other.clone();
             assert_eq!(Some(softmax(&values, &mut third)), expected);
-            assert_eq!(
-                Some(draw(&sums(&values, best(&values)), &mut other)),
-                expected
-            );
+            let sums = sums(&values, best(&values));
+            assert_eq!(Some(draw(&sums, &mut other)), expected);
             assert_eq!(third, other);
-            values[n - 1] = values[0];
+            values[N - 1] = values[0];
             let policy = Policy::Greedy { epsilon: 0.2 };
-            let expected = policy.choose(&values[..n], &[], &mut odds, &mut one);
+            let expected = policy.choose(&values, &[], &mut odds, &mut one);
             let sums = greedy_sums(&values, policy.strays(&mut other));
             assert_eq!(Some(draw(&sums, &mut other)), expected);
         }
+    }
+
+    #[test]
+    fn few_values_are_chosen_from_as_many_are() {
+        as_many_are::<2>();
+        as_many_are::<3>();
+        as_many_are::<5>();
+        as_many_are::<7>();
+        as_many_are::<8>();
+    }
+
+    #[test]
+    fn arms_find_their_lanes() {
+        let arm = |tag, value| Arm { tag, value };
+        let arms = [
+            arm(7, -1.0),
+            arm(1, -2.0),
+            arm(u32::MAX, -3.0),
+            arm(2, -4.0),
+        ];
+        let mut few = Few::look(3, &arms, |tag| tag, 0.0);
+        assert_eq!(few.values[..3], [0.0, -2.0, -4.0]);
+        let choice = few.choice(2);
+        assert_eq!((choice.arm, choice.untried), (3, true));
+        let choice = few.choice(0);
+        assert_eq!((choice.arm, choice.untried), (UNTRIED, false));
+        assert_eq!(filled(choice.enabled, 4), 0x0404_0404_0403_0104);
+        few.len = 8;
+        assert!(few.choice(0).untried);
     }
 }

@@ -5,7 +5,7 @@
 //! 2. What was looked at last stays: a state in which many actions are enabled is often that of the
 //!    next decision as well.
 
-use super::few::{self, Choice, UNTRIED};
+use super::few::{self, Choice, Form, UNTRIED};
 use super::policy::{Policy, odds_of};
 use super::{Arm, State};
 use crate::words::enabled::Values;
@@ -138,7 +138,8 @@ impl Many {
     }
 
     fn count(&mut self) {
-        self.mask = few::mask(&self.arms);
+        let bit = |&arm: &u32| u64::from(arm != UNTRIED) << (arm & 63);
+        self.mask = self.arms.iter().map(bit).fold(0, |mask, bit| mask | bit);
         self.untried = self.arms.iter().filter(|&&arm| arm == UNTRIED).count();
     }
 
@@ -184,14 +185,14 @@ impl Many {
         policy.choose(own, values.weights(), &mut self.odds, generator)
     }
 
-    /// What there is to say of one of them as a choice, in a state with so many arms.
-    pub(super) fn choice(&self, index: usize, arms: usize) -> Choice {
-        let (arm, masked) = (self.arms[index], arms <= ARMS_MASKED);
+    /// What there is to say of one of them as a choice.
+    pub(super) fn choice(&self, index: usize) -> Choice {
+        let arm = self.arms[index];
         Choice {
             index,
             arm,
-            mask: if masked { self.mask } else { 0 },
-            enabled: if masked { 0 } else { self.len },
+            enabled: self.mask,
+            form: Form::Mask,
             untried: self.untried > usize::from(arm == UNTRIED),
         }
     }

@@ -55,6 +55,9 @@ pub(in crate::strategy) trait Maze {
                 n => {
                     let most = keys.iter().max().copied().unwrap_or(0);
                     (table.len() as u32..=most).for_each(|key| table.push(action(key)));
+                    table.iter_mut().for_each(|a| a.position = Action::NOWHERE);
+                    let positions = (0..).zip(&keys);
+                    positions.for_each(|(at, &key)| table[key as usize].position = at);
                     let set = if self.is_data() {
                         EnabledSet::Values(Values {
                             count: n as u32,

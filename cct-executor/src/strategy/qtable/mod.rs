@@ -11,8 +11,8 @@
 //! 4. The bound is kept by forgetting the least visited half of the states, among equals the oldest.
 //!    This depends on nothing but what was inserted.
 //!
-//! Read next: [`walk`] for how a decision is taken, [`policy`] for softmax and greedy choice,
-//! [`saved`] for the bytes of a table.
+//! Read next: [`walk`] for how a decision is taken, [`numbers`] for how actions are known to a table,
+//! [`policy`] for softmax and greedy choice, [`saved`] for the bytes of a table.
 
 mod arena;
 pub(super) mod exp;
@@ -22,6 +22,7 @@ mod many;
 pub(super) mod marks;
 #[cfg(test)]
 pub(super) mod maze;
+pub(super) mod numbers;
 mod path;
 pub(super) mod policy;
 pub(super) mod saved;
@@ -60,16 +61,11 @@ struct Record {
     first: Arm,
 }
 
-const CHUNK_BITS: u32 = 12;
-const CHUNK: usize = 1 << CHUNK_BITS;
-
 /// The table.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     index: Index,
-    /// All but the last chunk are full.
-    records: Vec<Vec<Record>>,
-    len: usize,
+    records: Vec<Record>,
     arena: Arena,
     counts: Counts,
     bytes_max: usize,
@@ -84,7 +80,6 @@ impl Table {
         Table {
             index: Index::new(),
             records: Vec::new(),
-            len: 0,
             arena: Arena::new(counts == Counts::Arms),
             counts,
             bytes_max,
@@ -95,7 +90,7 @@ impl Table {
 
     /// How many states are known.
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.records.len()
     }
 
     /// What the user should know about the bound, which is that many MiB.
@@ -104,7 +99,8 @@ impl Table {
         if self.forgotten > 0 {
             remarks.push(format!(
                 "the table was full (memory={mib} MiB): {} states were forgotten, {} are known",
-                self.forgotten, self.len
+                self.forgotten,
+                self.len()
             ));
         }
         if self.left_out > 0 {
@@ -118,19 +114,17 @@ impl Table {
 
     /// Bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        self.index.bytes() + self.len * size_of::<Record>() + self.arena.bytes()
+        self.index.bytes() + self.len() * size_of::<Record>() + self.arena.bytes()
     }
 
     #[inline]
     fn record(&self, state: State) -> &Record {
-        let number = state.0 as usize;
-        &self.records[number >> CHUNK_BITS][number & (CHUNK - 1)]
+        &self.records[state.0 as usize]
     }
 
     #[inline]
     fn record_mut(&mut self, state: State) -> &mut Record {
-        let number = state.0 as usize;
-        &mut self.records[number >> CHUNK_BITS][number & (CHUNK - 1)]
+        &mut self.records[state.0 as usize]
     }
 
     /// A state, if it is known.
@@ -153,11 +147,10 @@ impl Table {
             return None;
         }
         if self.index.is_full() {
-            let records = &self.records;
-            let keys = (0..self.len).map(|n| records[n >> CHUNK_BITS][n & (CHUNK - 1)].key);
-            self.index.rebuild(keys);
+            self.index
+                .rebuild(self.records.iter().map(|record| record.key));
         }
-        self.index.insert(key, self.len as u32);
+        self.index.insert(key, self.len() as u32);
         Some(self.append(Record {
             key,
             count: 0,
@@ -167,12 +160,8 @@ impl Table {
     }
 
     fn append(&mut self, record: Record) -> State {
-        if self.len & (CHUNK - 1) == 0 {
-            self.records.push(Vec::with_capacity(CHUNK));
-        }
-        self.records[self.len >> CHUNK_BITS].push(record);
-        self.len += 1;
-        State(self.len as u32 - 1)
+        self.records.push(record);
+        State(self.len() as u32 - 1)
     }
 
     /// Counts a visit of a state; returns how many there were.
@@ -211,6 +200,17 @@ impl Table {
         }
     }
 
+    /// The arms of a state, to change their values.
+    #[inline(always)]
+    pub(super) fn arms_mut(&mut self, state: State) -> &mut [Arm] {
+        let record = &mut self.records[state.0 as usize];
+        match record.block {
+            NO_ARM => &mut [],
+            ONE_ARM => std::slice::from_mut(&mut record.first),
+            block => self.arena.arms_mut(block, record.first.tag as usize),
+        }
+    }
+
     /// Which arm of a state an action is, if it is known.
     #[inline]
     pub(super) fn position(&self, state: State, tag: u32) -> Option<usize> {
@@ -227,8 +227,7 @@ impl Table {
     /// What an arm is worth.
     #[inline(always)]
     pub(super) fn value_mut(&mut self, state: State, arm: usize) -> &mut f32 {
-        let number = state.0 as usize;
-        let record = &mut self.records[number >> CHUNK_BITS][number & (CHUNK - 1)];
+        let record = &mut self.records[state.0 as usize];
         match record.block {
             NO_ARM | ONE_ARM => &mut record.first.value,
             block => &mut self.arena.arm_mut(block, arm).value,
@@ -302,9 +301,9 @@ impl Table {
     /// [`State`]s are void then.
     pub(super) fn make_room(&mut self, states: usize) -> bool {
         // A record, its slots and some arms, or what a state took so far; and growth of the index.
-        let each = (self.bytes() / self.len.max(1)).clamp(40, 1000);
+        let each = (self.bytes() / self.len().max(1)).clamp(40, 1000);
         let bytes = self.bytes() + states * each + self.index.bytes() / 2;
-        let tight = bytes > self.bytes_max && self.len > 0;
+        let tight = bytes > self.bytes_max && self.len() > 0;
         if tight {
             self.forget_half();
         }
@@ -316,16 +315,16 @@ impl Table {
         const STEPS: usize = 256;
         let step = |count: u32| (count as usize).min(STEPS - 1);
         let mut histogram = [0; STEPS];
-        (0..self.len as u32).for_each(|n| histogram[step(self.record(State(n)).count)] += 1);
+        (0..self.len() as u32).for_each(|n| histogram[step(self.record(State(n)).count)] += 1);
         // All below the threshold go, and so many of those at it.
-        let mut going = self.len.div_ceil(2);
+        let mut going = self.len().div_ceil(2);
         let mut threshold = 0;
         while histogram[threshold] < going {
             going -= histogram[threshold];
             threshold += 1;
         }
         let old = std::mem::replace(self, Table::new(self.counts, self.bytes_max));
-        for n in 0..old.len as u32 {
+        for n in 0..old.len() as u32 {
             let record = *old.record(State(n));
             let step = step(record.count);
             if step < threshold {
@@ -343,11 +342,10 @@ impl Table {
             };
             self.append(Record { block, ..record });
         }
-        self.forgotten = old.forgotten + (old.len - self.len) as u64;
+        self.forgotten = old.forgotten + (old.len() - self.len()) as u64;
         self.left_out = old.left_out;
-        let records = &self.records;
-        let keys = (0..self.len).map(|n| records[n >> CHUNK_BITS][n & (CHUNK - 1)].key);
-        self.index.rebuild(keys);
+        self.index
+            .rebuild(self.records.iter().map(|record| record.key));
     }
 
     /// Forgets everything, as if nothing had been learnt.

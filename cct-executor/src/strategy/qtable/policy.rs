@@ -121,10 +121,10 @@ fn softmax(values: &[f32], odds: &mut Vec<f64>, generator: &mut Generator) -> Op
     draw_by_odds(odds, generator)
 }
 
-/// Whether an action has odds that can be told from 0.
+/// A value above which an action has odds that can be told from 0, if this is the best.
 #[inline(always)]
-pub(super) fn counts(value: f32, best: f32) -> bool {
-    f64::from(value) - f64::from(best) > NEGLIGIBLE
+pub(super) fn least_that_counts(best: f32) -> f32 {
+    best + NEGLIGIBLE as f32
 }
 
 /// The odds of an action, where those of the best one are 1. No branch depends on the value: which

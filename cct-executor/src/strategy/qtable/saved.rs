@@ -1,22 +1,29 @@
 //! The bytes of what was learnt.
 //!
 //! All numbers are little-endian: magic and format (4 bytes each), the strategy's description
-//! (length and text), marks (a count, then three words each), what is counted (1 byte), states (a
+//! (length and text), marks (a count, then three words each), identities of actions (a count, then a
+//! word each: an arm's tag is their number), what is counted (1 byte), states (a
 //! count, then key, visits, number of arms, and per arm its tag, value and count), and last a hash
 //! of all that. States and arms come in the table's order, so that what was loaded goes on as what
 //! was saved would have.
 
+use super::numbers::Numbers;
 use super::{Arm, Counts, ONE_ARM, State, Table};
 use crate::words::fingerprint::mix2;
 
 const MAGIC: &[u8; 4] = b"cctq";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What is remembered of a name besides the table: hash of the name, a count, a number.
 pub(in crate::strategy) type Mark = (u64, u64, u64);
 
 /// Writes a table.
-pub(in crate::strategy) fn save(description: &str, marks: &[Mark], table: &Table) -> Vec<u8> {
+pub(in crate::strategy) fn save(
+    description: &str,
+    marks: &[Mark],
+    numbers: &Numbers,
+    table: &Table,
+) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64 + table.len() * 28);
     bytes.extend(MAGIC);
     bytes.extend(FORMAT.to_le_bytes());
@@ -28,6 +35,8 @@ pub(in crate::strategy) fn save(description: &str, marks: &[Mark], table: &Table
             bytes.extend(word.to_le_bytes());
         }
     }
+    bytes.extend((numbers.ids().len() as u32).to_le_bytes());
+    numbers.ids().for_each(|id| bytes.extend(id.to_le_bytes()));
     bytes.push(u8::from(table.counts == Counts::Arms));
     bytes.extend((table.len() as u32).to_le_bytes());
     for state in table.states() {
@@ -58,7 +67,7 @@ pub(in crate::strategy) fn load(
     description: &str,
     bytes: &[u8],
     like: &Table,
-) -> Result<(Vec<Mark>, Table), String> {
+) -> Result<(Vec<Mark>, Numbers, Table), String> {
     let mut all = Reader { bytes, at: 0 };
     if all.take(4)? != MAGIC {
         return Err("not a saved table: it does not begin with `cctq`".to_owned());
@@ -89,6 +98,14 @@ pub(in crate::strategy) fn load(
     let marks = (0..marks)
         .map(|_| Ok((all.u64()?, all.u64()?, all.u64()?)))
         .collect::<Result<Vec<Mark>, String>>()?;
+    let ids = all.u32()?;
+    let ids = (0..ids)
+        .map(|_| all.u64())
+        .collect::<Result<Vec<u64>, String>>()?;
+    let numbers = Numbers::with(ids.iter().copied());
+    if !numbers.ids().eq(ids) {
+        return Err("saved table has an action twice, or too many".to_owned());
+    }
     let counts = all.take(1)?[0];
     if counts != u8::from(like.counts == Counts::Arms) {
         return Err(format!("saved table counts something else ({counts})"));
@@ -102,7 +119,7 @@ pub(in crate::strategy) fn load(
         return Err(format!("saved table has {left} bytes too many"));
     }
     table.bytes_max = like.bytes_max;
-    Ok((marks, table))
+    Ok((marks, numbers, table))
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -178,7 +195,7 @@ impl<'a> Reader<'a> {
 
 impl Table {
     fn states(&self) -> impl Iterator<Item = State> {
-        (0..self.len as u32).map(State)
+        (0..self.len() as u32).map(State)
     }
 
     fn set_taken(&mut self, state: State, arm: usize, taken: u32) {

@@ -26,18 +26,20 @@ fn what_was_saved_is_loaded() {
     for counts in [Counts::States, Counts::Arms] {
         let table = table(counts);
         let marks = [(1, 2, 3), (4, 5, 6)];
-        let bytes = save("ql:alpha=0.5", &marks, &table);
-        let (loaded_marks, loaded) = load("ql:alpha=0.5", &bytes, &Table::new(counts, 7)).unwrap();
+        let numbers = Numbers::with(3..9);
+        let bytes = save("ql:alpha=0.5", &marks, &numbers, &table);
+        let like = Table::new(counts, 7);
+        let (loaded_marks, numbers, loaded) = load("ql:alpha=0.5", &bytes, &like).unwrap();
         assert_eq!(loaded_marks, marks);
         assert_eq!(loaded.bytes_max, 7);
-        assert_eq!(save("ql:alpha=0.5", &marks, &loaded), bytes);
+        assert_eq!(save("ql:alpha=0.5", &marks, &numbers, &loaded), bytes);
     }
 }
 
 #[test]
 fn errors_say_what_is_wrong() {
     let like = Table::new(Counts::States, 1 << 20);
-    let bytes = save("ql", &[], &table(Counts::States));
+    let bytes = save("ql", &[], &Numbers::new(), &table(Counts::States));
     let error = |bytes: &[u8]| load("ql", bytes, &like).unwrap_err();
     assert_eq!(
         error(b""),
@@ -48,10 +50,10 @@ fn errors_say_what_is_wrong() {
         "not a saved table: it does not begin with `cctq`"
     );
     let mut newer = bytes.clone();
-    newer[4] = 2;
+    newer[4] = 3;
     assert_eq!(
         error(&newer),
-        "saved table has format 2, this version reads 1"
+        "saved table has format 3, this version reads 2"
     );
     assert_eq!(
         load("ql:gamma=1", &bytes, &like).unwrap_err(),
@@ -59,7 +61,7 @@ fn errors_say_what_is_wrong() {
     );
     let damaged = "saved table is damaged: its checksum is wrong";
     assert_eq!(error(&bytes[..bytes.len() - 3]), damaged);
-    let other = save("ql", &[], &table(Counts::Arms));
+    let other = save("ql", &[], &Numbers::new(), &table(Counts::Arms));
     assert_eq!(error(&other), "saved table counts something else (1)");
 }
 
@@ -67,7 +69,12 @@ fn errors_say_what_is_wrong() {
 #[test]
 fn no_bytes_make_it_panic() {
     let like = Table::new(Counts::States, 1 << 20);
-    let good = save("ql", &[(1, 2, 3)], &table(Counts::States));
+    let good = save(
+        "ql",
+        &[(1, 2, 3)],
+        &Numbers::with(0..4),
+        &table(Counts::States),
+    );
     let mut generator = Seed(1).stream("test");
     for _ in 0..1500 {
         let mut bytes = good.clone();
@@ -94,6 +101,6 @@ fn impossible_contents_are_refused() {
     let mut one = Table::new(Counts::States, 1 << 20);
     let state = one.insert(5).unwrap();
     one.set(state, 1, f32::NAN);
-    let error = load("ql", &save("ql", &[], &one), &like).unwrap_err();
+    let error = load("ql", &save("ql", &[], &Numbers::new(), &one), &like).unwrap_err();
     assert_eq!(error, "saved table has a value that is no number: NaN");
 }

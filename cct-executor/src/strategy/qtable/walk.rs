@@ -7,8 +7,9 @@
 //!    which actions were enabled.
 //! 3. Nothing is allocated once the vectors have grown to the length of an iteration.
 
-use super::few::{self, Choice, Few, UNTRIED};
+use super::few::{self, Choice, FEW, Few, Form, UNTRIED};
 use super::many::{ARMS_MASKED, Many};
+use super::numbers::Numbers;
 use super::path::Path;
 use super::policy::Policy;
 use super::{Arm, State, Table};
@@ -23,22 +24,17 @@ use crate::words::{EnabledSet, Pick};
 pub(in crate::strategy) struct Step {
     /// The state it was taken in.
     pub(in crate::strategy) key: u64,
-    /// Which of the state's arms were enabled, a bit each, unless the actions are remembered.
-    mask: u64,
+    /// Which of the state's arms were enabled, in this form.
+    enabled: u64,
+    form: Form,
     /// Where the state is in the table, unless it was not known.
     known: Option<State>,
     /// What was chosen.
     pub(in crate::strategy) tag: u32,
     /// Which of the state's arms that is, or [`UNTRIED`].
     arm: u32,
-    /// Where the enabled actions are in [`Walk::tags`], and how many. None are remembered if a mask
-    /// says as much, or if a few draws decided.
-    first: u32,
-    enabled: u32,
     /// Whether an enabled action is untried even after this one.
     untried: bool,
-    /// Whether it was a data choice, whose actions are the numbers below `enabled`.
-    data: bool,
     /// What the learner wants to remember: a penalty, a bonus.
     pub(in crate::strategy) extra: f32,
     /// What holds in the state.
@@ -56,6 +52,7 @@ pub(in crate::strategy) struct Walk {
     capped: bool,
     /// Whether all enabled actions are looked at always.
     thorough: bool,
+    pub(in crate::strategy) numbers: Numbers,
     many: Many,
     label: (&'static str, u64),
     path: Path,
@@ -69,6 +66,7 @@ impl Walk {
             initial,
             capped: true,
             thorough,
+            numbers: Numbers::new(),
             many: Many::default(),
             label: ("", 0),
             path: Path::default(),
@@ -88,6 +86,7 @@ impl Walk {
         self.tags.clear();
         self.many.clear();
         self.path.clear();
+        self.numbers.begin();
     }
 
     /// The last decision, if there was one yet.
@@ -96,7 +95,7 @@ impl Walk {
     }
 
     /// Takes a decision in a state.
-    #[inline]
+    #[inline(always)]
     pub(in crate::strategy) fn pick(
         &mut self,
         table: &Table,
@@ -124,7 +123,7 @@ impl Walk {
         self.label.1
     }
 
-    #[inline]
+    #[inline(always)]
     fn pick_action(
         &mut self,
         table: &Table,
@@ -133,54 +132,34 @@ impl Walk {
         actions: &EnabledActions<'_>,
         generator: &mut Generator,
     ) -> Pick {
+        self.numbers.meet(actions.actions);
         let known = table.find(key);
         let n = actions.keys.len();
-        let tag = |index: usize| actions.action(Pick(index as u32)).id().0 as u32;
         let choice = match known {
             _ if self.thorough => self.look_at_all(table, policy, known, actions, generator),
             None => Choice::by_chance(below(generator, n), UNTRIED),
             Some(known) => {
                 let arms = table.arms(known);
-                match n {
-                    _ if policy.is_sparse(arms, n, self.initial) => {
-                        few_draws(arms, policy, generator, tag, |g| below(g, n))
-                    }
-                    _ if arms.len() > ARMS_MASKED => {
-                        self.look_at_all(table, policy, Some(known), actions, generator)
-                    }
-                    ..=2 => self.look_few::<2>(arms, policy, few::tags(actions), n, generator),
-                    3..=4 => self.look_few::<4>(arms, policy, few::tags(actions), n, generator),
-                    5..=8 => self.look_few::<8>(arms, policy, few::tags(actions), n, generator),
-                    _ => self.look_at_all(table, policy, Some(known), actions, generator),
+                let numbers = &self.numbers;
+                if policy.is_sparse(arms, n, self.initial) {
+                    let tag = |index: usize| numbers.of(actions.keys[index]);
+                    few_draws(arms, policy, generator, tag, |g| below(g, n))
+                } else if n <= FEW && arms.len() <= ARMS_MASKED && !numbers.are_shared() {
+                    let position = |number| numbers.position(number, actions.actions);
+                    let few = Few::look(n, arms, position, self.initial);
+                    few.choice(few.choose(policy, generator))
+                } else {
+                    self.look_at_all(table, policy, Some(known), actions, generator)
                 }
             }
         };
-        self.push(key, known, tag(choice.index), false, &choice);
+        let tag = self.numbers.of(actions.keys[choice.index]);
+        self.push(key, known, tag, &choice);
         Pick(choice.index as u32)
     }
 
-    /// Decides among at most `N` choices, by looking at all.
-    #[inline]
-    fn look_few<const N: usize>(
-        &self,
-        arms: &[Arm],
-        policy: &Policy,
-        tags: [u32; N],
-        n: usize,
-        generator: &mut Generator,
-    ) -> Choice {
-        let few = Few::look(arms, tags, n, self.initial);
-        let index = match policy {
-            Policy::Greedy { .. } => {
-                let sums = few::greedy_sums(&few.values, policy.strays(generator));
-                few::draw(&sums, generator)
-            }
-            _ => few::softmax(&few.values, generator),
-        };
-        few.choice(index)
-    }
-
     /// Decides by looking at all actions.
+    #[inline(never)]
     fn look_at_all(
         &mut self,
         table: &Table,
@@ -191,18 +170,20 @@ impl Walk {
     ) -> Choice {
         let arms = known.map_or(&[][..], |known| table.arms(known));
         let tags = actions.keys.iter();
-        let tags = tags.map(|&key| actions.actions[key as usize].id().0 as u32);
+        let tags = tags.map(|&key| self.numbers.of(key));
         self.many.look(policy, (known, arms), tags, self.initial);
         let index = self.many.draw(policy, generator);
         let index = index.unwrap_or_else(|| self.last_known(arms));
-        let mut choice = self.many.choice(index, arms.len());
-        if self.thorough || choice.enabled > 0 {
-            choice.enabled = actions.keys.len();
+        let mut choice = self.many.choice(index);
+        if self.thorough || arms.len() > ARMS_MASKED {
+            choice.form = Form::Tags;
+            choice.enabled = self.tags.len() as u64 | (actions.keys.len() as u64) << 32;
             self.tags.extend_from_slice(self.many.tags());
         }
         choice
     }
 
+    #[inline(never)]
     fn pick_value(
         &mut self,
         table: &Table,
@@ -226,12 +207,14 @@ impl Walk {
                 |i| i as u32,
                 |g| draw::value(g, values),
             ),
-            _ if arms.len() > ARMS_MASKED => self.look_at_values(arms, policy, values, generator),
-            ..=2 => self.look_few(arms, policy, [0, 1], n, generator),
-            3..=8 => self.look_few(arms, policy, [0, 1, 2, 3, 4, 5, 6, 7], n, generator),
+            2..=FEW if arms.len() <= ARMS_MASKED => {
+                let position = |value| if value < n as u32 { value } else { u32::MAX };
+                let few = Few::look(n, arms, position, self.initial);
+                few.choice(few.choose(policy, generator))
+            }
             _ => self.look_at_values(arms, policy, values, generator),
         };
-        self.push(key, known, choice.index as u32, true, &choice);
+        self.push(key, known, choice.index as u32, &choice);
         choice.index
     }
 
@@ -247,9 +230,10 @@ impl Walk {
         self.many.look_at_values(arms, n, self.initial);
         let index = self.many.draw_value(policy, values, generator);
         let index = index.unwrap_or(if n == 2 { 0 } else { n as usize - 1 });
-        let mut choice = self.many.choice(index, arms.len());
-        if self.thorough {
-            choice.enabled = n as usize;
+        let mut choice = self.many.choice(index);
+        if self.thorough || arms.len() > ARMS_MASKED {
+            choice.form = Form::Below;
+            choice.enabled = u64::from(n);
         }
         choice
     }
@@ -263,18 +247,15 @@ impl Walk {
     }
 
     #[inline(always)]
-    fn push(&mut self, key: u64, known: Option<State>, tag: u32, data: bool, choice: &Choice) {
-        let remembered = if data { 0 } else { choice.enabled };
+    fn push(&mut self, key: u64, known: Option<State>, tag: u32, choice: &Choice) {
         self.steps.push(Step {
             key,
-            mask: choice.mask,
+            enabled: choice.enabled,
+            form: choice.form,
             known,
             tag,
             arm: choice.arm,
-            first: self.tags.len().saturating_sub(remembered) as u32,
-            enabled: choice.enabled as u32,
             untried: choice.untried,
-            data,
             extra: 0.0,
             waypoint: 0,
         });
@@ -296,22 +277,23 @@ impl Walk {
             true => self.initial,
             false => f32::NEG_INFINITY,
         };
-        if step.enabled == 0 {
-            let mut mask = step.mask;
-            while mask != 0 {
-                let value = arms[mask.trailing_zeros() as usize].value;
-                best = if value > best { value } else { best };
-                mask &= mask - 1;
+        let mut consider = |value: f32| best = if value > best { value } else { best };
+        match step.form {
+            Form::Lanes => {
+                let lanes = step.enabled.to_le_bytes().into_iter();
+                let arms = lanes.filter_map(|lane| arms.get(usize::from(lane)));
+                arms.for_each(|arm| consider(arm.value));
             }
-        } else {
-            let is_enabled = |tag: u32| match step.data {
-                true => tag < step.enabled,
-                false => self.tags_of(step).contains(&tag),
-            };
-            for arm in arms {
-                if arm.value > best && is_enabled(arm.tag) {
-                    best = arm.value;
+            Form::Mask => {
+                let mut mask = step.enabled;
+                while mask != 0 {
+                    consider(arms[mask.trailing_zeros() as usize].value);
+                    mask &= mask - 1;
                 }
+            }
+            Form::Tags | Form::Below => {
+                let enabled = arms.iter().filter(|arm| self.is_among(step, arm.tag));
+                enabled.for_each(|arm| consider(arm.value));
             }
         }
         // Otherwise its arms were not stored, or forgotten.
@@ -320,6 +302,55 @@ impl Walk {
         } else {
             self.initial
         }
+    }
+
+    /// Changes the value of what was chosen at a decision.
+    pub(in crate::strategy) fn change(
+        &mut self,
+        table: &mut Table,
+        step: usize,
+        change: impl FnOnce(f32) -> f32,
+    ) {
+        if let Some((state, arm)) = self.arm(table, step) {
+            let value = table.value_mut(state, arm);
+            *value = change(*value);
+        }
+    }
+
+    /// The same, and returns the [best](Self::best).
+    ///
+    /// What is best among the others does not depend on the decisions that came later, unless these
+    /// were taken in the same state. So it is known when the new value is.
+    #[inline(always)]
+    pub(in crate::strategy) fn revalue(
+        &mut self,
+        table: &mut Table,
+        step: usize,
+        change: impl FnOnce(f32) -> f32,
+    ) -> f32 {
+        let Step {
+            form,
+            untried,
+            enabled,
+            ..
+        } = self.steps[step];
+        if form != Form::Lanes || untried {
+            self.change(table, step, change);
+            return self.best(table, step);
+        }
+        let Some((state, arm)) = self.arm(table, step) else {
+            return self.initial;
+        };
+        let arms = table.arms_mut(state);
+        let lanes = enabled.to_le_bytes().map(usize::from);
+        let values = lanes.map(|lane| match arms.get(lane) {
+            Some(other) if lane != arm => other.value,
+            _ => f32::NEG_INFINITY,
+        });
+        let others = few::best(&values);
+        let value = change(arms[arm].value);
+        arms[arm].value = value;
+        if others > value { others } else { value }
     }
 
     /// What a state is known as when this is to be decided in it.
@@ -341,10 +372,13 @@ impl Walk {
         let Some(state) = table.find(self.key(key, enabled)) else {
             return self.initial;
         };
+        if let EnabledSet::Actions(actions) = enabled {
+            self.numbers.meet(actions.actions);
+        }
         let is_enabled = |arm: &&Arm| match enabled {
             EnabledSet::Actions(actions) => {
-                let mut actions = actions.iter();
-                actions.any(|(_, action)| action.id().0 as u32 == arm.tag)
+                let mut keys = actions.keys.iter();
+                keys.any(|&key| self.numbers.of(key) == arm.tag)
             }
             EnabledSet::Values(values) => arm.tag < values.count(),
         };
@@ -384,16 +418,30 @@ impl Walk {
 
     /// Forgets the decisions from this one on.
     pub(in crate::strategy) fn cut(&mut self, first: usize) {
-        if let Some(step) = self.steps.get(first) {
-            self.tags.truncate(step.first as usize);
-            self.steps.truncate(first);
+        let mut cut = self.steps.iter().skip(first);
+        if let Some(step) = cut.find(|step| step.form == Form::Tags) {
+            self.tags.truncate(step.enabled as u32 as usize);
+        }
+        self.steps.truncate(first);
+    }
+
+    /// Whether an action is one of those that are remembered.
+    fn is_among(&self, step: &Step, tag: u32) -> bool {
+        match step.form {
+            Form::Below => u64::from(tag) < step.enabled,
+            _ => self.tags_of(step).contains(&tag),
         }
     }
 
-    /// The actions that were enabled at a decision about what runs next and were looked at.
+    /// The actions that were enabled at a decision about what runs next, if they are remembered.
     fn tags_of(&self, step: &Step) -> &[u32] {
-        let first = step.first as usize;
-        &self.tags[first..first + step.enabled as usize]
+        match step.form {
+            Form::Tags => {
+                let (first, len) = (step.enabled as u32, step.enabled >> 32);
+                &self.tags[first as usize..][..len as usize]
+            }
+            _ => &[],
+        }
     }
 
     /// Gives the initial value to all actions that were enabled at a decision and have none.
@@ -407,10 +455,9 @@ impl Walk {
                 table.set(state, tag, self.initial);
             }
         };
-        if step.data {
-            (0..step.enabled).for_each(&mut register);
-        } else {
-            self.tags_of(step).iter().copied().for_each(&mut register);
+        match step.form {
+            Form::Below => (0..step.enabled as u32).for_each(&mut register),
+            _ => self.tags_of(step).iter().copied().for_each(&mut register),
         }
     }
 
@@ -436,8 +483,10 @@ impl Walk {
             if step.arm as usize >= arms {
                 step.arm = UNTRIED;
             }
-            if arms < ARMS_MASKED {
-                step.mask &= (1 << arms) - 1;
+            match step.form {
+                Form::Lanes if arms == 0 => step.enabled = few::UNKNOWN,
+                Form::Mask if arms < ARMS_MASKED => step.enabled &= (1 << arms) - 1,
+                _ => {}
             }
         }
     }
@@ -458,8 +507,10 @@ impl Walk {
             };
             let known = table.position(state, step.tag);
             step.arm = known.or_else(|| table.add_arm(state, arm))? as u32;
-            if step.enabled == 0 && step.arm < ARMS_MASKED as u32 {
-                step.mask |= 1 << step.arm;
+            match step.form {
+                Form::Lanes => step.enabled = few::filled(step.enabled, step.arm),
+                Form::Mask if step.arm < u64::BITS => step.enabled |= 1 << step.arm,
+                _ => {}
             }
         }
         Some((state, step.arm as usize))
@@ -474,13 +525,15 @@ impl Walk {
         step: usize,
         alpha: f64,
         worth: impl Fn(f64) -> f64,
-    ) {
-        if let Some((state, arm)) = self.arm(table, step) {
-            let taken = table.take(state, arm);
-            let bonus = (1.0 / f64::from(taken)).max(f64::from(self.steps[step].extra));
-            let value = table.value_mut(state, arm);
-            *value = ((1.0 - alpha) * f64::from(*value) + alpha * worth(bonus)) as f32;
-        }
+    ) -> f32 {
+        let Some((state, arm)) = self.arm(table, step) else {
+            return self.best(table, step);
+        };
+        let taken = table.take(state, arm);
+        let bonus = (1.0 / f64::from(taken)).max(f64::from(self.steps[step].extra));
+        self.revalue(table, step, |value| {
+            ((1.0 - alpha) * f64::from(value) + alpha * worth(bonus)) as f32
+        })
     }
 
     /// Where the state of a decision is, once [settled](Self::settle).

@@ -2,7 +2,7 @@ use super::*;
 use crate::strategy::model::publish::action;
 use crate::strategy::odds::assert_distribution;
 use crate::strategy::qtable::Counts;
-use crate::words::Seed;
+use crate::words::{Action, Seed};
 
 /// How often each of `n` actions is chosen, where the first ones have these values.
 fn choices(policy: &Policy, thorough: bool, n: usize, values: &[f32]) -> Vec<u64> {
@@ -19,7 +19,11 @@ fn choices(policy: &Policy, thorough: bool, n: usize, values: &[f32]) -> Vec<u64
     // An arm that is not enabled, and looks best.
     table.set(state, 1000, initial - 0.001);
     let keys: Vec<u32> = (0..n as u32).collect();
-    let actions = keys.iter().map(|&key| action(key)).collect();
+    let enabled = |key| Action {
+        position: key,
+        ..action(key)
+    };
+    let actions = keys.iter().map(|&key| enabled(key)).collect();
     let set = EnabledSet::Actions(EnabledActions {
         keys: &keys,
         actions: &actions,
