@@ -3,8 +3,8 @@
 //! 1. In a state that is not known all actions are untried, and in one with more untried actions
 //!    than others most draws hit one: a few draws decide then, however many actions are enabled.
 //!    The odds are the same as if all values had been looked at.
-//! 2. Otherwise all enabled actions are looked at once, and remembered, so that the update can tell
-//!    which actions were enabled.
+//! 2. Otherwise all arms are looked at once, each puts its value where its action is in the enabled
+//!    set, and which were enabled is remembered for the update.
 //! 3. Nothing is allocated once the vectors have grown to the length of an iteration.
 
 use super::few::{self, Choice, FEW, Few, Form, UNTRIED};
