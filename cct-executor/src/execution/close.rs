@@ -68,7 +68,7 @@ impl World {
         for subject in 0..count {
             let (body, locals) = self.with(|core, _| {
                 let task = &mut core.tasks[subject];
-                let taken = (task.body.take(), std::mem::take(&mut task.locals));
+                let taken = (task.body.take(), task.take_locals());
                 let key = task.key;
                 core.action(key).state |= state::DONE;
                 taken

@@ -315,12 +315,32 @@ impl World {
         })
     }
 
-    /// The running task performs an operation that is no decision, as it has given way before, or is
-    /// about to wait.
+    /// The running task performs an operation that is no decision, as it has given way before.
     pub(crate) fn pass_undecided(&self, op: Op) -> Poll<()> {
-        if self.phase.get() == Phase::Running && self.running.get().key != NONE {
-            self.pass_point(op.kind, op.access, op.resource, op.site);
-            return Poll::Ready(());
+        self.point_unless(op, |_, _| true)
+    }
+
+    /// The scheduling point of an operation, but that it is no decision if `waits` says that the poll is
+    /// about to end there.
+    pub(crate) fn point_unless(
+        &self,
+        op: Op,
+        waits: impl FnOnce(&mut Core, u32) -> bool,
+    ) -> Poll<()> {
+        let key = self.running.key.get();
+        if self.phase.get() == Phase::Running && key != NONE {
+            let passed = self.with(|core, decider| {
+                if !waits(core, key) {
+                    return false;
+                }
+                let untouched = self.running.untouched.replace(false);
+                let what = (op.kind, op.access, op.resource);
+                core.pass(key, untouched, what, op.site, decider);
+                true
+            });
+            if passed {
+                return Poll::Ready(());
+            }
         }
         self.point(op.kind, op.access, op.resource, op.site)
     }

@@ -22,7 +22,9 @@ pub(crate) struct Local {
     pub(crate) value: Rc<dyn Any>,
 }
 
-/// What is known of a task besides its action.
+/// What is known of a task besides its action. Just as large as a cache line, and aligned so that it
+/// is one.
+#[repr(align(64))]
 pub(crate) struct Task {
     /// Absent while the task is polled and after its end.
     pub(crate) body: Option<Body>,
@@ -33,11 +35,46 @@ pub(crate) struct Task {
     /// How many tasks, timers and resources it has made: the last part of their identity.
     pub(crate) made: u32,
     pub(crate) spawn_site: &'static Location<'static>,
-    pub(crate) name: Option<Rc<str>>,
-    pub(crate) locals: Vec<Local>,
+    /// What most tasks have nothing of.
+    rare: Option<Box<Rare>>,
     /// Runs a blocking closure.
     pub(crate) blocking: bool,
 }
+
+#[derive(Default)]
+struct Rare {
+    name: Option<Rc<str>>,
+    locals: Vec<Local>,
+}
+
+impl Rare {
+    fn named(name: Rc<str>) -> Box<Self> {
+        Box::new(Rare {
+            name: Some(name),
+            locals: Vec::new(),
+        })
+    }
+}
+
+impl Task {
+    pub(super) fn name(&self) -> Option<&str> {
+        self.rare.as_ref()?.name.as_deref()
+    }
+
+    /// The values of its `task_local!`s.
+    pub(crate) fn locals(&mut self) -> &mut Vec<Local> {
+        &mut self.rare.get_or_insert_default().locals
+    }
+
+    pub(super) fn take_locals(&mut self) -> Vec<Local> {
+        match &mut self.rare {
+            Some(rare) => std::mem::take(&mut rare.locals),
+            None => Vec::new(),
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Task>() == 64, "a task is one cache line");
 
 /// How a task is spawned.
 pub(crate) struct Spawn {
@@ -156,8 +193,7 @@ impl Core {
             group,
             made: 0,
             spawn_site: spawn.site,
-            name: spawn.name,
-            locals: Vec::new(),
+            rare: spawn.name.map(Rare::named),
             blocking: spawn.blocking,
         });
         self.count_task(key, mix(tag ^ op_digest(OpKind::Start, 0)) | 1);
@@ -322,7 +358,7 @@ impl Core {
             recorder.exited(key);
         }
         let task = self.task(key);
-        std::mem::take(&mut task.locals)
+        task.take_locals()
     }
 
     /// A task panicked; `heard` tells whether its join handle can still deliver the news.
@@ -384,13 +420,13 @@ impl Core {
     pub(crate) fn task_name(&self, key: u32) -> String {
         let action = &self.actions[key as usize];
         let task = &self.tasks[action.subject as usize];
-        let mut text = match &task.name {
+        let mut text = match task.name() {
             Some(name) => format!("{} `{name}`", action.subject),
             None if action.subject == 0 => "0 `main`".to_owned(),
             None => format!("{}", action.subject),
         };
         let node = self.node_name(action.node);
-        if !node.is_empty() && task.name.as_deref() != Some(node) {
+        if !node.is_empty() && task.name() != Some(node) {
             text.push_str(" on ");
             text.push_str(node);
         }

@@ -101,7 +101,7 @@ impl<T: 'static> LocalKey<T> {
         let in_task = WORLD.with(|world| {
             let key = world.current()?;
             let f = f.take()?;
-            Some(world.with(|core, _| f(&mut core.task(key).locals)))
+            Some(world.with(|core, _| f(core.task(key).locals())))
         });
         if let Some(result) = in_task {
             return Some(result);

@@ -54,9 +54,14 @@ impl Instant {
             })
         });
         match virtual_ns {
-            Some(ns) => Instant { ns: i128::from(ns) },
+            Some(ns) => Instant::of_world(ns),
             None => Instant::from_std(real_now()),
         }
+    }
+
+    /// The moment when the clock shows this many nanoseconds since the world began.
+    pub(super) fn of_world(ns: u64) -> Instant {
+        Instant { ns: i128::from(ns) }
     }
 
     /// Nanoseconds since the world began; a moment before that counts as zero.

@@ -176,11 +176,9 @@ impl Timer {
             self.started = true;
             // Where it is going to wait, the poll is about to end, and that is a point already. It must
             // not be suspended for another: it may hold a lock of another make.
-            if deadline > Instant::now() {
-                ready!(world.pass_undecided(op));
-            } else {
-                ready!(world.point(op.kind, op.access, op.resource, op.site));
-            }
+            ready!(world.point_unless(op, |core, key| {
+                deadline > Instant::of_world(core.clock_of(key).shown(core.point.time_ns))
+            }));
         }
         let budget = ready!(coop::poll_proceed(cx));
         let mut unused = Some(Waiter::from_context(cx));
