@@ -83,7 +83,7 @@ impl World {
                 quietly(|| body.cancel());
                 quietly(|| drop(body));
             }
-            if !locals.is_empty() {
+            if locals.is_some() {
                 quietly(|| drop(locals));
             }
         }

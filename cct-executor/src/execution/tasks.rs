@@ -66,11 +66,9 @@ impl Task {
         &mut self.rare.get_or_insert_default().locals
     }
 
-    pub(super) fn take_locals(&mut self) -> Vec<Local> {
-        match &mut self.rare {
-            Some(rare) => std::mem::take(&mut rare.locals),
-            None => Vec::new(),
-        }
+    pub(super) fn take_locals(&mut self) -> Option<Vec<Local>> {
+        let rare = self.rare.as_mut()?;
+        Some(std::mem::take(&mut rare.locals))
     }
 }
 
@@ -337,7 +335,7 @@ impl Core {
     }
 
     /// A task is over. The caller drops the result outside.
-    pub(crate) fn exit(&mut self, key: u32, decider: &mut dyn Decider) -> Vec<Local> {
+    pub(crate) fn exit(&mut self, key: u32, decider: &mut dyn Decider) -> Option<Vec<Local>> {
         self.sweep();
         self.count_task(key, 0);
         let action = self.action(key);
