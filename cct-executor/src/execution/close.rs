@@ -7,14 +7,19 @@
 //! 3. Then every future is dropped in the ordinary way, each behind its own `catch_unwind`.
 //! 4. The trace is complete before the first of this happens.
 
-use super::core::{NONE, state};
+use super::core::{Core, NONE, state};
 use super::panics;
+use super::tasks::Local;
 use super::world::{Phase, Running, World};
 use crate::raw::stack::Resume;
+use crate::raw::task::Body;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The payload that unwinds a poll of last resort, and blocking closures that wait.
 pub(crate) struct Closing;
+
+/// A task, and what is to be dropped of it.
+type LeftOver = (u32, Option<Body>, Option<Vec<Local>>);
 
 pub(super) fn quietly(drop_things: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_things)) {
@@ -64,16 +69,8 @@ impl World {
     }
 
     fn drop_tasks(&self) {
-        let count = self.with(|core, _| core.tasks.len());
-        for subject in 0..count {
-            let (body, locals) = self.with(|core, _| {
-                let task = &mut core.tasks[subject];
-                let taken = (task.body.take(), task.take_locals());
-                let key = task.key;
-                core.action(key).state |= state::DONE;
-                taken
-            });
-            let key = self.with(|core, _| core.tasks[subject].key);
+        let mut from = 0;
+        while let Some((key, body, locals)) = self.with(|core, _| core.take_left_over(&mut from)) {
             self.running.set(Running {
                 key,
                 ..Running::NOBODY
@@ -88,5 +85,20 @@ impl World {
             }
         }
         self.running.set(Running::NOBODY);
+    }
+}
+
+impl Core {
+    /// What the next task, from this one on, leaves behind. All tasks passed over are done.
+    fn take_left_over(&mut self, from: &mut usize) -> Option<LeftOver> {
+        while let Some(task) = self.tasks.get_mut(*from) {
+            *from += 1;
+            let (key, body, locals) = (task.key, task.body.take(), task.take_locals());
+            self.actions[key as usize].state |= state::DONE;
+            if body.is_some() || locals.is_some() {
+                return Some((key, body, locals));
+            }
+        }
+        None
     }
 }

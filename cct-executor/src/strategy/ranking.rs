@@ -115,11 +115,20 @@ impl Ranking {
 
     fn take_in(&mut self, index: usize, generator: &mut Generator) {
         self.make_room(index);
-        if self.ranks[index].epoch != self.epoch {
-            self.ranks[index].priority = generator.next_u64() | BELOW_NEW;
-            self.ranks[index].epoch = self.epoch;
+        let rank = &mut self.ranks[index];
+        if rank.epoch != self.epoch {
+            rank.priority = generator.next_u64() | BELOW_NEW;
+            rank.epoch = self.epoch;
         }
-        self.insert(index as u32);
+        let list = list_of(rank.priority);
+        if self.firsts[list] != NIL {
+            return self.insert(index as u32);
+        }
+        // Most lists are empty.
+        rank.next = NIL;
+        rank.queued = true;
+        self.firsts[list] = index as u32;
+        self.mark(list);
     }
 
     #[inline]
@@ -198,6 +207,12 @@ impl Ranking {
         Some((word * 64 + bit) as usize)
     }
 
+    #[inline]
+    fn mark(&mut self, list: usize) {
+        self.filled[list / 64] |= 1 << (list % 64);
+        self.words |= 1 << (list / 64);
+    }
+
     fn unmark(&mut self, list: usize) {
         let word = &mut self.filled[list / 64];
         *word &= !(1 << (list % 64));
@@ -221,8 +236,7 @@ impl Ranking {
         rank.queued = true;
         if before == NIL {
             self.firsts[list] = index;
-            self.filled[list / 64] |= 1 << (list % 64);
-            self.words |= 1 << (list / 64);
+            self.mark(list);
         } else {
             self.ranks[before as usize].next = index;
         }
