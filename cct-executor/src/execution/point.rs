@@ -191,6 +191,19 @@ impl World {
         (running.key.get(), running.untouched.replace(false))
     }
 
+    /// The running task performs an operation without a decision.
+    #[inline(always)]
+    fn pass(
+        &self,
+        core: &mut Core,
+        what: (OpKind, Access, u32),
+        site: &'static Location<'static>,
+        decider: &mut dyn Decider,
+    ) {
+        let (key, untouched) = self.touch();
+        core.pass(key, untouched, what, site, decider);
+    }
+
     /// The rest of [`point`](Self::point) where there is nothing to decide.
     #[inline(always)]
     fn pass_point(
@@ -200,10 +213,7 @@ impl World {
         resource: u32,
         site: &'static Location<'static>,
     ) {
-        let (key, untouched) = self.touch();
-        self.with(|core, decider| {
-            core.pass(key, untouched, (kind, access, resource), site, decider);
-        });
+        self.with(|core, decider| self.pass(core, (kind, access, resource), site, decider));
     }
 
     /// No decision while the thread unwinds from a panic.
@@ -244,8 +254,7 @@ impl World {
         }
         Some(self.with(|core, decider| {
             if ahead {
-                let untouched = self.running.untouched.replace(false);
-                core.pass(key, untouched, (kind, access, resource), site, decider);
+                self.pass(core, (kind, access, resource), site, decider);
             }
             note(core, resource, key, done)
         }))
@@ -333,9 +342,8 @@ impl World {
                 if !waits(core, key) {
                     return false;
                 }
-                let untouched = self.running.untouched.replace(false);
                 let what = (op.kind, op.access, op.resource);
-                core.pass(key, untouched, what, op.site, decider);
+                self.pass(core, what, op.site, decider);
                 true
             });
             if passed {

@@ -175,12 +175,7 @@ impl BonusMax {
     #[inline]
     fn learn_before(&mut self, key: u64, enabled: &EnabledSet<'_>) {
         let state = self.walk.key(key, enabled);
-        let first = match self.update {
-            Update::End => None,
-            Update::Circle => self.walk.circle(state),
-            Update::Step => self.walk.steps.len().checked_sub(1),
-        };
-        if let Some(first) = first {
+        if let Some(first) = self.update.since(&mut self.walk, state) {
             let next = self.walk.best_now(&self.table, key, enabled);
             self.walk.settle_since(&mut self.table, first);
             self.learn_since(first, next);

@@ -164,10 +164,9 @@ impl<T> Chan<T> {
     /// Sends with a permit that the caller holds.
     #[inline]
     pub(super) fn push(&self, value: T) {
-        let (receiver, digest) = self.state.with(|state| {
-            state.buffer.push_back(value);
-            (state.receiver.take(), state.digest(self.bound))
-        });
+        let (receiver, digest) = self
+            .state
+            .with(|state| (state.receive(Some(value)), state.digest(self.bound)));
         self.resource.set_state(digest);
         if let Some(receiver) = receiver {
             receiver.wake();
@@ -182,8 +181,7 @@ impl<T> Chan<T> {
                 return Err((value, state.closed));
             }
             state.permits -= 1;
-            state.buffer.push_back(value);
-            Ok((state.receiver.take(), state.digest(self.bound)))
+            Ok((state.receive(Some(value)), state.digest(self.bound)))
         })?;
         self.resource.set_state(digest);
         if let Some(receiver) = receiver {

@@ -208,11 +208,8 @@ impl<T> Rx<T> {
         chan.resource
             .sync_point(OpKind::TryRecv, Access::Write, Location::caller());
         let mut wakes = Wakes::none();
-        let (value, digest) = chan.state.with(|state| match state.buffer.pop_front() {
-            Some(value) => {
-                state.add_permits(1, &mut wakes);
-                Ok((value, state.digest(chan.bound)))
-            }
+        let (value, digest) = chan.state.with(|state| match state.take(&mut wakes) {
+            Some(value) => Ok((value, state.digest(chan.bound))),
             None if state.has_ended(chan.bound) => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
         })?;

@@ -1,5 +1,6 @@
 //! Parameters that all learners have.
 
+use super::walk::Walk;
 use crate::strategy::Lanes;
 use crate::strategy::spec::{Arguments, Kind, Parameter};
 use crate::words::{Fingerprint, StateParts};
@@ -66,6 +67,16 @@ impl Update {
     pub(in crate::strategy) fn of(arguments: &Arguments<'_>) -> Update {
         let given = arguments.word(UPDATE.name);
         given.map_or(Update::default(), |i| UPDATES[i].0)
+    }
+
+    /// The first of the decisions that are to be learnt from now that this state is reached.
+    #[inline]
+    pub(in crate::strategy) fn since(self, walk: &mut Walk, state: u64) -> Option<usize> {
+        match self {
+            Update::End => None,
+            Update::Circle => walk.circle(state),
+            Update::Step => walk.steps.len().checked_sub(1),
+        }
     }
 
     /// What [`UPDATE`] says in a description, unless it is the default.
