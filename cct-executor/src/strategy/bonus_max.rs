@@ -226,8 +226,10 @@ impl Strategy for BonusMax {
         let key = self.settings.key(point.fingerprint, &point.parts);
         self.decisions += 1;
         self.learn_before(key, enabled);
+        let state = self.walk.find(&self.table, key, enabled);
         let (table, generator) = (&self.table, &mut self.generator);
-        self.walk.pick(table, &self.policy, key, enabled, generator)
+        self.walk
+            .pick(table, &self.policy, state, enabled, generator)
     }
 
     fn observe(&mut self, event: &StepEvent<'_>) {

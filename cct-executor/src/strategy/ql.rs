@@ -38,7 +38,7 @@
 use super::qtable::policy::Policy;
 use super::qtable::settings::{self, Settings, StateView, switch, unless};
 use super::qtable::walk::Walk;
-use super::qtable::{Counts, Table, saved};
+use super::qtable::{Counts, State, Table, saved};
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
 use crate::words::seed::Generator;
@@ -250,10 +250,9 @@ impl Ql {
         move |value| ((1.0 - alpha) * f64::from(value) + alpha * target) as f32
     }
 
-    /// From the last decision, which led to a state from which this is the best.
-    fn learn_last(&mut self, key: u64, next: f32) {
-        let state = self.table.insert(key);
-        let visits = state.map_or(1, |state| self.table.visit(state));
+    /// From the last decision, which led to this state, from which this is the best.
+    fn learn_last(&mut self, state: Option<State>, next: f32) {
+        let visits = state.map_or(1, |state| self.table.visits(state));
         if let Some(last) = self.walk.steps.len().checked_sub(1) {
             self.walk.settle_since(&mut self.table, last);
             let change = self.change(last, visits, next);
@@ -261,16 +260,17 @@ impl Ql {
         }
     }
 
+    /// Counts that the last state was reached.
+    fn reach(&mut self, end: &IterationEnd) -> Option<State> {
+        let key = self.settings.key(end.fingerprint, &end.parts);
+        self.table.reach(key)
+    }
+
     /// From the last decision to the first.
     fn learn(&mut self, end: &IterationEnd) {
-        let key = self.settings.key(end.fingerprint, &end.parts);
-        let last = self.table.insert(key);
-        let mut visits = last.map_or(1, |last| self.table.visit(last));
+        let last = self.reach(end);
+        let mut visits = last.map_or(1, |last| self.table.visits(last));
         let mut next = 0.0;
-        let states = (0..self.walk.steps.len()).filter_map(|step| self.walk.state(step));
-        states.for_each(|state| {
-            self.table.visit(state);
-        });
         for step in (0..self.walk.steps.len()).rev() {
             let change = self.change(step, visits, next);
             next = self.walk.revalue(&mut self.table, step, change);
@@ -283,9 +283,6 @@ impl Ql {
     fn learn_as_psharp(&mut self, end: &IterationEnd) {
         for step in 0..self.walk.steps.len() {
             self.walk.register(&mut self.table, step);
-            if let Some(state) = self.walk.state(step) {
-                self.table.visit(state);
-            }
         }
         for step in 1..self.walk.steps.len() {
             let state = self.walk.state(step);
@@ -347,13 +344,17 @@ impl Strategy for Ql {
             return enabled.pick(draw::value(&mut self.generator, values));
         }
         let key = self.settings.key(point.fingerprint, &point.parts);
-        if self.by_step {
-            let next = self.walk.best_now(&self.table, key, enabled);
-            let key = self.walk.key(key, enabled);
-            self.learn_last(key, next);
+        let best = self
+            .by_step
+            .then(|| self.walk.best_now(&self.table, key, enabled));
+        let key = self.walk.key(key, enabled);
+        let known = self.table.reach(key);
+        if let Some(best) = best {
+            self.learn_last(known, best);
         }
         let (table, generator) = (&self.table, &mut self.generator);
-        self.walk.pick(table, &self.policy, key, enabled, generator)
+        self.walk
+            .pick(table, &self.policy, (key, known), enabled, generator)
     }
 
     fn observe(&mut self, event: &StepEvent<'_>) {
@@ -364,17 +365,15 @@ impl Strategy for Ql {
 
     fn end(&mut self, end: &IterationEnd) {
         if self.by_step {
-            self.learn_last(self.settings.key(end.fingerprint, &end.parts), 0.0);
-            // For an iteration as long as this.
-            self.table.make_room(2 * self.walk.steps.len() + 2);
-            return;
-        }
-        self.walk.settle(&mut self.table);
-        if self.psharp {
+            let last = self.reach(end);
+            self.learn_last(last, 0.0);
+        } else if self.psharp {
             self.learn_as_psharp(end);
         } else {
             self.learn(end);
         }
+        // States become known on the way: for an iteration as long as this.
+        self.table.make_room(2 * self.walk.steps.len() + 2);
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -271,8 +271,11 @@ impl Strategy for Waypoint {
         let key = key.wrapping_add(mix(u64::from(active)));
         self.decisions += 1;
         self.learn_before(active, key, enabled);
+        let state = self.walk.find(&self.table, key, enabled);
         let (table, generator) = (&self.table, &mut self.generator);
-        let pick = self.walk.pick(table, &self.policy, key, enabled, generator);
+        let pick = self
+            .walk
+            .pick(table, &self.policy, state, enabled, generator);
         if let Some(step) = self.walk.last() {
             step.waypoint = active;
         }

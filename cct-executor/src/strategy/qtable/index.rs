@@ -19,6 +19,13 @@ pub(super) struct Index {
     bits: u32,
 }
 
+/// Where a key that was not found would be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vacant {
+    at: usize,
+    mark: u32,
+}
+
 /// To how many slots a table grows.
 fn more(slots: usize) -> usize {
     if slots < SLOTS_MANY {
@@ -57,20 +64,20 @@ impl Index {
         ((hash >> 16) as u32) << self.bits
     }
 
-    /// The record of a key. `is` tells whether a record has the key.
+    /// The record of a key, or the slot where it would be. `is` tells whether a record has the key.
     #[inline]
-    pub(super) fn find(&self, key: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn search(&self, key: u64, is: impl Fn(u32) -> bool) -> Result<u32, Vacant> {
         let hash = hash(key);
         let mark = self.mark(hash);
         let mut at = self.start(hash);
         loop {
             let slot = self.slots[at];
             if slot == 0 {
-                return None;
+                return Err(Vacant { at, mark });
             }
             let number = slot.wrapping_sub(mark);
             if number >> self.bits == 0 && is(number - 1) {
-                return Some(number - 1);
+                return Ok(number - 1);
             }
             at += 1;
             if at == self.slots.len() {
@@ -85,20 +92,19 @@ impl Index {
         (self.used + 1) * 4 > self.slots.len() * 3
     }
 
+    /// Puts in a key that was not found, there. Nothing may have been put in since.
+    #[inline]
+    pub(super) fn fill(&mut self, vacant: Vacant, number: u32) {
+        self.slots[vacant.at] = vacant.mark | (number + 1);
+        self.used += 1;
+    }
+
     /// Puts in a key that is not there.
     #[inline]
     pub(super) fn insert(&mut self, key: u64, number: u32) {
-        let hash = hash(key);
-        let mark = self.mark(hash);
-        let mut at = self.start(hash);
-        while self.slots[at] != 0 {
-            at += 1;
-            if at == self.slots.len() {
-                at = 0;
-            }
+        if let Err(vacant) = self.search(key, |_| false) {
+            self.fill(vacant, number);
         }
-        self.slots[at] = mark | (number + 1);
-        self.used += 1;
     }
 
     /// Starts over with all these keys, numbered from 0, and more slots if they need them.
@@ -138,9 +144,17 @@ mod tests {
                 index.insert(key, number);
             }
             for (number, &key) in (0..).zip(&keys) {
-                assert_eq!(index.find(key, |n| keys[n as usize] == key), Some(number));
+                assert_eq!(
+                    index.search(key, |n| keys[n as usize] == key).ok(),
+                    Some(number)
+                );
             }
-            assert_eq!(index.find(u64::MAX, |n| keys[n as usize] == u64::MAX), None);
+            assert_eq!(
+                index
+                    .search(u64::MAX, |n| keys[n as usize] == u64::MAX)
+                    .ok(),
+                None
+            );
             assert!(index.bytes() <= 8 * keys.len());
         }
     }

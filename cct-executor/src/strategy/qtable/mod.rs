@@ -31,7 +31,7 @@ pub(super) mod walk;
 
 pub(super) use arena::Arm;
 use arena::{ARMS_MAX, Arena};
-use index::Index;
+use index::{Index, Vacant};
 
 /// A known state. Valid until states are forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,18 +130,33 @@ impl Table {
     /// A state, if it is known.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<State> {
-        self.index
-            .find(key, |number| self.record(State(number)).key == key)
-            .map(State)
+        self.search(key).ok()
+    }
+
+    #[inline]
+    fn search(&self, key: u64) -> Result<State, Vacant> {
+        let found = self
+            .index
+            .search(key, |number| self.record(State(number)).key == key);
+        found.map(State)
     }
 
     /// A state, known from now on; `None` if it is not and the table is full.
     #[inline]
     pub(super) fn insert(&mut self, key: u64) -> Option<State> {
-        self.find(key).or_else(|| self.add(key))
+        self.search(key)
+            .map_or_else(|vacant| self.add(key, vacant), Some)
     }
 
-    fn add(&mut self, key: u64) -> Option<State> {
+    /// Counts a visit of a state, which is known from now on if there is room.
+    #[inline]
+    pub(super) fn reach(&mut self, key: u64) -> Option<State> {
+        let state = self.insert(key)?;
+        self.visit(state);
+        Some(state)
+    }
+
+    fn add(&mut self, key: u64, vacant: Vacant) -> Option<State> {
         if self.bytes() + size_of::<Record>() > self.bytes_max {
             self.forgotten += 1;
             return None;
@@ -149,8 +164,10 @@ impl Table {
         if self.index.is_full() {
             self.index
                 .rebuild(self.records.iter().map(|record| record.key));
+            self.index.insert(key, self.len() as u32);
+        } else {
+            self.index.fill(vacant, self.len() as u32);
         }
-        self.index.insert(key, self.len() as u32);
         Some(self.append(Record {
             key,
             count: 0,
@@ -256,15 +273,22 @@ impl Table {
         *count
     }
 
+    /// Adds the first arm of a state, if it has none. Returns whether it did.
+    #[inline(always)]
+    pub(super) fn add_first(&mut self, state: State, arm: impl FnOnce() -> Arm) -> bool {
+        let record = self.record_mut(state);
+        let fresh = record.block == NO_ARM;
+        if fresh {
+            (record.block, record.first) = (ONE_ARM, arm());
+        }
+        fresh
+    }
+
     /// Adds an arm for an action that has none; returns its position, unless there are too many.
     pub(super) fn add_arm(&mut self, state: State, arm: Arm) -> Option<usize> {
         let record = *self.record(state);
         let (len, block) = match record.block {
-            NO_ARM => {
-                let record = self.record_mut(state);
-                (record.block, record.first) = (ONE_ARM, arm);
-                return Some(0);
-            }
+            NO_ARM => return self.add_first(state, || arm).then_some(0),
             ONE_ARM => {
                 let block = self.arena.add([record.first, arm]);
                 if self.counts == Counts::Arms {

@@ -96,8 +96,8 @@ impl Numbers {
     /// The number of an identity, given to it now if it has none.
     fn number(&mut self, id: ActionId) -> u32 {
         let ids = &self.ids;
-        let found = self.index.find(id.0, |number| ids[number as usize] == id);
-        if let Some(number) = found {
+        let found = self.index.search(id.0, |number| ids[number as usize] == id);
+        if let Ok(number) = found {
             return number;
         }
         if ids.len() == NUMBERS_MAX {

@@ -94,23 +94,22 @@ impl Walk {
         self.steps.last_mut()
     }
 
-    /// Takes a decision in a state.
+    /// Takes a decision in a state: its [key](Self::key), and where it is in the table.
     #[inline(always)]
     pub(in crate::strategy) fn pick(
         &mut self,
         table: &Table,
         policy: &Policy,
-        key: u64,
+        state: (u64, Option<State>),
         enabled: &EnabledSet<'_>,
         generator: &mut Generator,
     ) -> Pick {
         match enabled {
             EnabledSet::Actions(actions) => {
-                self.pick_action(table, policy, key, actions, generator)
+                self.pick_action(table, policy, state, actions, generator)
             }
             EnabledSet::Values(values) => {
-                let key = key.wrapping_add(self.label(values.label()));
-                let index = self.pick_value(table, policy, key, values, generator);
+                let index = self.pick_value(table, policy, state, values, generator);
                 enabled.pick(index)
             }
         }
@@ -128,12 +127,11 @@ impl Walk {
         &mut self,
         table: &Table,
         policy: &Policy,
-        key: u64,
+        (key, known): (u64, Option<State>),
         actions: &EnabledActions<'_>,
         generator: &mut Generator,
     ) -> Pick {
         self.numbers.meet(actions.actions);
-        let known = table.find(key);
         let n = actions.keys.len();
         let choice = match known {
             _ if self.thorough => self.look_at_all(table, policy, known, actions, generator),
@@ -188,17 +186,16 @@ impl Walk {
         &mut self,
         table: &Table,
         policy: &Policy,
-        key: u64,
+        (key, known): (u64, Option<State>),
         values: &Values<'_>,
         generator: &mut Generator,
     ) -> usize {
-        let known = table.find(key);
         let arms = known.map_or(&[][..], |known| table.arms(known));
         let n = values.count() as usize;
         let weighted = !values.weights().is_empty();
         let choice = match n {
             _ if self.thorough => self.look_at_values(arms, policy, values, generator),
-            _ if known.is_none() => Choice::by_chance(draw::value(generator, values), UNTRIED),
+            _ if arms.is_empty() => Choice::by_chance(draw::value(generator, values), UNTRIED),
             _ if weighted => self.look_at_values(arms, policy, values, generator),
             _ if policy.is_sparse(arms, n, self.initial) => few_draws(
                 arms,
@@ -317,6 +314,30 @@ impl Walk {
         }
     }
 
+    /// The same where it does not matter any more which arms were enabled.
+    #[inline(always)]
+    fn change_one(&mut self, table: &mut Table, step: usize, change: impl Fn(f32) -> f32) {
+        let Step {
+            known, tag, arm, ..
+        } = self.steps[step];
+        let Some(state) = known else {
+            return;
+        };
+        if arm != UNTRIED {
+            let value = table.value_mut(state, arm as usize);
+            *value = change(*value);
+            return;
+        }
+        let initial = self.initial;
+        let first = || Arm {
+            tag,
+            value: change(initial),
+        };
+        if !table.add_first(state, first) {
+            self.change(table, step, change);
+        }
+    }
+
     /// The same, and returns the [best](Self::best).
     ///
     /// What is best among the others does not depend on the decisions that came later, unless these
@@ -326,7 +347,7 @@ impl Walk {
         &mut self,
         table: &mut Table,
         step: usize,
-        change: impl FnOnce(f32) -> f32,
+        change: impl Fn(f32) -> f32,
     ) -> f32 {
         let Step {
             form,
@@ -334,6 +355,10 @@ impl Walk {
             enabled,
             ..
         } = self.steps[step];
+        if untried && self.capped {
+            self.change_one(table, step, change);
+            return self.initial;
+        }
         if form != Form::Lanes || untried {
             self.change(table, step, change);
             return self.best(table, step);
@@ -351,6 +376,18 @@ impl Walk {
         let value = change(arms[arm].value);
         arms[arm].value = value;
         if others > value { others } else { value }
+    }
+
+    /// The key of a state when this is to be decided in it, and where it is in the table.
+    #[inline(always)]
+    pub(in crate::strategy) fn find(
+        &mut self,
+        table: &Table,
+        key: u64,
+        enabled: &EnabledSet<'_>,
+    ) -> (u64, Option<State>) {
+        let key = self.key(key, enabled);
+        (key, table.find(key))
     }
 
     /// What a state is known as when this is to be decided in it.

@@ -34,7 +34,8 @@ fn choices(policy: &Policy, thorough: bool, n: usize, values: &[f32]) -> Vec<u64
     let mut seen = vec![0; n];
     for _ in 0..60_000 {
         walk.clear();
-        let pick = walk.pick(&table, policy, 9, &set, &mut generator);
+        let state = walk.find(&table, 9, &set);
+        let pick = walk.pick(&table, policy, state, &set, &mut generator);
         seen[pick.0 as usize] += 1;
     }
     seen
@@ -97,7 +98,8 @@ fn weights_are_a_prior() {
     let mut seen = [0; 4];
     for _ in 0..20_000 {
         walk.clear();
-        let pick = walk.pick(&table, &Policy::Softmax, 3, &set, &mut generator);
+        let state = walk.find(&table, 3, &set);
+        let pick = walk.pick(&table, &Policy::Softmax, state, &set, &mut generator);
         seen[pick.0 as usize] += 1;
     }
     assert_eq!(seen[2..], [0, 0]);
@@ -117,7 +119,8 @@ fn many_values_are_cheap() {
     let mut generator = Seed(4).stream("test");
     for _ in 0..1000 {
         walk.clear();
-        walk.pick(&table, &Policy::Softmax, 3, &set, &mut generator);
+        let state = walk.find(&table, 3, &set);
+        walk.pick(&table, &Policy::Softmax, state, &set, &mut generator);
         walk.settle(&mut table);
         table.set(walk.state(0).unwrap(), walk.steps[0].tag, -2.0);
     }
