@@ -1,14 +1,25 @@
 //! Whether a failure takes threads, in a line or two.
 
 use super::summary::{grouped, plural};
-use crate::explore::AtAwait;
+use crate::explore::{AtAwait, FailureReport};
+use crate::words::FailureKind;
 use std::fmt::Write as _;
 
+/// Schedules without the failure that suggest something; at least, and for each that it took to fail.
+const TELLING: u64 = 100;
+const TELLING_EACH: u64 = 2;
+
 /// Answers what is asked first of a failure in the middle of a poll: can my runtime do that?
-pub(super) fn at_await_text(found: &AtAwait) -> String {
+pub(super) fn at_await_text(failure: &FailureReport, found: &AtAwait) -> String {
     if let Some(schedule) = found.same {
+        let what = match &failure.kind {
+            // Nothing says that it is the very same.
+            FailureKind::Deadlock { .. } => "a deadlock",
+            FailureKind::Leaked { .. } => "leaks tasks",
+            _ => "fails",
+        };
         return format!(
-            "  fails at granularity `await` too, in schedule {}: one thread is enough\n",
+            "  {what} at granularity `await` too, in schedule {}: one thread is enough\n",
             grouped(schedule)
         );
     }
@@ -26,15 +37,17 @@ pub(super) fn at_await_text(found: &AtAwait) -> String {
             grouped(*schedule)
         );
     }
-    if found.cut == found.schedules {
-        return format!(
-            "  tried at granularity `await` too, but every schedule was cut ({tried})\n"
-        );
-    }
+    let to_failure = failure.iteration().saturating_add(1);
+    let telling = TELLING.max(to_failure.saturating_mul(TELLING_EACH));
+    let whole = found.schedules - found.cut;
     let (fails, takes) = if found.all && found.cut == 0 {
         ("does not fail", "takes")
-    } else {
+    } else if whole >= telling {
         ("not seen", "seems to take")
+    } else {
+        return format!(
+            "  not seen at granularity `await` ({tried}): too few to say whether it takes threads\n"
+        );
     };
     format!(
         "  {fails} at granularity `await` ({tried}): it {takes} a switch inside a poll, as threads\n  \
@@ -63,12 +76,16 @@ fn tried(found: &AtAwait) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::FailureKind;
+    use crate::explore::Origin;
+    use crate::words::explanation::Explanation;
+    use crate::words::{ReplayToken, Seed, Trace, WorldConfig};
 
-    fn found(schedules: u64) -> AtAwait {
+    const WAITS: FailureKind = FailureKind::Deadlock { waiting: 2 };
+
+    fn found(schedules: u64, cut: u64) -> AtAwait {
         AtAwait {
             schedules,
-            cut: 0,
+            cut,
             all: false,
             out_of_time: false,
             same: None,
@@ -76,84 +93,101 @@ mod tests {
         }
     }
 
+    /// What is said of a failure of this kind in the iteration of this number.
+    fn text(kind: FailureKind, iteration: u64, found: &AtAwait) -> String {
+        let failure = FailureReport {
+            kind,
+            step: 1,
+            origin: Origin::Iteration(iteration),
+            strategy: String::new(),
+            seed: Seed(0),
+            token: ReplayToken::new("", &WorldConfig::default(), Trace::default(), 0),
+            explanation: Explanation::default(),
+            reproduced: true,
+            at_await: None,
+        };
+        at_await_text(&failure, found)
+    }
+
     #[test]
-    fn claims_go_as_far_as_the_search() {
-        let waits = FailureKind::Deadlock { waiting: 2 };
-        let one_thread = "as threads\n  make them; if this code runs on one thread only, test it \
-                          with `granularity = \"await\"`\n";
+    fn what_fails_there_too_needs_one_thread() {
+        let mut found = found(3, 0);
+        (found.same, found.other) = (Some(3), Some((1, WAITS)));
+        for (kind, what) in [
+            (WAITS, "a deadlock"),
+            (FailureKind::Leaked { tasks: 1 }, "leaks tasks"),
+            (
+                FailureKind::LimitReached(crate::words::Limit::Steps),
+                "fails",
+            ),
+        ] {
+            let expected = "at granularity `await` too, in schedule 3: one thread is enough";
+            assert_eq!(text(kind, 0, &found), format!("  {what} {expected}\n"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_seen_there_says_as_much_as_was_tried() {
+        let threads = "a switch inside a poll, as threads\n  make them; if this code runs on one \
+                       thread only, test it with `granularity = \"await\"`\n";
+        let few = "too few to say whether it takes threads\n";
+        let all = |schedules, cut| AtAwait {
+            all: true,
+            ..found(schedules, cut)
+        };
+        let hurried = |schedules, cut| AtAwait {
+            out_of_time: true,
+            ..found(schedules, cut)
+        };
         let cases = [
+            (0, found(1_000, 0), "1,000 schedules", ""),
+            (499, found(1_000, 0), "1,000 schedules", ""),
+            (500, found(1_000, 0), "1,000 schedules", few),
+            (0, all(6, 0), "all 6 schedules", "does not fail"),
+            (0, all(1, 0), "the only schedule", "does not fail"),
+            (0, found(1, 0), "1 schedule", few),
+            (0, found(110, 11), "110 schedules, 11 of them cut", few),
             (
-                AtAwait {
-                    same: Some(3),
-                    other: Some((1, waits.clone())),
-                    ..found(3)
-                },
-                "  fails at granularity `await` too, in schedule 3: one thread is enough\n".into(),
+                0,
+                hurried(110, 2),
+                "110 schedules, 2 of them cut, all that a second allowed",
+                "",
             ),
             (
-                found(1_000),
-                format!(
-                    "  not seen at granularity `await` (1,000 schedules): it seems to take a \
-                     switch inside a poll, {one_thread}"
-                ),
-            ),
-            (
-                AtAwait {
-                    all: true,
-                    ..found(6)
-                },
-                format!(
-                    "  does not fail at granularity `await` (all 6 schedules): it takes a switch \
-                     inside a poll, {one_thread}"
-                ),
-            ),
-            (
-                AtAwait {
-                    all: true,
-                    ..found(1)
-                },
-                format!(
-                    "  does not fail at granularity `await` (the only schedule): it takes a \
-                     switch inside a poll, {one_thread}"
-                ),
-            ),
-            (
-                AtAwait {
-                    cut: 2,
-                    out_of_time: true,
-                    ..found(57)
-                },
-                format!(
-                    "  not seen at granularity `await` (57 schedules, 2 of them cut, all that a \
-                     second allowed): it seems to take a switch inside a poll, {one_thread}"
-                ),
-            ),
-            (
-                AtAwait { cut: 4, ..found(4) },
-                "  tried at granularity `await` too, but every schedule was cut (4 schedules, 4 \
-                 of them cut)\n"
-                    .into(),
-            ),
-            (
-                AtAwait {
-                    out_of_time: true,
-                    ..found(0)
-                },
-                "  tried at granularity `await` too, but no schedule ended within a second\n"
-                    .into(),
-            ),
-            (
-                AtAwait {
-                    other: Some((12, waits)),
-                    ..found(1_000)
-                },
-                "  not seen at granularity `await` (1,000 schedules), but something else, in \
-                 schedule 12:\n    deadlock: 2 task(s) wait for what will never come\n"
-                    .into(),
+                0,
+                hurried(57, 0),
+                "57 schedules, all that a second allowed",
+                few,
             ),
         ];
-        for (found, expected) in cases {
-            assert_eq!(at_await_text(&found), expected);
+        for (iteration, found, tried, rest) in cases {
+            let expected = match rest {
+                "" => format!(
+                    "  not seen at granularity `await` ({tried}): it seems to take {threads}"
+                ),
+                "does not fail" => {
+                    format!("  does not fail at granularity `await` ({tried}): it takes {threads}")
+                }
+                few => format!("  not seen at granularity `await` ({tried}): {few}"),
+            };
+            assert_eq!(text(WAITS, iteration, &found), expected);
         }
+    }
+
+    #[test]
+    fn something_else_and_nothing_at_all_are_told_apart() {
+        let mut nothing = found(0, 0);
+        nothing.out_of_time = true;
+        assert_eq!(
+            text(WAITS, 0, &nothing),
+            "  tried at granularity `await` too, but no schedule ended within a second\n"
+        );
+        let mut other = found(1_000, 0);
+        other.other = Some((12, WAITS));
+        assert_eq!(
+            text(FailureKind::Leaked { tasks: 1 }, 0, &other),
+            "  not seen at granularity `await` (1,000 schedules), but something else, in schedule \
+             12:\n    deadlock: 2 task(s) wait for what will never come\n"
+        );
     }
 }

@@ -35,7 +35,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
         );
     }
     if let Some(at_await) = &failure.at_await {
-        out.push_str(&at_await_text(at_await));
+        out.push_str(&at_await_text(failure, at_await));
     }
     blocked(&mut out, failure);
     tasks(&mut out, explanation);
