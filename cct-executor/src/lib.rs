@@ -75,7 +75,9 @@ pub mod __private;
 
 pub use cct_macros::test;
 pub use execution::core::Sightings;
-pub use explore::{Checker, Coverage, FailureReport, Isolation, Origin, Report, StoppedBy};
+pub use explore::{
+    AtAwait, Checker, Coverage, FailureReport, Isolation, Origin, Report, StoppedBy,
+};
 pub use observe::observe;
 pub use task::body::ScenarioResult;
 pub use task::{cancellable, spawn};

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 mod it_engine {
     mod aborts;
+    mod at_await;
     mod blame;
     mod determinism;
     mod events;
@@ -24,6 +25,7 @@ mod it_engine {
     mod teardown;
     mod teardown_drops;
     mod time;
+    mod variables;
 }
 
 type Boxed = std::pin::Pin<Box<dyn Future<Output = ()>>>;

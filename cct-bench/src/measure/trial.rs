@@ -60,6 +60,7 @@ impl Trial {
             .iterations(self.iterations)
             .time_budget(None)
             .determinism_check(false)
+            .await_check(false)
             .workers(1)
             .seed(self.seed())
             .granularity(subject.granularity)

@@ -12,6 +12,7 @@ fn checker(subject: &Subject, strategy: &str, seed: u64, iterations: u64) -> Che
         .seed(Seed(seed))
         .iterations(iterations)
         .time_budget(None)
+        .await_check(false)
         .max_steps(subject.max_steps)
         .granularity(subject.granularity)
         .clock(subject.clock)

@@ -40,6 +40,7 @@ use proc_macro::TokenStream;
 /// | `fail_on_leak` | bool | fail when tasks are left over at the end |
 /// | `fail_on_limit` | bool | fail when an iteration reaches a limit |
 /// | `determinism_check` | bool | repeat an iteration and compare the traces |
+/// | `await_check` | bool | after a failure at a finer granularity, try granularity `await` too |
 /// | `isolation` | `"thread"`, `"none"` | whether each iteration gets a thread of its own |
 /// | `coop_budget` | bool | tokio's cooperative budget |
 /// | `spurious_polls` | bool | polls that nothing asked for |

@@ -13,9 +13,9 @@ use crate::execution::core::{Harvest, SometimesKey};
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
 use crate::words::{Iteration, ReplayToken, Seed, Trace, WorldConfig};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Makes the scenario's task, anew for each iteration.
@@ -26,7 +26,7 @@ pub(crate) struct Campaign {
     pub(super) checker: Checker,
     pub(super) scenario: Scenario,
     pub(super) factory: Factory,
-    seed: Seed,
+    pub(super) seed: Seed,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
 }
@@ -59,6 +59,9 @@ impl Campaign {
             Some(token) => campaign.replay_token(&token, Origin::Token),
             None => campaign.explore(),
         };
+        if campaign.replay.is_none() {
+            campaign.try_await(&mut report);
+        }
         report.elapsed = begin.elapsed();
         tracing::trace!(target: "cct", test = report.name, iterations = report.iterations, "run ends");
         report
@@ -87,31 +90,32 @@ impl Campaign {
 
     fn explore(self: &Arc<Self>) -> Report {
         let begin = now();
+        let deadline = self.checker.time_budget.map(|budget| now() + budget);
+        let board = Arc::new(Board::new(deadline, None));
+        match self.start(&board) {
+            Ok(receiver) => self.collect(begin, &board, &receiver),
+            Err(message) => Report::unable(self.checker.name.clone(), message),
+        }
+    }
+
+    /// Starts the workers. They hand in what they did, and hang up.
+    pub(super) fn start(
+        self: &Arc<Self>,
+        board: &Arc<Board>,
+    ) -> Result<mpsc::Receiver<Message>, String> {
         let lanes = (self.factory)().lanes();
         let workers = self.worker_count(lanes);
-        let board = Arc::new(Board {
-            next: AtomicU64::new(0),
-            failed: AtomicU64::new(u64::MAX),
-            found: Mutex::new(None),
-            deadline: self.checker.time_budget.map(|budget| now() + budget),
-        });
         let (sender, receiver) = mpsc::channel();
         for worker in 0..workers {
             let (campaign, board, sender) = (self.clone(), board.clone(), sender.clone());
             let body = move || campaign.work(worker, workers, lanes, &board, &sender);
-            let spawned = std::thread::Builder::new()
+            std::thread::Builder::new()
                 .name(format!("cct-{worker}"))
                 .stack_size(THREAD_STACK_BYTES)
-                .spawn(body);
-            if let Err(error) = spawned {
-                return Report::unable(
-                    self.checker.name.clone(),
-                    format!("cannot start worker thread {worker}: {error}"),
-                );
-            }
+                .spawn(body)
+                .map_err(|error| format!("cannot start worker thread {worker}: {error}"))?;
         }
-        drop(sender);
-        self.collect(begin, &board, &receiver)
+        Ok(receiver)
     }
 
     /// Waits for the workers, and watches that they get on.
@@ -133,7 +137,7 @@ impl Campaign {
                 }
                 Ok(Message::Done(done)) => yields.push(*done),
                 Ok(Message::Broken(message)) => {
-                    board.failed.store(0, Ordering::Release);
+                    board.stop();
                     return Report::unable(self.checker.name.clone(), message);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -144,7 +148,7 @@ impl Campaign {
                         let last_words = pulse.last_words.lock();
                         let last_words = last_words.unwrap_or_else(PoisonError::into_inner).take();
                         if let Some(kind) = last_words {
-                            board.failed.store(0, Ordering::Release);
+                            board.stop();
                             let lost = Lost {
                                 step: beat.1,
                                 kind: Some(kind),
@@ -154,8 +158,7 @@ impl Campaign {
                         if beat != *seen || iteration == u64::MAX {
                             (*seen, *since) = (beat, now());
                         } else if since.elapsed() >= self.checker.poll_limit {
-                            // Nobody is to begin anything more.
-                            board.failed.store(0, Ordering::Release);
+                            board.stop();
                             let lost = Lost {
                                 step: beat.1,
                                 kind: None,

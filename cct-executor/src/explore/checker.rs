@@ -55,18 +55,20 @@ pub(super) enum Chosen {
 /// ```
 ///
 /// Environment variables override what is set here: `CCT_ITERATIONS`, `CCT_SEED`, `CCT_STRATEGY`,
-/// `CCT_TIME_BUDGET`, `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`.
+/// `CCT_GRANULARITY`, `CCT_CLOCK`, `CCT_TIME_BUDGET`, `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`.
+/// A token that is replayed has a granularity and a clock of its own, which count.
 #[derive(Clone)]
 #[must_use = "call run"]
 pub struct Checker {
     pub(super) name: String,
-    place: &'static Location<'static>,
+    pub(super) place: &'static Location<'static>,
     pub(super) strategy: Chosen,
     pub(super) iterations: u64,
     pub(super) time_budget: Option<Duration>,
     pub(super) seed: Option<Seed>,
     pub(super) workers: Option<usize>,
     pub(super) determinism_check: bool,
+    pub(super) await_check: bool,
     pub(super) isolation: Isolation,
     pub(super) poll_limit: Duration,
     pub(super) replay: Option<ReplayToken>,
@@ -98,6 +100,7 @@ impl Checker {
             seed: None,
             workers: None,
             determinism_check: true,
+            await_check: true,
             isolation: Isolation::None,
             poll_limit: Duration::from_secs(10),
             replay: None,
@@ -199,6 +202,14 @@ impl Checker {
     /// Whether a sample of iterations is run twice and compared.
     pub fn determinism_check(mut self, check: bool) -> Self {
         self.determinism_check = check;
+        self
+    }
+
+    /// Whether a failure at a finer granularity is looked for at granularity `await` as well, for
+    /// about a second at most, so that the report says whether it takes threads. See
+    /// [`FailureReport::at_await`](crate::FailureReport::at_await).
+    pub fn await_check(mut self, check: bool) -> Self {
+        self.await_check = check;
         self
     }
 
@@ -354,6 +365,12 @@ impl Checker {
         }
         if let Some(strategy) = settings.strategy {
             self.strategy = Chosen::Text(strategy);
+        }
+        if let Some(granularity) = settings.granularity {
+            self.world.granularity = granularity;
+        }
+        if let Some(clock) = settings.clock {
+            self.world.clock = clock;
         }
         if let Some(workers) = settings.workers {
             self.workers = Some(workers);

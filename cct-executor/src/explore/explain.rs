@@ -131,6 +131,7 @@ impl Campaign {
             token: token.clone(),
             explanation: recorded.explanation,
             reproduced: true,
+            at_await: None,
         });
         report
     }
@@ -175,6 +176,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
             .map(|recorded| recorded.explanation)
             .unwrap_or_default(),
         reproduced,
+        at_await: None,
     }
 }
 
@@ -226,5 +228,6 @@ pub(super) fn lost(
         token: campaign.token(&world, trace, 0),
         explanation,
         reproduced: up_to_it,
+        at_await: None,
     }
 }

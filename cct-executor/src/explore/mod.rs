@@ -7,6 +7,7 @@
 //! 1. The results of a run do not depend on the number of workers.
 //! 2. Nothing here decides anything inside an iteration.
 
+mod at_await;
 mod campaign;
 mod checker;
 mod determinism;
@@ -22,4 +23,4 @@ mod trace_log;
 mod worker;
 
 pub use checker::{Checker, Isolation};
-pub use result::{Coverage, FailureReport, Origin, Report, StoppedBy};
+pub use result::{AtAwait, Coverage, FailureReport, Origin, Report, StoppedBy};

@@ -124,6 +124,33 @@ pub struct FailureReport {
     pub explanation: Explanation,
     /// Whether the replay failed in the same way.
     pub reproduced: bool,
+    /// What came of trying granularity `await` as well; for failures at a finer one that were found
+    /// by searching, and come from the order of steps. See
+    /// [`Checker::await_check`](crate::Checker::await_check).
+    pub at_await: Option<AtAwait>,
+}
+
+/// Whether something that failed at a finer granularity fails at granularity `await` as well, where
+/// polls are never suspended: if it does, it takes no threads.
+///
+/// Strategy, seed and settings are those of the run. (A strategy of your own is not asked again;
+/// `random` stands in for it.)
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct AtAwait {
+    /// Schedules that were tried.
+    pub schedules: u64,
+    /// How many of them a limit cut.
+    pub cut: u64,
+    /// Whether these are all schedules there are.
+    pub all: bool,
+    /// Whether wall-clock time ended the search.
+    pub out_of_time: bool,
+    /// The first schedule with the same failure, counted from 1: the same kind, and where it has a
+    /// place in the source, the same place.
+    pub same: Option<u64>,
+    /// The first schedule with another failure, and that failure.
+    pub other: Option<(u64, FailureKind)>,
 }
 
 impl FailureReport {

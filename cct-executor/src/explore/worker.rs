@@ -4,6 +4,7 @@
 //! 2. What it yields is marked with the iteration's number, so that what came after a failure can
 //!    be left out.
 
+use super::at_await::Sought;
 use super::campaign::Campaign;
 use super::checker::Isolation;
 use super::determinism;
@@ -52,6 +53,8 @@ pub(super) struct Board {
     pub(super) failed: AtomicU64,
     pub(super) found: Mutex<Option<Found>>,
     pub(super) deadline: Option<Instant>,
+    /// The only failure that counts, in a search that is about one.
+    pub(super) sought: Option<Sought>,
 }
 
 /// What a worker hands in when it is done.
@@ -313,6 +316,9 @@ impl Campaign {
             failed: failure.is_some(),
             joined_panics,
         });
+        if let Some(sought) = &board.sought {
+            sought.count(done.records.last().and_then(|record| record.cut));
+        }
         if let Some(failure) = failure {
             let stop = !self.checker.keep_going;
             board.report(
@@ -419,9 +425,28 @@ impl Watch<'_> {
 }
 
 impl Board {
+    pub(super) fn new(deadline: Option<Instant>, sought: Option<Sought>) -> Board {
+        Board {
+            next: AtomicU64::new(0),
+            failed: AtomicU64::new(u64::MAX),
+            found: Mutex::new(None),
+            deadline,
+            sought,
+        }
+    }
+
+    /// Nobody is to begin anything more.
+    pub(super) fn stop(&self) {
+        self.failed.store(0, Ordering::Release);
+    }
+
     /// Keeps the failure with the smallest number; unless the run keeps going, nobody begins what
     /// comes after it.
     fn report(&self, stop: bool, found: Found) {
+        let sought = self.sought.as_ref();
+        if sought.is_some_and(|sought| !sought.is(found.index, &found.failure.kind)) {
+            return;
+        }
         let mut slot = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if slot
             .as_ref()

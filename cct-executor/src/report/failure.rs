@@ -4,6 +4,7 @@
 //! ran before could have gone on; the operation; how many things could have happened instead;
 //! where the operation was called.
 
+use super::at_await::at_await_text;
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState, TaskStory, Wait};
@@ -32,6 +33,9 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
             "  the failing schedule did not fail again when it was replayed: something outside \
              cct's control takes part (wall clock, threads, hash order, state that survives)\n",
         );
+    }
+    if let Some(at_await) = &failure.at_await {
+        out.push_str(&at_await_text(failure, at_await));
     }
     blocked(&mut out, failure);
     tasks(&mut out, explanation);

@@ -1,5 +1,6 @@
 //! From results to text: pure functions, nothing is printed here.
 
+mod at_await;
 pub(crate) mod failure;
 mod summary;
 

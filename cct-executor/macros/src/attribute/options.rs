@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 24] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -23,6 +23,7 @@ const NAMES: [&str; 23] = [
     "fail_on_leak",
     "fail_on_limit",
     "determinism_check",
+    "await_check",
     "isolation",
     "coop_budget",
     "spurious_polls",
@@ -157,6 +158,7 @@ impl Options {
             "fail_on_leak" => plain("fail_on_leak", value.boolean()?),
             "fail_on_limit" => plain("fail_on_limit", value.boolean()?),
             "determinism_check" => plain("determinism_check", value.boolean()?),
+            "await_check" => plain("await_check", value.boolean()?),
             "isolation" => in_crate("isolation", isolation(value)?),
             "coop_budget" => plain("coop_budget", value.boolean()?),
             "spurious_polls" => plain("spurious_polls", value.boolean()?),

@@ -1,3 +1,4 @@
+use super::values::parse_duration;
 use super::*;
 use crate::words::{Trace, WorldConfig};
 
@@ -42,6 +43,8 @@ fn every_variable_is_taken() {
         ("CCT_ITERATIONS", "1000"),
         ("CCT_SEED", "00000000000000ff"),
         ("CCT_STRATEGY", "pct:d=3"),
+        ("CCT_GRANULARITY", "await"),
+        ("CCT_CLOCK", "racing(5ms)"),
         ("CCT_TIME_BUDGET", "500ms"),
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_WORKERS", "1024"),
@@ -52,6 +55,8 @@ fn every_variable_is_taken() {
         iterations: Some(1000),
         seed: Some(SeedSetting::Fixed(Seed(255))),
         strategy: Some("pct:d=3".to_owned()),
+        granularity: Some(Granularity::Await),
+        clock: Some(Clock::Racing(Duration::from_millis(5))),
         time_budget: Some(Some(Duration::from_millis(500))),
         replay: Some(token()),
         workers: Some(1024),
@@ -68,6 +73,27 @@ fn words_instead_of_values() {
     assert_eq!(settings.time_budget, Some(None));
     assert_ne!(SeedSetting::Random.seed(), SeedSetting::Random.seed());
     assert_eq!(SeedSetting::Fixed(Seed(3)).seed(), Seed(3));
+}
+
+#[test]
+fn granularities_and_clocks_are_those_of_the_attribute() {
+    for (text, expected) in [
+        ("await", Granularity::Await),
+        ("op", Granularity::Op),
+        ("sync", Granularity::Sync),
+    ] {
+        let settings = parse(&[("CCT_GRANULARITY", text)]).unwrap();
+        assert_eq!(settings.granularity, Some(expected));
+    }
+    for (text, expected) in [
+        ("strict", Clock::Strict),
+        ("adversarial", Clock::Adversarial),
+        ("racing(2s)", Clock::Racing(Duration::from_secs(2))),
+        ("racing( 5 ms )", Clock::Racing(Duration::from_millis(5))),
+    ] {
+        let settings = parse(&[("CCT_CLOCK", text)]).unwrap();
+        assert_eq!(settings.clock, Some(expected));
+    }
 }
 
 #[test]
@@ -118,6 +144,17 @@ fn bad_values_are_named_with_a_remedy() {
              expected a decimal number, 16 hexadecimal digits, or `random`",
         ),
         (
+            "CCT_GRANULARITY",
+            "Await",
+            "invalid CCT_GRANULARITY `Await`: expected `await`, `op` or `sync`",
+        ),
+        (
+            "CCT_CLOCK",
+            "racing(5)",
+            "invalid CCT_CLOCK `racing(5)`: \
+             expected `strict`, `adversarial`, or `racing(5ms)` with the slack between timers",
+        ),
+        (
             "CCT_TIME_BUDGET",
             "10",
             "invalid CCT_TIME_BUDGET `10`: \
@@ -148,7 +185,8 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_ITERATION",
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
-             CCT_STRATEGY, CCT_TIME_BUDGET, CCT_REPLAY, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT",
+             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_REPLAY, CCT_WORKERS, \
+             CCT_REGRESSIONS, CCT_LEARNT",
         ),
     ];
     for (name, value, expected) in cases {
@@ -181,6 +219,19 @@ fn near_misses_are_refused() {
     }
     for value in ["Random", "0x", "-1"] {
         message("CCT_SEED", value);
+    }
+    for value in [
+        "racing",
+        "racing()",
+        "racing(-1ms)",
+        "racing(5ms",
+        "Strict",
+        "strict ",
+    ] {
+        message("CCT_CLOCK", value);
+    }
+    for value in ["ops", " op", "await,op", "1"] {
+        message("CCT_GRANULARITY", value);
     }
     message("CCT_REGRESSIONS", "Write");
     for name in VARIABLES {

@@ -48,6 +48,7 @@ impl Campaign {
                 .strategy_text(&options.strategy)
                 .iterations(options.iterations)
                 .time_budget(None)
+                .await_check(false)
                 .use_environment(false);
             runs.push(Run::of(seed, &run(checker))?);
         }

@@ -1,0 +1,150 @@
+//! What each variable may say. The attribute takes the same texts.
+
+use super::error::{EnvError, Kind};
+use super::{RegressionsMode, SeedSetting};
+use crate::words::{Clock, Granularity, ReplayToken};
+use std::io;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::Duration;
+
+const WORKERS: RangeInclusive<usize> = 1..=1024;
+
+/// Digits only: `parse` alone would also take a plus sign.
+fn whole_number(text: &str) -> Option<u64> {
+    if text.bytes().all(|b| b.is_ascii_digit()) {
+        text.parse().ok()
+    } else {
+        None
+    }
+}
+
+pub(super) fn iterations(text: &str) -> Result<u64, EnvError> {
+    whole_number(text).filter(|&n| n > 0).ok_or_else(|| {
+        let expected = "expected a whole number above 0, such as 1000";
+        EnvError::invalid("CCT_ITERATIONS", text, expected)
+    })
+}
+
+pub(super) fn workers(text: &str) -> Result<usize, EnvError> {
+    let number = whole_number(text).and_then(|n| usize::try_from(n).ok());
+    number.filter(|n| WORKERS.contains(n)).ok_or_else(|| {
+        let expected = "expected a whole number from 1 to 1024, such as 4";
+        EnvError::invalid("CCT_WORKERS", text, expected)
+    })
+}
+
+pub(super) fn seed(text: &str) -> Result<SeedSetting, EnvError> {
+    if text == "random" {
+        return Ok(SeedSetting::Random);
+    }
+    text.parse().map(SeedSetting::Fixed).map_err(|_: String| {
+        let expected = "expected a decimal number, 16 hexadecimal digits, or `random`";
+        EnvError::invalid("CCT_SEED", text, expected)
+    })
+}
+
+pub(super) fn time_budget(text: &str) -> Result<Option<Duration>, EnvError> {
+    if text == "none" {
+        return Ok(None);
+    }
+    match parse_duration(text) {
+        Ok(budget) if !budget.is_zero() => Ok(Some(budget)),
+        _ => {
+            let expected = "expected a whole number above 0 and a unit (ms, s, m or h), such as `10s`, \
+                 or `none`";
+            Err(EnvError::invalid("CCT_TIME_BUDGET", text, expected))
+        }
+    }
+}
+
+pub(super) fn granularity(text: &str) -> Result<Granularity, EnvError> {
+    match text {
+        "await" => Ok(Granularity::Await),
+        "op" => Ok(Granularity::Op),
+        "sync" => Ok(Granularity::Sync),
+        _ => {
+            let expected = "expected `await`, `op` or `sync`";
+            Err(EnvError::invalid("CCT_GRANULARITY", text, expected))
+        }
+    }
+}
+
+pub(super) fn clock(text: &str) -> Result<Clock, EnvError> {
+    let slack = || {
+        let slack = text.strip_prefix("racing(")?.strip_suffix(')')?;
+        parse_duration(slack.trim()).ok()
+    };
+    match text {
+        "strict" => Ok(Clock::Strict),
+        "adversarial" => Ok(Clock::Adversarial),
+        _ => slack().map(Clock::Racing).ok_or_else(|| {
+            let expected = "expected `strict`, `adversarial`, or `racing(5ms)` with the slack \
+                 between timers";
+            EnvError::invalid("CCT_CLOCK", text, expected)
+        }),
+    }
+}
+
+pub(super) fn regressions_mode(text: &str) -> Result<RegressionsMode, EnvError> {
+    match text {
+        "off" => Ok(RegressionsMode::Off),
+        "read" => Ok(RegressionsMode::Read),
+        "write" => Ok(RegressionsMode::Write),
+        _ => {
+            let expected = "expected `read`, `write` (which also reads) or `off`";
+            Err(EnvError::invalid("CCT_REGRESSIONS", text, expected))
+        }
+    }
+}
+
+pub(super) fn replay(
+    text: &str,
+    read: &impl Fn(&Path) -> io::Result<String>,
+) -> Result<ReplayToken, EnvError> {
+    let Some(path) = text.trim().strip_prefix('@') else {
+        return text
+            .parse()
+            .map_err(|error| Kind::Replay { file: None, error }.into());
+    };
+    let token = match read(Path::new(path)) {
+        Ok(token) => token,
+        Err(error) => {
+            let (path, reason) = (path.to_owned(), error.to_string());
+            return Err(Kind::Unreadable { path, reason }.into());
+        }
+    };
+    token.parse().map_err(|error| {
+        Kind::Replay {
+            file: Some(path.to_owned()),
+            error,
+        }
+        .into()
+    })
+}
+
+/// A duration: a whole number and a unit, `ms`, `s`, `m` or `h`, such as `10s`. The attribute and
+/// the environment take the same texts.
+///
+/// # Errors
+/// If the text is anything else, or too long a time to express in milliseconds.
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim_start() {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let millis = whole_number(number)
+        .zip(factor)
+        .and_then(|(n, factor)| n.checked_mul(factor));
+    millis.map(Duration::from_millis).ok_or_else(|| {
+        format!(
+            "invalid duration `{text}`: expected a whole number and a unit (ms, s, m or h), \
+             such as `10s`"
+        )
+    })
+}
