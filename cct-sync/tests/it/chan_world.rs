@@ -1,45 +1,13 @@
 //! Inside a world: what exploration finds, and does not find, with channels.
 
+use super::explore::{explore, passes};
 use cct_executor::task::{JoinSet, spawn_blocking, yield_now};
 use cct_executor::time::timeout;
-use cct_executor::{Checker, Clock, Granularity, Report, spawn};
+use cct_executor::{Checker, Granularity, spawn};
 use cct_sync::{broadcast, mpsc, oneshot, watch};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
-/// Runs a scenario that must pass, in every mode.
-fn passes<F, Fut>(scenario: F)
-where
-    F: Fn() -> Fut + Send + Sync + Clone + 'static,
-    Fut: Future<Output = ()> + 'static,
-{
-    for granularity in [Granularity::Await, Granularity::Op, Granularity::Sync] {
-        for strategy in ["random", "pct:d=3"] {
-            for spurious in [false, true] {
-                Checker::new()
-                    .granularity(granularity)
-                    .strategy_text(strategy)
-                    .clock(Clock::Adversarial)
-                    .spurious_polls(spurious)
-                    .iterations(60)
-                    .run(scenario.clone())
-                    .assert_passed();
-            }
-        }
-    }
-}
-
-fn explore<F, Fut>(granularity: Granularity, scenario: F) -> Report
-where
-    F: Fn() -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = ()> + 'static,
-{
-    Checker::new()
-        .granularity(granularity)
-        .iterations(2000)
-        .run(scenario)
-}
 
 /// What a scenario produced over all iterations.
 type Seen<T> = Arc<Mutex<BTreeSet<T>>>;

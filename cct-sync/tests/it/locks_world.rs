@@ -1,8 +1,9 @@
 //! Inside a world: what exploration finds, and does not find, with locks.
 
+use super::explore::{explore, passes};
 use cct_executor::task::{self, JoinSet, spawn_blocking, yield_now};
 use cct_executor::time::{sleep, timeout};
-use cct_executor::{Checker, Clock, Granularity, Report, spawn};
+use cct_executor::{Checker, Granularity, spawn};
 use cct_sync::{Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -13,39 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, RawWakerVTable, Waker};
 use std::time::Duration;
-
-/// Runs a scenario that must pass, in every mode.
-fn passes<F, Fut>(scenario: F)
-where
-    F: Fn() -> Fut + Send + Sync + Clone + 'static,
-    Fut: Future<Output = ()> + 'static,
-{
-    for granularity in [Granularity::Await, Granularity::Op, Granularity::Sync] {
-        for strategy in ["random", "pct:d=3"] {
-            for spurious in [false, true] {
-                Checker::new()
-                    .granularity(granularity)
-                    .strategy_text(strategy)
-                    .clock(Clock::Adversarial)
-                    .spurious_polls(spurious)
-                    .iterations(60)
-                    .run(scenario.clone())
-                    .assert_passed();
-            }
-        }
-    }
-}
-
-fn explore<F, Fut>(granularity: Granularity, scenario: F) -> Report
-where
-    F: Fn() -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = ()> + 'static,
-{
-    Checker::new()
-        .granularity(granularity)
-        .iterations(2000)
-        .run(scenario)
-}
 
 #[test]
 fn a_mutex_excludes() {

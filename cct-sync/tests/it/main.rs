@@ -6,6 +6,7 @@ mod chan_script;
 mod chan_surface;
 mod chan_threads;
 mod chan_world;
+mod explore;
 mod locks_auto_traits;
 mod locks_guards;
 mod locks_parity;
