@@ -17,6 +17,7 @@ mod it_engine {
     mod determinism;
     mod events;
     mod failures;
+    mod foreign;
     mod nodes;
     mod reports;
     mod search;

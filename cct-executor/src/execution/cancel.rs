@@ -67,13 +67,7 @@ impl Core {
 
     /// The cancellation was picked: wakes the task, whose next poll drops the future.
     pub(crate) fn fire_cancel(&mut self, action: u32, decider: &mut dyn Decider) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.step(
-                self.point.step,
-                self.point.time_ns,
-                &self.actions[action as usize],
-            );
-        }
+        self.record_step(action);
         let entry = &mut self.cancels[self.actions[action as usize].subject as usize];
         entry.fired = true;
         match entry.waiter.take() {

@@ -131,12 +131,8 @@ impl Core {
                 op: &op,
             });
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.step(
-                self.point.step,
-                self.point.time_ns,
-                &self.actions[key as usize],
-            );
+        if self.recorder.is_some() {
+            self.record_step(key);
         }
     }
 }
@@ -385,7 +381,7 @@ impl World {
                             op,
                             ..core.actions[key as usize].clone()
                         };
-                        recorder.step(core.point.step, core.point.time_ns, &action);
+                        recorder.step(core.point.step, core.point.time_ns, &action, false);
                     }
                 });
             }

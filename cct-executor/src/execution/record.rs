@@ -6,7 +6,7 @@ use crate::words::explanation::{
     Explanation, Holder, LogLine, Step, TaskState, TaskStory, Wait, find_cycles,
 };
 use crate::words::{Action, ActionKind, OpKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
 
 type Site = &'static Location<'static>;
@@ -30,6 +30,9 @@ pub(crate) struct Recorder {
     log: Vec<LogLine>,
     snapshot: Vec<String>,
     last: Option<u32>,
+    polled: BTreeSet<u32>,
+    /// Of the poll that begins, until its first step.
+    turn: Turn,
     /// Of the last decision, until the step that it led to.
     choices: Option<u32>,
 }
@@ -46,6 +49,20 @@ struct RawStep {
     note: Option<String>,
     choices: u32,
     preempts: bool,
+    /// What became of a task that was picked other than for its pending operation.
+    turn: Turn,
+}
+
+/// What a step does with its task.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Turn {
+    /// It performs the operation that it has published.
+    #[default]
+    Performs,
+    /// It waited for nothing that cct knows of: the operation is an old one.
+    Again,
+    /// It is dropped.
+    Aborted,
 }
 
 impl Recorder {
@@ -55,19 +72,35 @@ impl Recorder {
         self.choices = Some(choices);
     }
 
-    /// A task's poll begins: what it waited for is settled anew.
-    pub(crate) fn begin_poll(&mut self, key: u32) {
+    /// A task's poll begins: what it waited for is settled anew. `yielded`: it gave way before.
+    pub(crate) fn begin_poll(&mut self, key: u32, yielded: bool, aborted: bool) {
+        let waited = self.blocked.remove(&key).is_some();
+        let first = self.polled.insert(key);
+        self.turn = match (aborted, first || waited || yielded) {
+            (true, _) => Turn::Aborted,
+            (false, true) => Turn::Performs,
+            (false, false) => Turn::Again,
+        };
+    }
+
+    /// What a task waited for in the middle of a poll has come.
+    pub(crate) fn unblocked(&mut self, key: u32) {
         self.blocked.remove(&key);
     }
 
-    pub(crate) fn step(&mut self, step: u64, time_ns: u64, action: &Action) {
+    /// The task that ran last, unless it waits for something that cct knows.
+    pub(crate) fn last_to_go_on(&self) -> Option<u32> {
+        self.last.filter(|last| !self.blocked.contains_key(last))
+    }
+
+    /// A step is taken. `overtakes`: the task of [`last_to_go_on`](Self::last_to_go_on) is enabled.
+    pub(crate) fn step(&mut self, step: u64, time_ns: u64, action: &Action, overtakes: bool) {
         let choices = self.choices.take().unwrap_or(1);
         let key = action.key.0;
         let preempts = action.kind() == ActionKind::Run
             && choices > 1
-            && self
-                .last
-                .is_some_and(|last| last != key && !self.blocked.contains_key(&last));
+            && overtakes
+            && self.last_to_go_on().is_some_and(|last| last != key);
         if action.kind() == ActionKind::Run {
             self.last = Some(key);
         }
@@ -82,6 +115,7 @@ impl Recorder {
             note: None,
             choices,
             preempts,
+            turn: std::mem::take(&mut self.turn),
         });
     }
 
@@ -105,6 +139,7 @@ impl Recorder {
             note: None,
             choices,
             preempts: false,
+            turn: Turn::Performs,
         });
     }
 
@@ -172,6 +207,23 @@ impl Core {
         }
     }
 
+    /// Notes that an action is performed.
+    #[cold]
+    pub(crate) fn record_step(&mut self, key: u32) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
+        let overtakes = recorder
+            .last_to_go_on()
+            .is_some_and(|last| self.actions[last as usize].position != Action::NOWHERE);
+        recorder.step(
+            self.point.step,
+            self.point.time_ns,
+            &self.actions[key as usize],
+            overtakes,
+        );
+    }
+
     fn resource_name(&self, resource: u32) -> Option<String> {
         if let Some(key) = resource_task(resource) {
             return Some(format!("task {}", self.task_name(key)));
@@ -235,6 +287,8 @@ impl Core {
         let what = match (&raw.note, raw.value) {
             (Some(note), _) => format!("{} {note}", raw.kind),
             (None, Some((label, value))) => format!("choose {label} = {value}"),
+            (None, None) if raw.turn == Turn::Again => "poll again".to_owned(),
+            (None, None) if raw.turn == Turn::Aborted => "drop (aborted)".to_owned(),
             (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
         };
         Step {

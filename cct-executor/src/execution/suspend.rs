@@ -216,7 +216,7 @@ impl World {
                 self.with(|core, _| {
                     core.action(key).state &= !state::NOTIFIED;
                     if let Some(recorder) = &mut core.recorder {
-                        recorder.begin_poll(key); // what it waited for has come
+                        recorder.unblocked(key); // what it waited for has come
                     }
                 });
             }

@@ -269,12 +269,13 @@ impl Core {
     pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> Begun {
         let action = &mut self.actions[key as usize];
         let aborted = action.state & state::ABORTED != 0;
+        let yielded = action.state & state::YIELDED != 0;
         action.state = action.state & !(state::NOTIFIED | state::YIELDED) | state::RUNNING;
         let subject = action.subject;
         self.begins(key);
         if self.watched {
             if let Some(recorder) = &mut self.recorder {
-                recorder.begin_poll(key);
+                recorder.begin_poll(key, yielded, aborted);
             }
             self.tell_step(key, decider);
         }

@@ -325,13 +325,7 @@ impl Core {
     /// A timer's action was picked while other work may be ready.
     pub(crate) fn fire_early(&mut self, action: u32, decider: &mut dyn Decider) {
         let timer = self.actions[action as usize].subject;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.step(
-                self.point.step,
-                self.point.time_ns,
-                &self.actions[action as usize],
-            );
-        }
+        self.record_step(action);
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
         if self.advance_to(deadline_ns) {
             self.fire(timer, decider);

@@ -42,6 +42,7 @@ impl<F: Future> Future for MaybeDone<F> {
     type Output = ();
 
     #[inline]
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let output = match self.as_mut().project() {
             MaybeDoneProjected::Running { future } => ready!(future.poll(cx)),

@@ -96,6 +96,7 @@ impl Drop for Guard {
 impl<F: Future> Future for Cancellable<F> {
     type Output = Option<F::Output>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let cancelled = if this.guard.started {

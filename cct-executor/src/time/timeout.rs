@@ -85,6 +85,7 @@ impl<T> Timeout<T> {
 impl<T: Future> Future for Timeout<T> {
     type Output = Result<T::Output, Elapsed>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let had_budget = coop::has_budget_remaining();

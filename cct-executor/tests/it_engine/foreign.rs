@@ -1,0 +1,117 @@
+//! What reports say of tasks that wait for primitives of other crates, and where operations are.
+
+use crate::{checker, failed};
+use cct_executor::task::yield_now;
+use cct_executor::time::timeout;
+use cct_executor::words::explanation::Step;
+use cct_executor::{Report, cancellable, join, select, spawn, try_join};
+use std::future::pending;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// What one task did, in order, with the marks of its steps.
+fn steps(report: &Report, task: &str) -> Vec<(String, bool)> {
+    let of_task = |step: &&Step| step.task.as_deref() == Some(task);
+    let steps = failed(report).explanation.steps.iter();
+    steps
+        .filter(of_task)
+        .map(|step| (step.what.clone(), step.preempts))
+        .collect()
+}
+
+fn whats(report: &Report, task: &str) -> Vec<String> {
+    steps(report, task)
+        .into_iter()
+        .map(|(what, _)| what)
+        .collect()
+}
+
+#[test]
+fn a_task_woken_by_another_crate_is_polled_again_and_does_not_start_anew() {
+    let report = checker("again").strategy_text("round-robin").run(|| async {
+        let (sender, mut receiver) = mpsc::channel(1);
+        spawn(async move {
+            while receiver.recv().await.is_some() {}
+            yield_now().await;
+            pending::<()>().await;
+        });
+        for n in 0..2 {
+            sender.send(n).await.unwrap();
+            yield_now().await;
+        }
+        drop(sender);
+        pending::<()>().await;
+    });
+    assert_eq!(
+        whats(&report, "1"),
+        ["start", "poll again", "poll again", "yield"],
+        "{}",
+        report.text()
+    );
+}
+
+#[test]
+fn a_task_that_waits_for_another_crate_is_not_preempted() {
+    let report = checker("no preemption")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let (sender, mut receiver) = mpsc::channel::<u8>(1);
+            spawn(async move { receiver.recv().await });
+            let other = spawn(yield_now());
+            other.await.unwrap();
+            pending::<()>().await;
+            drop(sender);
+        });
+    let text = report.text();
+    assert_eq!(steps(&report, "1"), [("start".to_owned(), false)], "{text}");
+    assert_eq!(
+        steps(&report, "2")[0],
+        ("start".to_owned(), false),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_aborted_task_is_dropped_and_performs_nothing() {
+    let report = checker("aborted")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let task = spawn(pending::<()>());
+            yield_now().await;
+            task.abort();
+            assert!(task.await.unwrap_err().is_cancelled());
+            pending::<()>().await;
+        });
+    assert_eq!(
+        whats(&report, "1"),
+        ["start", "drop (aborted)"],
+        "{}",
+        report.text()
+    );
+}
+
+#[test]
+fn a_join_is_where_the_program_waits_and_not_in_a_macro() {
+    let hour = Duration::from_secs(3600);
+    let report = checker("places").run(move || async move {
+        let forever = || spawn(pending::<()>());
+        let failing = || spawn(pending::<Result<(), ()>>());
+        spawn(async move { join!(forever(), forever()) });
+        spawn(async move { timeout(hour, forever()).await });
+        spawn(async move { cancellable(forever()).await });
+        spawn(async move {
+            select! { ended = forever() => ended }
+        });
+        spawn(async move { try_join!(failing(), failing()) });
+        pending::<()>().await;
+    });
+    let steps = &failed(&report).explanation.steps;
+    let joins = steps.iter().filter(|step| step.what.starts_with("join"));
+    let elsewhere: Vec<_> = joins
+        .clone()
+        .filter_map(|join| join.site.as_deref())
+        .filter(|site| !site.starts_with(file!()))
+        .collect();
+    assert_eq!(elsewhere, [""; 0], "{}", report.text());
+    assert!(joins.count() >= 7, "{}", report.text());
+}
