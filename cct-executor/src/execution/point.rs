@@ -316,6 +316,9 @@ impl World {
                 return false;
             }
             core.announce(key, op);
+            if let Some(recorder) = &mut core.recorder {
+                recorder.gives_way(key);
+            }
             true
         })
     }

@@ -30,7 +30,10 @@ pub(crate) struct Recorder {
     log: Vec<LogLine>,
     snapshot: Vec<String>,
     last: Option<u32>,
+    /// Tasks that have begun.
     polled: BTreeSet<u32>,
+    /// Tasks whose poll returned before the operation that they have published.
+    published: BTreeSet<u32>,
     /// Of the poll that begins, until its first step.
     turn: Turn,
     /// Of the last decision, until the step that it led to.
@@ -75,12 +78,17 @@ impl Recorder {
     /// A task's poll begins: what it waited for is settled anew. `yielded`: it gave way before.
     pub(crate) fn begin_poll(&mut self, key: u32, yielded: bool, aborted: bool) {
         let waited = self.blocked.remove(&key).is_some();
-        let first = self.polled.insert(key);
-        self.turn = match (aborted, first || waited || yielded) {
+        let published = self.published.remove(&key) || self.polled.insert(key);
+        self.turn = match (aborted, published || waited || yielded) {
             (true, _) => Turn::Aborted,
             (false, true) => Turn::Performs,
             (false, false) => Turn::Again,
         };
+    }
+
+    /// A task's poll returns before the operation that it has just published.
+    pub(crate) fn gives_way(&mut self, key: u32) {
+        self.published.insert(key);
     }
 
     /// What a task waited for in the middle of a poll has come.

@@ -107,6 +107,11 @@ pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
                 show(extra)
             )
         }
+        None if one.hashes == other.hashes => {
+            "the same decisions led to a different run when they were repeated, but two further runs \
+             agree: the difference shows the first time only, or now and then"
+                .to_owned()
+        }
         None => "the same decisions led to different runs; a difference in what was hashed or \
                  observed, as the steps themselves agree in two further runs"
             .to_owned(),

@@ -34,6 +34,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              cct's control takes part (wall clock, threads, hash order, state that survives)\n",
         );
     }
+    foreign_runtime(&mut out, failure);
     if let Some(at_await) = &failure.at_await {
         out.push_str(&at_await_text(failure, at_await));
     }
@@ -44,6 +45,20 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+/// What tokio's own words mean here: that something asked for tokio's runtime.
+fn foreign_runtime(out: &mut String, failure: &FailureReport) {
+    let FailureKind::Panic { message, .. } = &failure.kind else {
+        return;
+    };
+    if message.contains("must be called from the context of a Tokio") {
+        out.push_str(
+            "  a world is no tokio runtime: tasks, time, sockets and files of tokio itself do not work \
+             in it, and no crate\n  that uses them (its channels and locks do); use those of \
+             cct_executor and cct_net, through features or a `mod rt` of the program\n",
+        );
+    }
 }
 
 /// Why a poll may not return that does not spin: a lock that the engine cannot see.

@@ -275,6 +275,21 @@ thread_local! {
 }
 
 #[test]
+fn what_differs_the_first_time_only_is_not_said_to_be_hashed_or_observed() {
+    static USED: std::sync::Once = std::sync::Once::new();
+    let report = checker("first use").determinism_check(true).run(|| async {
+        let mut first = false;
+        USED.call_once(|| first = true);
+        if first {
+            yield_now().await;
+        }
+        spawn(yield_now()).await.unwrap();
+    });
+    let message = nondeterminism(&report);
+    assert!(message.contains("the first time only"), "{message}");
+}
+
+#[test]
 fn thread_locals_are_reported_unless_iterations_have_threads_of_their_own() {
     let run = |isolation| {
         checker("thread local")

@@ -115,3 +115,12 @@ fn a_join_is_where_the_program_waits_and_not_in_a_macro() {
     assert_eq!(elsewhere, [""; 0], "{}", report.text());
     assert!(joins.count() >= 7, "{}", report.text());
 }
+
+#[test]
+fn a_crate_that_wants_the_runtime_of_tokio_is_told_apart() {
+    let report = checker("runtime").run(|| async { drop(tokio::spawn(pending::<()>())) });
+    let text = report.text();
+    assert!(text.contains("a world is no tokio runtime"), "{text}");
+    let report = checker("no runtime").run(|| async { panic!("a panic of its own") });
+    assert!(!report.text().contains("a world is no tokio runtime"));
+}
