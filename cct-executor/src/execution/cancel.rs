@@ -67,8 +67,10 @@ impl Core {
 
     /// The cancellation was picked: wakes the task, whose next poll drops the future.
     pub(crate) fn fire_cancel(&mut self, action: u32, decider: &mut dyn Decider) {
-        self.record_step(action);
-        let entry = &mut self.cancels[self.actions[action as usize].subject as usize];
+        let cancel = self.actions[action as usize].subject as usize;
+        let waiter = self.cancels[cancel].waiter.as_ref();
+        self.record_step_for(action, waiter.and_then(Waiter::task));
+        let entry = &mut self.cancels[cancel];
         entry.fired = true;
         match entry.waiter.take() {
             None => {}

@@ -232,6 +232,18 @@ impl Core {
         );
     }
 
+    /// Notes that an action is performed on behalf of a task, if it is known which.
+    pub(super) fn record_step_for(&mut self, action: u32, task: Option<u32>) {
+        self.record_step(action);
+        if self.recorder.is_none() {
+            return;
+        }
+        if let Some(key) = task {
+            let note = format!("for task {}", self.task_name(key));
+            self.note(note);
+        }
+    }
+
     fn resource_name(&self, resource: u32) -> Option<String> {
         if let Some(key) = resource_task(resource) {
             return Some(format!("task {}", self.task_name(key)));

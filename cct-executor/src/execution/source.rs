@@ -105,7 +105,7 @@ impl Core {
         }
     }
 
-    fn note(&mut self, note: String) {
+    pub(super) fn note(&mut self, note: String) {
         if let Some(recorder) = &mut self.recorder {
             recorder.note(note);
         }

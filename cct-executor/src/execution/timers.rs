@@ -325,7 +325,8 @@ impl Core {
     /// A timer's action was picked while other work may be ready.
     pub(crate) fn fire_early(&mut self, action: u32, decider: &mut dyn Decider) {
         let timer = self.actions[action as usize].subject;
-        self.record_step(action);
+        let waiter = self.timers.timers[timer as usize].waiter.as_ref();
+        self.record_step_for(action, waiter.and_then(Waiter::task));
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
         if self.advance_to(deadline_ns) {
             self.fire(timer, decider);

@@ -4,7 +4,7 @@ use crate::{checker, failed};
 use cct_executor::task::yield_now;
 use cct_executor::time::timeout;
 use cct_executor::words::explanation::Step;
-use cct_executor::{Report, cancellable, join, select, spawn, try_join};
+use cct_executor::{Clock, Report, cancellable, join, select, spawn, try_join};
 use std::future::pending;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -88,6 +88,24 @@ fn an_aborted_task_is_dropped_and_performs_nothing() {
         "{}",
         report.text()
     );
+}
+
+#[test]
+fn a_timer_and_a_cancellation_say_for_whom() {
+    let second = Duration::from_secs(1);
+    let report = checker("for whom")
+        .clock(Clock::Racing(second))
+        .iterations(100)
+        .run(move || async move {
+            let limited = spawn(timeout(second, pending::<()>()));
+            let given_up = spawn(cancellable(pending::<()>()));
+            let both = (limited.await.unwrap(), given_up.await.unwrap());
+            assert!(both.0.is_ok(), "always fails");
+        });
+    let steps = &failed(&report).explanation.steps;
+    let told = |what: &str| steps.iter().any(|step| step.what == what);
+    assert!(told("fire for task 1"), "{}", report.text());
+    assert!(told("cancel for task 2"), "{}", report.text());
 }
 
 #[test]
