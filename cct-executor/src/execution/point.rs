@@ -316,9 +316,6 @@ impl World {
                 return false;
             }
             core.announce(key, op);
-            if let Some(recorder) = &mut core.recorder {
-                recorder.gives_way(key);
-            }
             true
         })
     }

@@ -86,11 +86,6 @@ impl Recorder {
         };
     }
 
-    /// A task's poll returns before the operation that it has just published.
-    pub(crate) fn gives_way(&mut self, key: u32) {
-        self.published.insert(key);
-    }
-
     /// What a task waited for in the middle of a poll has come.
     pub(crate) fn unblocked(&mut self, key: u32) {
         self.blocked.remove(&key);
@@ -212,6 +207,14 @@ impl Core {
     pub(crate) fn note_blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
         if let Some(recorder) = &mut self.recorder {
             recorder.blocked(key, kind, resource, site);
+        }
+    }
+
+    /// Notes that the running poll returns before the operation that it has published.
+    #[cold]
+    pub(crate) fn note_deferred(&mut self, key: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.published.insert(key);
         }
     }
 

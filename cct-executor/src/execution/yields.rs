@@ -52,7 +52,12 @@ impl World {
         let running = self.running.get();
         if !self.is_running() || running.key == NONE {
             cx.waker().wake_by_ref();
-        } else if running.waker == cx.waker().data() {
+            return;
+        }
+        if self.recording.get() {
+            self.with(|core, _| core.note_deferred(running.key));
+        }
+        if running.waker == cx.waker().data() {
             self.with(|core, _| core.action(running.key).state |= state::NOTIFIED);
         } else {
             self.push_deferred(cx);

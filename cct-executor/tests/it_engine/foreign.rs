@@ -51,6 +51,25 @@ fn a_task_woken_by_another_crate_is_polled_again_and_does_not_start_anew() {
 }
 
 #[test]
+fn a_task_out_of_budget_goes_on_with_its_operation() {
+    let report = checker("budget")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let (sender, mut receiver) = cct_sync::mpsc::channel(200);
+            for n in 0..150 {
+                sender.send(n).await.unwrap();
+            }
+            drop(sender);
+            spawn(async move { while receiver.recv().await.is_some() {} });
+            pending::<()>().await;
+        });
+    for task in ["0 `main`", "1"] {
+        let again = whats(&report, task).iter().any(|what| what == "poll again");
+        assert!(!again, "{}", report.text());
+    }
+}
+
+#[test]
 fn a_task_that_waits_for_another_crate_is_not_preempted() {
     let report = checker("no preemption")
         .strategy_text("round-robin")
