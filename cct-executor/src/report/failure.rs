@@ -1,8 +1,9 @@
 //! The story of a failure.
 //!
 //! Columns of the step table: the step's number; virtual time; node; task; `!` where the task that
-//! ran before could have gone on; the operation; how many things could have happened instead;
-//! where the operation was called.
+//! ran before could have gone on; the operation, or `poll again` where the task waited for something
+//! of another crate; how many things could have happened instead; where the operation, or the last
+//! one, was called.
 
 use super::at_await::at_await_text;
 use crate::explore::{FailureReport, Origin, Report};
