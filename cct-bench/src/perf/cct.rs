@@ -11,7 +11,7 @@ pub(super) mod workloads {
 pub(super) fn iterate(
     workload: &str,
     params: Params,
-    strategy: &'static str,
+    strategy: &str,
     (granularity, budget): (Granularity, bool),
     iterations: u64,
 ) {
@@ -23,6 +23,9 @@ pub(super) fn iterate(
         workloads::run(name, params).await;
     });
     report.assert_passed();
+    // What a run sets up would pass for the cost of the iterations that it did not do.
+    let done = report.iterations;
+    assert_eq!(done, iterations, "{strategy} ends a run by itself");
 }
 
 pub(super) fn checker(strategy: &str, granularity: Granularity) -> Checker {

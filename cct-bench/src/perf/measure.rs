@@ -20,6 +20,8 @@ pub(crate) struct Row {
     pub(crate) us_per_iteration: f64,
     /// Median over the repetitions of the ratio to the floor.
     pub(crate) times_floor: f64,
+    /// The least time of all repetitions, as a multiple of the floor's least.
+    pub(crate) least_times_floor: f64,
     pub(crate) target: Option<f64>,
 }
 
@@ -38,44 +40,26 @@ fn time(f: impl FnOnce()) -> f64 {
     begin.elapsed().as_secs_f64()
 }
 
-/// Measures one workload on all executors.
-pub(crate) fn workload(workload: &Workload, reps: usize) -> Vec<Row> {
+/// Measures one workload on all executors, or with these strategies.
+pub(crate) fn workload(workload: &Workload, strategies: &[String], reps: usize) -> Vec<Row> {
     let (name, params) = (workload.name, workload.params);
     let kind = name.to_ascii_lowercase();
-    let mut runners = vec![
-        runner("floor", None, {
-            let kind = kind.clone();
-            move |k| floor::iterate(&kind, params, k)
-        }),
-        runner("tokio current_thread", None, {
+    let mut runners = vec![runner("floor", None, {
+        let kind = kind.clone();
+        move |k| floor::iterate(&kind, params, k)
+    })];
+    if strategies.is_empty() {
+        runners.push(runner("tokio current_thread", None, {
             let kind = kind.clone();
             move |k| on_tokio::iterate(&kind, params, k)
-        }),
-    ];
-    let await_target = matches!(name, "W2" | "W3" | "W4").then_some(5.0);
-    let subjects = [
-        ("random", Granularity::Op, false, Some(workload.random)),
-        ("pct:d=3", Granularity::Op, false, Some(workload.pct)),
-        ("pos", Granularity::Op, false, None),
-        ("urw", Granularity::Op, false, None),
-        ("ql", Granularity::Op, false, None),
-        ("random", Granularity::Await, false, await_target),
-        ("random", Granularity::Op, true, None),
-    ];
-    for (strategy, granularity, budget, target) in subjects {
-        let suffix = match (granularity, budget) {
-            (Granularity::Await, _) => " (await)",
-            (_, true) => " (with tokio's budget)",
-            _ => "",
-        };
+        }));
+    }
+    for subject in subjects(workload, strategies) {
         let kind = kind.clone();
-        runners.push(runner(
-            &format!("cct {strategy}{suffix}"),
-            target,
-            move |k| {
-                cct::iterate(&kind, params, strategy, (granularity, budget), k);
-            },
-        ));
+        runners.push(runner(&subject.name(), subject.target, move |k| {
+            let settings = (subject.granularity, subject.budget);
+            cct::iterate(&kind, params, &subject.strategy, settings, k);
+        }));
     }
     for runner in &mut runners {
         runner.calibrate();
@@ -91,6 +75,57 @@ pub(crate) fn workload(workload: &Workload, reps: usize) -> Vec<Row> {
         .iter_mut()
         .map(|runner| runner.row(&floor))
         .collect()
+}
+
+/// A way in which cct runs.
+struct Subject {
+    strategy: String,
+    granularity: Granularity,
+    budget: bool,
+    target: Option<f64>,
+}
+
+impl Subject {
+    fn name(&self) -> String {
+        let suffix = match (self.granularity, self.budget) {
+            (Granularity::Await, _) => " (await)",
+            (_, true) => " (with tokio's budget)",
+            _ => "",
+        };
+        format!("cct {}{suffix}", self.strategy)
+    }
+}
+
+/// The ways that are measured.
+fn subjects(workload: &Workload, strategies: &[String]) -> Vec<Subject> {
+    let plain = |strategy: &str| Subject {
+        strategy: strategy.to_owned(),
+        granularity: Granularity::Op,
+        budget: false,
+        target: match strategy {
+            "random" => Some(workload.random),
+            "pct:d=3" => Some(workload.pct),
+            _ => None,
+        },
+    };
+    if !strategies.is_empty() {
+        return strategies.iter().map(|text| plain(text)).collect();
+    }
+    let mut subjects: Vec<Subject> = ["random", "pct:d=3", "pos", "urw", "ql"]
+        .map(plain)
+        .into_iter()
+        .collect();
+    subjects.push(Subject {
+        granularity: Granularity::Await,
+        target: matches!(workload.name, "W2" | "W3" | "W4").then_some(5.0),
+        ..plain("random")
+    });
+    subjects.push(Subject {
+        budget: true,
+        target: None,
+        ..plain("random")
+    });
+    subjects
 }
 
 fn runner<'a>(name: &str, target: Option<f64>, run: impl Fn(u64) + 'a) -> Runner<'a> {
@@ -119,7 +154,9 @@ impl Runner<'_> {
 
     fn row(&mut self, floor: &[f64]) -> Row {
         let mut ratios: Vec<f64> = self.seconds.iter().zip(floor).map(|(a, b)| a / b).collect();
+        let least = |seconds: &[f64]| seconds.iter().copied().fold(f64::INFINITY, f64::min);
         Row {
+            least_times_floor: least(&self.seconds) / least(floor),
             executor: self.name.clone(),
             us_per_iteration: median(&mut self.seconds) * 1e6,
             times_floor: median(&mut ratios),
