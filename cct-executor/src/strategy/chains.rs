@@ -90,6 +90,9 @@ impl Chains {
         self.line(action.max(earlier));
         let mut clock = std::mem::take(&mut self.lines[action].clock);
         let before = &self.lines[earlier].clock;
+        if clock.is_empty() {
+            clock.extend_from_slice(before);
+        }
         if clock.len() < before.len() {
             clock.resize(before.len(), 0);
         }
@@ -138,12 +141,7 @@ impl Chains {
 
     #[cold]
     fn search(&mut self, action: usize) -> (ChainId, bool) {
-        let clock = &self.lines[action].clock;
-        let is_after =
-            |&&chain: &&u32| clock.get(chain as usize) == Some(&self.lengths[chain as usize]);
-        let mut sets = self.sets.iter().enumerate().take(self.used_sets);
-        let found = sets.find_map(|(at, set)| Some((*set.iter().find(is_after)?, at)));
-        if let Some((chain, set)) = found {
+        if let Some((chain, set)) = self.before(action) {
             self.promote(chain, set);
             self.append(action, chain);
             return (ChainId(chain), false);
@@ -159,6 +157,20 @@ impl Chains {
             return (ChainId(own), false);
         }
         (self.found(action, TRACKED_MAX), true)
+    }
+
+    /// The first chain whose last event comes before the action's next one, and its set.
+    fn before(&self, action: usize) -> Option<(u32, usize)> {
+        let clock = &self.lines[action].clock;
+        // Mostly there is none, which is seen faster in the order of numbers than in that of sets.
+        let counts = clock.iter().zip(&self.lengths);
+        if counts.filter(|(count, length)| count == length).count() == 0 {
+            return None;
+        }
+        let is_after =
+            |&&chain: &&u32| clock.get(chain as usize) == Some(&self.lengths[chain as usize]);
+        let mut sets = self.sets.iter().enumerate().take(self.used_sets);
+        sets.find_map(|(at, set)| Some((*set.iter().find(is_after)?, at)))
     }
 
     /// Begins a chain with the action's new event.

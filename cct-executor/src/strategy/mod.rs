@@ -39,6 +39,7 @@ mod ranking;
 pub mod round_robin;
 mod seen;
 pub mod ses;
+mod shares;
 pub mod spec;
 pub mod ss;
 pub mod surw;

@@ -31,7 +31,7 @@
 
 use super::chains::{ChainId, Chains};
 use super::spec::{Entry, Kind, Parameter};
-use super::tournament::{Greatest, Tournament};
+use super::tournament::Tournament;
 use super::{Flow, Interests, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
@@ -64,7 +64,7 @@ pub struct Pctcp {
     priority_of: Vec<u64>,
     /// By [`ActionKey::index`].
     lines: Vec<Line>,
-    tree: Tournament<Greatest>,
+    tree: Tournament,
     /// Invariant: sorted, the next one last. Position, and priority that is given there.
     changes: Vec<(u64, u64)>,
     position: u64,
@@ -226,12 +226,12 @@ impl Pctcp {
         }
         self.decisions += 1;
         loop {
-            if self.tree.root() == 0 {
+            if self.tree.is_empty() {
                 self.admit_all(enabled);
             }
             let key = self.tree.top();
             let Some(pick) = enabled.find(key) else {
-                self.tree.set(key, 0);
+                self.tree.remove(key);
                 continue;
             };
             self.position += 1;

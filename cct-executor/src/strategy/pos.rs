@@ -24,7 +24,7 @@
 //! `independent_steps_do_not_dilute_a_race` below, with a false alarm in 10^9.
 
 use super::spec::Entry;
-use super::tournament::{Greatest, Tournament};
+use super::tournament::Tournament;
 use super::{Flow, Interests, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
@@ -49,7 +49,7 @@ pub struct Pos {
 /// Which event comes first: the state of POS but for its randomness.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
-    tree: Tournament<Greatest>,
+    tree: Tournament,
     /// Pending events by resource.
     resources: Heads,
     /// The same for tasks as resources.
@@ -58,7 +58,7 @@ pub(super) struct Sampler {
     links: Vec<Link>,
 }
 
-/// First members of lists, by number of the resource; absent for empty ones at the end.
+/// First members of lists, by number of the resource.
 type Heads = Vec<u32>;
 
 #[derive(Clone, Copy, Debug)]
@@ -149,9 +149,9 @@ impl Sampler {
     /// Forgets all events, keeping the memory.
     pub(super) fn clear(&mut self) {
         self.tree.clear();
-        self.resources.clear();
-        self.tasks.clear();
-        self.links.clear();
+        self.resources.fill(NONE);
+        self.tasks.fill(NONE);
+        self.links.fill(UNLISTED);
     }
 
     /// Picks the event to be done.
@@ -170,7 +170,7 @@ impl Sampler {
             self.admit(key, &enabled.actions[key.index()].op, generator);
         }
         let pick = loop {
-            if self.tree.root() == 0 {
+            if self.tree.is_empty() {
                 self.admit_all(enabled, generator);
             }
             let key = self.tree.top();
@@ -195,12 +195,17 @@ impl Sampler {
         self.tree.rank(key, generator.next_u64() | LEAST);
         let index = key.index();
         if index >= self.links.len() {
-            self.links.resize(index + 1, UNLISTED);
+            self.grow(index);
         }
         if self.links[index].resource != op.resource {
             self.unlist(key);
             self.list(key, op.resource);
         }
+    }
+
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        self.links.resize((index + 1).next_power_of_two(), UNLISTED);
     }
 
     #[cold]
@@ -213,7 +218,7 @@ impl Sampler {
     /// An event that is no longer pending.
     #[inline]
     fn dismiss(&mut self, key: ActionKey) {
-        self.tree.set(key, 0);
+        self.tree.remove(key);
         self.unlist(key);
     }
 
@@ -243,7 +248,7 @@ impl Sampler {
         };
         let index = (resource & !TASK) as usize;
         if index >= heads.len() {
-            heads.resize(index + 1, NONE);
+            heads.resize((index + 1).next_power_of_two(), NONE);
         }
         &mut heads[index]
     }

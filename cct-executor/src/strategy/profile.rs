@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// More shared resources than this are not kept.
 const RESOURCES_MAX: usize = 20;
 
+/// No task.
+const NOBODY: ActionId = ActionId(u64::MAX);
+
 /// The profile of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
@@ -21,6 +24,8 @@ pub(super) struct Profile {
     touched: BTreeMap<(u32, u32), Touch>,
     /// Invariant: sorted. Identity, and index in `tasks`.
     known: Vec<(ActionId, u32)>,
+    /// By [`ActionKey::index`]; [`NOBODY`] for what is no task.
+    ids: Vec<ActionId>,
     shared: Vec<u32>,
 }
 
@@ -50,6 +55,7 @@ impl Profile {
         self.tasks.clear();
         self.touched.clear();
         self.known.clear();
+        self.ids.clear();
         self.shared.clear();
     }
 
@@ -101,6 +107,8 @@ impl Profile {
             .filter_map(|(index, task)| Some((task.id?, index as u32)))
             .collect();
         self.known.sort_unstable();
+        let ids = self.tasks.iter().map(|task| task.id.unwrap_or(NOBODY));
+        self.ids = ids.collect();
         let mut resources: Vec<u32> = self.touched.keys().map(|&(resource, _)| resource).collect();
         resources.dedup();
         resources.retain(|&resource| self.is_shared(resource));
@@ -156,7 +164,17 @@ impl Profile {
     }
 
     /// The weight of a task at its start.
-    pub(super) fn weight(&self, weights: &Weights, id: ActionId) -> u64 {
+    #[inline]
+    pub(super) fn weight(&self, weights: &Weights, task: ActionKey, id: ActionId) -> u64 {
+        // Tasks mostly come in the same order in each iteration.
+        if self.ids.get(task.index()) == Some(&id) {
+            return weights.of[task.index()];
+        }
+        self.weight_of_other(weights, id)
+    }
+
+    #[cold]
+    fn weight_of_other(&self, weights: &Weights, id: ActionId) -> u64 {
         match self.known.binary_search_by_key(&id, |&(id, _)| id) {
             Ok(at) => weights.of[self.known[at].1 as usize],
             Err(_) => weights.usual,

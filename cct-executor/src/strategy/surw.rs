@@ -29,8 +29,8 @@
 //! with a false alarm in 10^9.
 
 use super::profile::{Profile, Weights};
+use super::shares::Shares;
 use super::spec::{Entry, Kind, Parameter};
-use super::tournament::{Total, Tournament};
 use super::{Flow, Interests, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
@@ -56,7 +56,7 @@ pub struct Surw {
     /// What is interesting in this iteration.
     interesting: Vec<u32>,
     /// Interesting events ahead of all tasks that are alive.
-    ahead: Tournament<Total>,
+    ahead: Shares,
     intended: Option<ActionKey>,
 }
 
@@ -88,7 +88,7 @@ impl Surw {
             profile: Profile::default(),
             weights: Weights::default(),
             interesting: Vec::new(),
-            ahead: Tournament::new(),
+            ahead: Shares::new(),
             intended: None,
         }
     }
@@ -133,7 +133,7 @@ impl Surw {
 
     /// Draws who is to do the next interesting event.
     fn intend(&mut self) {
-        let total = self.ahead.root();
+        let total = self.ahead.total();
         self.intended = (total > 0).then(|| {
             let ticket = draw::ticket(&mut self.intentions, total);
             self.ahead.holder(ticket)
@@ -182,7 +182,7 @@ impl Surw {
     }
 
     fn spawned(&mut self, task: ActionKey, id: ActionId, parent: Option<ActionKey>) {
-        let weight = self.profile.weight(&self.weights, id);
+        let weight = self.profile.weight(&self.weights, task, id);
         self.ahead.set(task, weight);
         let Some(parent) = parent else {
             return;

@@ -22,8 +22,8 @@
 //! below, with a false alarm in 10^9.
 
 use super::profile::{Profile, Weights};
+use super::shares::Shares;
 use super::spec::Entry;
-use super::tournament::{Total, Tournament};
 use super::{Flow, Interests, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
@@ -41,7 +41,7 @@ pub struct Urw {
     /// By [`ActionKey::index`]: events ahead.
     ahead: Vec<u64>,
     /// Those of the enabled tasks, and of some that were.
-    tree: Tournament<Total>,
+    tree: Shares,
 }
 
 impl Urw {
@@ -61,7 +61,7 @@ impl Urw {
             profile: Profile::default(),
             weights: Weights::default(),
             ahead: Vec::new(),
-            tree: Tournament::new(),
+            tree: Shares::new(),
         }
     }
 
@@ -88,10 +88,10 @@ impl Urw {
             self.admit(key);
         }
         loop {
-            if self.tree.root() == 0 {
+            if self.tree.total() == 0 {
                 self.admit_all(enabled);
             }
-            let ticket = draw::ticket(&mut self.picks, self.tree.root());
+            let ticket = draw::ticket(&mut self.picks, self.tree.total());
             let key = self.tree.holder(ticket);
             if let Some(pick) = enabled.find(key) {
                 return pick;
@@ -100,11 +100,17 @@ impl Urw {
         }
     }
 
+    #[inline]
     fn ahead(&mut self, key: ActionKey) -> &mut u64 {
         if key.index() >= self.ahead.len() {
-            self.ahead.resize(key.index() + 1, 1);
+            self.grow(key.index());
         }
         &mut self.ahead[key.index()]
+    }
+
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        self.ahead.resize((index + 1).next_power_of_two(), 1);
     }
 }
 
@@ -135,7 +141,7 @@ impl Strategy for Urw {
     fn begin(&mut self, iteration: &Iteration) -> Flow {
         self.picks = iteration.seed.stream("urw.picks");
         self.values = iteration.seed.stream("urw.values");
-        self.ahead.clear();
+        self.ahead.fill(1);
         self.tree.clear();
         self.profiling = iteration.index == 0;
         if self.profiling {
@@ -168,7 +174,7 @@ impl Strategy for Urw {
             StepEvent::Spawned {
                 task, id, parent, ..
             } => {
-                let weight = self.profile.weight(&self.weights, id);
+                let weight = self.profile.weight(&self.weights, task, id);
                 *self.ahead(task) = weight;
                 if let Some(parent) = parent {
                     let ahead = self.ahead(parent);
@@ -234,22 +240,26 @@ mod tests {
         let mut strategy = Urw::new();
         toy.run(&mut strategy, Seed(1), 0);
         assert_eq!(
-            strategy
-                .profile
-                .weight(&strategy.weights, crate::words::ActionId(0)),
+            strategy.profile.weight(
+                &strategy.weights,
+                ActionKey::from_index(0),
+                crate::words::ActionId(0)
+            ),
             5
         );
         assert_eq!(
-            strategy
-                .profile
-                .weight(&strategy.weights, crate::words::ActionId(9)),
+            strategy.profile.weight(
+                &strategy.weights,
+                ActionKey::from_index(9),
+                crate::words::ActionId(9)
+            ),
             3
         );
         toy.run(&mut strategy, Seed(1), 1);
-        assert_eq!(strategy.ahead, [0, 0]);
+        assert_eq!(strategy.ahead[..2], [0, 0]);
         strategy.admit(ActionKey::from_index(1));
         assert_eq!(
-            strategy.tree.root(),
+            strategy.tree.total(),
             1 + strategy.tree.get(ActionKey::from_index(0))
         );
     }
