@@ -87,11 +87,17 @@ impl Chains {
         if action == earlier {
             return;
         }
-        self.line(action.max(earlier));
-        let mut clock = std::mem::take(&mut self.lines[action].clock);
-        let before = &self.lines[earlier].clock;
+        let last = action.max(earlier);
+        self.line(last);
+        let (low, high) = self.lines.split_at_mut(last);
+        let (line, before) = match action == last {
+            true => (&mut high[0], &low[earlier]),
+            false => (&mut low[action], &high[0]),
+        };
+        line.follows = true;
+        let (clock, before) = (&mut line.clock, &before.clock);
         if clock.is_empty() {
-            clock.extend_from_slice(before);
+            return clock.extend_from_slice(before);
         }
         if clock.len() < before.len() {
             clock.resize(before.len(), 0);
@@ -99,8 +105,6 @@ impl Chains {
         for (count, &theirs) in clock.iter_mut().zip(before) {
             *count = theirs.max(*count);
         }
-        self.lines[action].clock = clock;
-        self.lines[action].follows = true;
     }
 
     /// The action has a new event. Returns its chain, and whether the chain is new.

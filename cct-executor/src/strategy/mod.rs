@@ -28,6 +28,7 @@ pub mod negrl_visits;
 pub mod pct;
 pub mod pct_psharp;
 pub mod pctcp;
+mod places;
 pub mod portfolio;
 pub mod pos;
 pub mod preemption_bounding;

@@ -27,6 +27,7 @@
 //! `new_actions_stand_anywhere_behind_the_first` and `changes_slide_over_lonely_steps` below, and by
 //! `fibonacci_2_with_30_changes` with the bug of the published table.
 
+use super::places::{Neighbours, Places};
 use super::ranking::Ranking;
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, Strategy, draw};
@@ -39,6 +40,8 @@ const CHANGES: u32 = 3;
 const FIRST: u64 = u64::MAX;
 /// Between neighbours, when there is no reason for less.
 const GAP: u64 = 1 << 53;
+/// In a list of this length no two numbers are too close.
+const UNCROWDED: usize = 64;
 /// When there is no change left.
 const NEVER: u64 = u64::MAX;
 
@@ -52,9 +55,11 @@ pub struct PctPsharp {
     positions: Generator,
     values: Generator,
 
-    /// Invariant: numbers fall.
-    list: Vec<(u64, ActionKey)>,
+    list: Places,
+    /// Invariant: an action's priority is above those of all that come after it in the list.
     ranking: Ranking,
+    /// How long the list may get before numbers are spread anew.
+    crowded: usize,
     drawn: Vec<u32>,
     /// Invariant: from `next` on sorted, without repetition: the steps before which to change.
     points: Vec<u64>,
@@ -87,8 +92,9 @@ impl PctPsharp {
             places: none.stream("pct-psharp.places"),
             positions: none.stream("pct-psharp.positions"),
             values: none.stream("pct-psharp.values"),
-            list: Vec::new(),
+            list: Places::default(),
             ranking: Ranking::default(),
+            crowded: UNCROWDED,
             drawn: Vec::new(),
             points: Vec::new(),
             next: 0,
@@ -148,48 +154,56 @@ impl PctPsharp {
             0 => 0,
             n => 1 + draw::below(&mut self.places, n as u32) as usize,
         };
-        let number = self.between(place);
-        self.list.insert(place, (number, key));
-        self.ranking.place(key, number);
-    }
-
-    /// A number for this place of the list.
-    fn between(&mut self, place: usize) -> u64 {
-        let Some(before) = place.checked_sub(1) else {
-            return FIRST;
-        };
-        let room = |list: &[(u64, ActionKey)]| {
-            let upper = list[before].0;
-            let lower = list
-                .get(place)
-                .map_or(upper.saturating_sub(2 * GAP), |&(number, _)| number);
-            (upper - lower > 1).then(|| lower + (upper - lower) / 2)
-        };
-        room(&self.list).unwrap_or_else(|| {
-            self.renumber();
-            room(&self.list).expect("cct bug: more than 2^31 actions in a list")
-        })
-    }
-
-    #[cold]
-    fn renumber(&mut self) {
-        let gap = FIRST / (self.list.len() as u64 + 2);
-        for (place, (number, key)) in (0..).zip(&mut self.list) {
-            *number = FIRST - place * gap;
-            self.ranking.set(*key, *number);
+        if self.list.len() == self.crowded {
+            self.crowded *= 4;
+            self.spread();
         }
+        self.put(key, place);
+    }
+
+    fn put(&mut self, key: ActionKey, place: usize) {
+        let neighbours = self.list.insert(place, key);
+        match self.between(neighbours) {
+            Some(number) => self.ranking.place(key, number),
+            None => {
+                self.ranking.place(key, 0);
+                self.spread();
+            }
+        }
+    }
+
+    /// A number between those of the neighbours, if there is any.
+    fn between(&self, (before, behind): Neighbours) -> Option<u64> {
+        let Some(before) = before else {
+            return Some(FIRST);
+        };
+        let upper = self.ranking.priority(before);
+        let lower = behind.map_or(upper.saturating_sub(2 * GAP), |behind| {
+            self.ranking.priority(behind)
+        });
+        (upper - lower > 1).then(|| lower + (upper - lower) / 2)
+    }
+
+    /// Gives all actions of the list numbers that are equally far apart: where they are crowded the
+    /// ranking is slow, and in the end there is none left in between.
+    #[cold]
+    fn spread(&mut self) {
+        let count = self.list.len() as u64;
+        let gap = FIRST / (count + 2);
+        let numbers = (0..count).rev().map(|place| FIRST - place * gap);
+        self.ranking.renumber(self.list.backwards().zip(numbers));
     }
 
     /// Moves the enabled action that stands first to the end.
     #[cold]
     fn change(&mut self, enabled: &EnabledActions<'_>) {
         let (key, _) = self.ranking.top(enabled, &mut self.places);
-        let place = self.list.iter().position(|&(_, listed)| listed == key);
-        self.list
-            .remove(place.expect("the ranked action is listed"));
-        let number = self.between(self.list.len());
-        self.list.push((number, key));
-        self.ranking.set(key, number);
+        self.list.remove(key);
+        let neighbours = self.list.insert(self.list.len(), key);
+        match self.between(neighbours) {
+            Some(number) => self.ranking.set(key, number),
+            None => self.spread(),
+        }
     }
 
     #[inline]
@@ -233,6 +247,7 @@ impl Strategy for PctPsharp {
         self.values = iteration.seed.stream("pct-psharp.values");
         self.list.clear();
         self.ranking.clear();
+        self.crowded = UNCROWDED;
         self.draw_points();
         Flow::Continue
     }

@@ -114,10 +114,12 @@ fn numbers_never_run_out() {
     strategy.insert(task(1));
     // Always between the first two.
     for index in 2..500 {
-        let number = strategy.between(1);
-        strategy.list.insert(1, (number, task(index)));
-        strategy.ranking.place(task(index), number);
-        assert!(strategy.list.is_sorted_by(|a, b| a.0 > b.0));
+        strategy.put(task(index), 1);
+        let numbers = strategy.list.backwards();
+        let numbers: Vec<u64> = numbers.map(|key| strategy.ranking.priority(key)).collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b));
+        assert_eq!(numbers.len(), index + 1);
     }
-    assert_eq!(strategy.list[1].1, task(499));
+    let first_but_one = strategy.list.backwards().nth(498);
+    assert_eq!(first_but_one, Some(task(499)));
 }

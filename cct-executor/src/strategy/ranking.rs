@@ -170,6 +170,25 @@ impl Ranking {
         }
     }
 
+    /// The priority of an action that has one.
+    #[inline]
+    pub(super) fn priority(&self, key: ActionKey) -> u64 {
+        self.ranks[key.index()].priority
+    }
+
+    /// Gives other priorities to all actions that have one. They come by rising priority: each is
+    /// put before those of its list.
+    pub(super) fn renumber(&mut self, rising: impl Iterator<Item = (ActionKey, u64)>) {
+        self.empty();
+        for (key, priority) in rising {
+            let rank = &mut self.ranks[key.index()];
+            rank.priority = priority;
+            if rank.queued {
+                self.insert(key.index() as u32);
+            }
+        }
+    }
+
     /// The enabled action of highest priority.
     #[inline]
     pub(super) fn top(
