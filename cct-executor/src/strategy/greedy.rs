@@ -116,9 +116,9 @@ impl Greedy {
         Greedy { psharp: on, ..self }
     }
 
-    /// A state is reached, by the last choice.
+    /// A state is reached, by the last choice. Returns whether it is new.
     #[inline]
-    fn arrive(&mut self, state: u64) {
+    fn arrive(&mut self, state: u64) -> bool {
         if let Some(taken) = self.taken.take() {
             if self.psharp {
                 self.path.push((taken, state));
@@ -126,9 +126,11 @@ impl Greedy {
                 self.learn(taken, state);
             }
         }
-        if let Some(visits) = self.visits.entry(state) {
-            *visits += 1;
-        }
+        let Some(visits) = self.visits.entry(state) else {
+            return false;
+        };
+        *visits += 1;
+        *visits == 1
     }
 
     fn learn(&mut self, taken: u64, state: u64) {
@@ -209,13 +211,19 @@ impl Strategy for Greedy {
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         let state = state(point.fingerprint, &point.parts);
-        self.arrive(state);
+        let is_new = self.arrive(state);
         let pick = match enabled {
             EnabledSet::Values(values) if self.psharp => {
                 enabled.pick(draw::value(&mut self.generator, values))
             }
             _ => {
-                let pick = self.choose(state, enabled);
+                let pick = if is_new {
+                    // Nothing was taken here: all are equal.
+                    let count = enabled.len() as u32;
+                    enabled.pick(draw::below(&mut self.generator, count) as usize)
+                } else {
+                    self.choose(state, enabled)
+                };
                 self.acting = enabled.id(pick).0;
                 pick
             }
