@@ -169,22 +169,22 @@ impl Sampler {
         if let (true, Some(key)) = (point.can_continue, point.current) {
             self.admit(key, &enabled.actions[key.index()].op, generator);
         }
-        let pick = loop {
+        let (key, pick) = loop {
             if self.tree.is_empty() {
                 self.admit_all(enabled, generator);
             }
             let key = self.tree.top();
             if let Some(pick) = enabled.find(key) {
-                break pick;
+                break (key, pick);
             }
             self.dismiss(key);
         };
         // The number of the event done stays where it is until its action is enabled again, or
         // comes to the top without being so.
-        let done = enabled.action(pick);
-        if done.op().resource != 0 {
-            self.unlist(done.key());
-            self.redraw(done.op(), enabled, generator);
+        let done = &enabled.actions[key.index()].op;
+        if done.resource != 0 {
+            self.unlist(key);
+            self.redraw(done, enabled, generator);
         }
         pick
     }
@@ -198,8 +198,7 @@ impl Sampler {
             self.grow(index);
         }
         if self.links[index].resource != op.resource {
-            self.unlist(key);
-            self.list(key, op.resource);
+            self.move_to(key, op.resource);
         }
     }
 
@@ -230,7 +229,7 @@ impl Sampler {
             let key = ActionKey::from_index(at as usize);
             at = self.links[at as usize].next;
             match enabled.find(key) {
-                Some(pick) if enabled.action(pick).op().races_with(done) => {
+                Some(_) if enabled.actions[key.index()].op.races_with(done) => {
                     self.tree.rank(key, generator.next_u64() | LEAST);
                 }
                 Some(_) => {}
@@ -253,7 +252,9 @@ impl Sampler {
         &mut heads[index]
     }
 
-    fn list(&mut self, key: ActionKey, resource: u32) {
+    /// Lists a pending event under another resource.
+    fn move_to(&mut self, key: ActionKey, resource: u32) {
+        self.unlist(key);
         if resource == 0 {
             return;
         }
@@ -271,13 +272,14 @@ impl Sampler {
 
     #[inline]
     fn unlist(&mut self, key: ActionKey) {
-        let Some(link) = self.links.get_mut(key.index()) else {
-            return;
-        };
-        if link.resource == 0 {
-            return;
+        let link = self.links.get(key.index());
+        if link.is_some_and(|link| link.resource != 0) {
+            self.take_out(key);
         }
-        let link = std::mem::replace(link, UNLISTED);
+    }
+
+    fn take_out(&mut self, key: ActionKey) {
+        let link = std::mem::replace(&mut self.links[key.index()], UNLISTED);
         match link.previous {
             NONE => *self.head(link.resource) = link.next,
             previous => self.links[previous as usize].next = link.next,
