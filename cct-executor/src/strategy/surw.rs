@@ -55,6 +55,8 @@ pub struct Surw {
     weights: Weights,
     /// What is interesting in this iteration.
     interesting: Vec<u32>,
+    /// The first of these, mostly the only one; 0 for none.
+    first: u32,
     /// Interesting events ahead of all tasks that are alive.
     ahead: Shares,
     intended: Option<ActionKey>,
@@ -88,6 +90,7 @@ impl Surw {
             profile: Profile::default(),
             weights: Weights::default(),
             interesting: Vec::new(),
+            first: 0,
             ahead: Shares::new(),
             intended: None,
         }
@@ -117,12 +120,15 @@ impl Surw {
             self.interesting.swap(i, other);
         }
         self.interesting.truncate(wanted);
+        self.first = self.interesting.first().copied().unwrap_or(0);
         self.profile.weigh(&self.interesting, &mut self.weights);
     }
 
     #[inline]
     fn is_interesting(&self, resource: u32) -> bool {
-        resource != 0 && self.interesting.contains(&resource)
+        resource != 0
+            && (resource == self.first
+                || self.interesting.len() > 1 && self.interesting.contains(&resource))
     }
 
     /// Whether the action must wait for another's interesting event.
