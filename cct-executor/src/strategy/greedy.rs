@@ -48,7 +48,7 @@ pub struct Greedy {
     psharp: bool,
     states_max: u64,
     generator: Generator,
-    visits: Memory<u64>,
+    states: Memory<State>,
     /// From state and choice to the state after it.
     next_states: Memory<u64>,
     /// The last choice, not yet in `next_states`: the key of state and choice.
@@ -58,6 +58,20 @@ pub struct Greedy {
     /// Of this iteration, for `compat=psharp`: keys, and the states after them.
     path: Vec<(u64, u64)>,
     best: Vec<Pick>,
+}
+
+/// What is remembered of a state.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    visits: u64,
+    /// Which choices were taken there: a bit of each, which others may share.
+    taken: u64,
+}
+
+/// The bit of a choice.
+#[inline]
+fn bit(choice: u64) -> u64 {
+    1 << (choice >> 58)
 }
 
 impl Greedy {
@@ -87,13 +101,12 @@ impl Greedy {
 
     /// As the paper describes it.
     pub fn new() -> Self {
-        let memory = |choices| Memory::new(STATES as usize * choices);
         Greedy {
             psharp: false,
             states_max: STATES,
             generator: Seed(0).stream("greedy"),
-            visits: memory(1),
-            next_states: memory(CHOICES),
+            states: Memory::new(STATES as usize),
+            next_states: Memory::new(STATES as usize * CHOICES),
             taken: None,
             acting: 0,
             path: Vec::new(),
@@ -105,7 +118,7 @@ impl Greedy {
     pub fn states(self, most: u64) -> Self {
         Greedy {
             states_max: most,
-            visits: Memory::new(most as usize),
+            states: Memory::new(most as usize),
             next_states: Memory::new(most as usize * CHOICES),
             ..self
         }
@@ -116,9 +129,9 @@ impl Greedy {
         Greedy { psharp: on, ..self }
     }
 
-    /// A state is reached, by the last choice. Returns whether it is new.
+    /// A state is reached, by the last choice. Returns the bits of the choices that were taken there.
     #[inline]
-    fn arrive(&mut self, state: u64) -> bool {
+    fn arrive(&mut self, state: u64) -> u64 {
         if let Some(taken) = self.taken.take() {
             if self.psharp {
                 self.path.push((taken, state));
@@ -126,11 +139,22 @@ impl Greedy {
                 self.learn(taken, state);
             }
         }
-        let Some(visits) = self.visits.entry(state) else {
-            return false;
-        };
-        *visits += 1;
-        *visits == 1
+        match self.states.entry(state) {
+            Some(known) => {
+                known.visits += 1;
+                known.taken
+            }
+            None => u64::MAX,
+        }
+    }
+
+    /// The action that was picked last is taken in this state.
+    #[inline]
+    fn take(&mut self, state: u64) {
+        self.taken = Some(mix2(state, self.acting));
+        if let Some(known) = self.states.get_mut(state) {
+            known.taken |= bit(self.acting);
+        }
     }
 
     fn learn(&mut self, taken: u64, state: u64) {
@@ -141,12 +165,20 @@ impl Greedy {
 
     /// One of the choices with the least visited next state.
     #[inline]
-    fn choose(&mut self, state: u64, enabled: &EnabledSet<'_>) -> Pick {
+    fn choose(&mut self, state: u64, taken: u64, enabled: &EnabledSet<'_>) -> Pick {
+        let count = enabled.len() as u32;
+        if taken == 0 {
+            return enabled.pick(draw::below(&mut self.generator, count) as usize);
+        }
         let mut least = u64::MAX;
         self.best.clear();
         for pick in enabled.iter() {
-            let next = self.next_states.get(mix2(state, enabled.id(pick).0));
-            let visits = next.map_or(0, |next| self.visits.get(next).unwrap_or(1));
+            let choice = enabled.id(pick).0;
+            let visits = if taken & bit(choice) == 0 {
+                0
+            } else {
+                self.visits_after(state, choice)
+            };
             if visits < least {
                 least = visits;
                 self.best.clear();
@@ -159,6 +191,15 @@ impl Greedy {
             1 => self.best[0],
             n => self.best[draw::below(&mut self.generator, n as u32) as usize],
         }
+    }
+
+    /// How often the state was visited to which the choice led last.
+    #[inline]
+    fn visits_after(&self, state: u64, choice: u64) -> u64 {
+        let next = self.next_states.get(mix2(state, choice));
+        next.map_or(0, |next| {
+            self.states.get(next).map_or(1, |known| known.visits)
+        })
     }
 }
 
@@ -211,24 +252,18 @@ impl Strategy for Greedy {
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         let state = state(point.fingerprint, &point.parts);
-        let is_new = self.arrive(state);
+        let taken = self.arrive(state);
         let pick = match enabled {
             EnabledSet::Values(values) if self.psharp => {
                 enabled.pick(draw::value(&mut self.generator, values))
             }
             _ => {
-                let pick = if is_new {
-                    // Nothing was taken here: all are equal.
-                    let count = enabled.len() as u32;
-                    enabled.pick(draw::below(&mut self.generator, count) as usize)
-                } else {
-                    self.choose(state, enabled)
-                };
+                let pick = self.choose(state, taken, enabled);
                 self.acting = enabled.id(pick).0;
                 pick
             }
         };
-        self.taken = Some(mix2(state, self.acting));
+        self.take(state);
         pick
     }
 
@@ -242,7 +277,7 @@ impl Strategy for Greedy {
             let state = state(*fingerprint, parts);
             self.arrive(state);
             self.acting = id.0;
-            self.taken = Some(mix2(state, self.acting));
+            self.take(state);
         }
     }
 
@@ -258,11 +293,11 @@ impl Strategy for Greedy {
     }
 
     fn adapted(&self) -> String {
-        format!("states={}", self.visits.len())
+        format!("states={}", self.states.len())
     }
 
     fn remarks(&self) -> Vec<String> {
-        let refused = self.visits.refused() + self.next_states.refused();
+        let refused = self.states.refused() + self.next_states.refused();
         if refused == 0 {
             return Vec::new();
         }

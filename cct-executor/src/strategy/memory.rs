@@ -35,6 +35,17 @@ impl<V: Copy + Default> Memory<V> {
         (found != 0).then_some(value)
     }
 
+    /// The value of a key, to be changed.
+    #[inline]
+    pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let slot = self.slot(key);
+        let (found, value) = &mut self.slots[slot];
+        (*found != 0).then_some(value)
+    }
+
     /// The value of a key, which is new if need be; `None` if it is and there is no room.
     #[inline]
     pub(super) fn entry(&mut self, key: u64) -> Option<&mut V> {
