@@ -170,10 +170,28 @@ impl Greedy {
         if taken == 0 {
             return enabled.pick(draw::below(&mut self.generator, count) as usize);
         }
+        match enabled {
+            EnabledSet::Actions(actions) => {
+                let choices = actions.iter().map(|(pick, action)| (pick, action.id.0));
+                self.compare(state, taken, choices);
+            }
+            EnabledSet::Values(_) => {
+                let choices = enabled.iter().map(|pick| (pick, enabled.id(pick).0));
+                self.compare(state, taken, choices);
+            }
+        }
+        match self.best.len() {
+            1 => self.best[0],
+            n => self.best[draw::below(&mut self.generator, n as u32) as usize],
+        }
+    }
+
+    /// Finds the choices with the least visited next state.
+    #[inline]
+    fn compare(&mut self, state: u64, taken: u64, choices: impl Iterator<Item = (Pick, u64)>) {
         let mut least = u64::MAX;
         self.best.clear();
-        for pick in enabled.iter() {
-            let choice = enabled.id(pick).0;
+        for (pick, choice) in choices {
             let visits = if taken & bit(choice) == 0 {
                 0
             } else {
@@ -186,10 +204,6 @@ impl Greedy {
             if visits == least {
                 self.best.push(pick);
             }
-        }
-        match self.best.len() {
-            1 => self.best[0],
-            n => self.best[draw::below(&mut self.generator, n as u32) as usize],
         }
     }
 

@@ -83,6 +83,11 @@ struct Line {
     chain: ChainId,
 }
 
+const NEW: Line = Line {
+    stage: Stage::Done,
+    chain: ChainId(0),
+};
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// Its latest event is still to be done.
@@ -153,35 +158,39 @@ impl Pctcp {
     #[inline]
     fn line(&mut self, key: ActionKey) -> &mut Line {
         if key.index() >= self.lines.len() {
-            let new = Line {
-                stage: Stage::Done,
-                chain: ChainId(0),
-            };
-            self.lines.resize(key.index() + 1, new);
+            self.grow(key.index());
         }
         &mut self.lines[key.index()]
     }
 
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        self.lines.resize((index + 1).next_power_of_two(), NEW);
+    }
+
     /// The action has a new event.
     #[inline]
-    fn extend(&mut self, key: ActionKey) {
+    fn extend(&mut self, key: ActionKey) -> ChainId {
         let (chain, new) = self.chains.extend(key.index());
         if new {
             self.priority_of
                 .push(self.priorities.next_u64() | BELOW_NEW);
         }
-        self.line(key).chain = chain;
+        chain
     }
 
     /// The action is enabled.
     #[inline]
     fn admit(&mut self, key: ActionKey) {
-        if self.line(key).stage != Stage::Pending {
-            self.extend(key);
-            self.line(key).stage = Stage::Pending;
+        let Line { stage, mut chain } = *self.line(key);
+        if stage != Stage::Pending {
+            chain = self.extend(key);
+            *self.line(key) = Line {
+                stage: Stage::Pending,
+                chain,
+            };
         }
-        let ChainId(chain) = self.line(key).chain;
-        self.tree.rank(key, self.priority_of[chain as usize]);
+        self.tree.rank(key, self.priority_of[chain.0 as usize]);
     }
 
     #[cold]
@@ -285,7 +294,7 @@ impl Strategy for Pctcp {
         self.impatience = iteration.seed.stream("pctcp.impatience");
         self.chains.clear();
         self.priority_of.clear();
-        self.lines.clear();
+        self.lines.fill(NEW);
         self.tree.clear();
         self.position = 0;
         self.decisions = 0;
@@ -311,7 +320,8 @@ impl Strategy for Pctcp {
             StepEvent::Step { action, .. } => {
                 // A step without an alternative is a new event unless it was admitted before.
                 if self.line(action).stage == Stage::Done {
-                    self.extend(action);
+                    let chain = self.extend(action);
+                    self.line(action).chain = chain;
                 }
                 self.line(action).stage = Stage::Done;
                 if self.running.replace(action) != Some(action) {
