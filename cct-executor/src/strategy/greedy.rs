@@ -32,10 +32,12 @@ use super::draw;
 use super::memory::Memory;
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy};
+use crate::words::enabled::EnabledActions;
 use crate::words::fingerprint::mix2;
 use crate::words::seed::Generator;
 use crate::words::{
-    EnabledSet, Fingerprint, Iteration, IterationEnd, Pick, SchedulingPoint, Seed, StateParts,
+    ActionKey, EnabledSet, Fingerprint, Iteration, IterationEnd, Pick, SchedulingPoint, Seed,
+    StateParts,
 };
 
 const STATES: u64 = 4_000_000;
@@ -50,28 +52,53 @@ pub struct Greedy {
     generator: Generator,
     states: Memory<State>,
     /// From state and choice to the state after it.
-    next_states: Memory<u64>,
-    /// The last choice, not yet in `next_states`: the key of state and choice.
-    taken: Option<u64>,
+    next_states: Memory<Choice>,
+    /// The last choice, not yet in `next_states`.
+    taken: Option<Taken>,
     /// The action that was picked last, for `compat=psharp`.
     acting: u64,
-    /// Of this iteration, for `compat=psharp`: keys, and the states after them.
-    path: Vec<(u64, u64)>,
+    /// Of this iteration, for `compat=psharp`: choices, and the states after them.
+    path: Vec<(Taken, u64)>,
     best: Vec<Pick>,
+    /// Enabled choices that were taken in this state before.
+    tried: Vec<Pick>,
 }
 
 /// What is remembered of a state.
+///
+/// The choices taken in a state are a list, so that where few of many were taken, not all have to
+/// be looked up. It goes by [`ActionKey::index`]: who has which number may differ from
+/// iteration to iteration, but rarely does.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     visits: u64,
-    /// Which choices were taken there: a bit of each, which others may share.
-    taken: u64,
+    /// The length of the list; [`UNLISTED`] if there is none.
+    tried: u32,
+    /// The first of the list, as the number of the action and 1.
+    first: u32,
 }
 
-/// The bit of a choice.
-#[inline]
-fn bit(choice: u64) -> u64 {
-    1 << (choice >> 58)
+const UNLISTED: u32 = u32::MAX;
+
+/// What is remembered of a choice in a state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Choice {
+    /// The state after it.
+    state: u64,
+    /// The number of the action and 1; 0 for what is new, or no action.
+    action: u32,
+    /// The next one of the list, likewise.
+    next: u32,
+}
+
+/// A choice that was taken.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    state: u64,
+    /// Of state and choice.
+    key: u64,
+    /// As in [`Choice`].
+    action: u32,
 }
 
 impl Greedy {
@@ -111,6 +138,7 @@ impl Greedy {
             acting: 0,
             path: Vec::new(),
             best: Vec::new(),
+            tried: Vec::new(),
         }
     }
 
@@ -129,9 +157,9 @@ impl Greedy {
         Greedy { psharp: on, ..self }
     }
 
-    /// A state is reached, by the last choice. Returns the bits of the choices that were taken there.
+    /// A state is reached, by the last choice. Returns what is known of it.
     #[inline]
-    fn arrive(&mut self, state: u64) -> u64 {
+    fn arrive(&mut self, state: u64) -> Option<State> {
         if let Some(taken) = self.taken.take() {
             if self.psharp {
                 self.path.push((taken, state));
@@ -139,45 +167,58 @@ impl Greedy {
                 self.learn(taken, state);
             }
         }
-        match self.states.entry(state) {
-            Some(known) => {
-                known.visits += 1;
-                known.taken
-            }
-            None => u64::MAX,
-        }
+        let known = self.states.entry(state)?;
+        known.visits += 1;
+        Some(*known)
     }
 
     /// The action that was picked last is taken in this state.
     #[inline]
-    fn take(&mut self, state: u64) {
-        self.taken = Some(mix2(state, self.acting));
-        if let Some(known) = self.states.get_mut(state) {
-            known.taken |= bit(self.acting);
-        }
+    fn take(&mut self, state: u64, action: Option<ActionKey>) {
+        self.taken = Some(Taken {
+            state,
+            key: mix2(state, self.acting),
+            action: action.map_or(0, |key| key.index() as u32 + 1),
+        });
     }
 
-    fn learn(&mut self, taken: u64, state: u64) {
-        if let Some(next) = self.next_states.entry(taken) {
-            *next = state;
+    fn learn(&mut self, taken: Taken, state: u64) {
+        let Some(choice) = self.next_states.entry(taken.key) else {
+            return;
+        };
+        choice.state = state;
+        if choice.action != 0 {
+            return;
+        }
+        let Some(known) = self.states.get_mut(taken.state) else {
+            return;
+        };
+        if taken.action == 0 {
+            known.tried = UNLISTED;
+        } else if known.tried != UNLISTED {
+            choice.action = taken.action;
+            choice.next = std::mem::replace(&mut known.first, taken.action);
+            known.tried += 1;
         }
     }
 
     /// One of the choices with the least visited next state.
     #[inline]
-    fn choose(&mut self, state: u64, taken: u64, enabled: &EnabledSet<'_>) -> Pick {
+    fn choose(&mut self, state: u64, known: Option<State>, enabled: &EnabledSet<'_>) -> Pick {
         let count = enabled.len() as u32;
-        if taken == 0 {
-            return enabled.pick(draw::below(&mut self.generator, count) as usize);
-        }
+        let known = known.unwrap_or_default();
         match enabled {
             EnabledSet::Actions(actions) => {
+                let few = known.visits > 0 && known.tried < count / 4;
+                if few && self.list_tried(state, known, actions) {
+                    return self.choose_untried(enabled);
+                }
                 let choices = actions.iter().map(|(pick, action)| (pick, action.id.0));
-                self.compare(state, taken, choices);
+                self.compare(state, choices);
             }
             EnabledSet::Values(_) => {
                 let choices = enabled.iter().map(|pick| (pick, enabled.id(pick).0));
-                self.compare(state, taken, choices);
+                self.compare(state, choices);
             }
         }
         match self.best.len() {
@@ -186,17 +227,54 @@ impl Greedy {
         }
     }
 
+    /// Finds the enabled ones of the choices that were taken in this state. Returns whether it could,
+    /// as actions have the numbers that they had then.
+    ///
+    /// Where they have not, two choices of the list may have had the same number, and one is taken
+    /// for the other. Then the list does not end when all were seen: it goes from each member to
+    /// the same next one each time, so that to see one twice is to go round for ever.
+    fn list_tried(&mut self, state: u64, known: State, enabled: &EnabledActions<'_>) -> bool {
+        self.tried.clear();
+        let mut next = known.first;
+        for _ in 0..known.tried {
+            let Some(index) = next.checked_sub(1) else {
+                return false;
+            };
+            let key = ActionKey::from_index(index as usize);
+            let Some(action) = enabled.actions.get(key.index()) else {
+                return false;
+            };
+            match self.next_states.get(mix2(state, action.id.0)) {
+                Some(choice) if choice.action == next => next = choice.next,
+                _ => return false,
+            }
+            self.tried.extend(enabled.find(key));
+        }
+        next == 0
+    }
+
+    /// One of the others.
+    fn choose_untried(&mut self, enabled: &EnabledSet<'_>) -> Pick {
+        let others = enabled.len() - self.tried.len();
+        let mut at = draw::below(&mut self.generator, others as u32);
+        self.tried.sort_unstable_by_key(|pick| pick.0);
+        for tried in &self.tried {
+            at += u32::from(tried.0 <= at);
+        }
+        enabled.pick(at as usize)
+    }
+
     /// Finds the choices with the least visited next state.
     #[inline]
-    fn compare(&mut self, state: u64, taken: u64, choices: impl Iterator<Item = (Pick, u64)>) {
+    fn compare(&mut self, state: u64, choices: impl Iterator<Item = (Pick, u64)>) {
         let mut least = u64::MAX;
         self.best.clear();
         for (pick, choice) in choices {
-            let visits = if taken & bit(choice) == 0 {
-                0
-            } else {
-                self.visits_after(state, choice)
-            };
+            let next = self.next_states.get(mix2(state, choice));
+            let visits = next.map_or(0, |next| {
+                let known = self.states.get(next.state);
+                known.map_or(1, |known| known.visits)
+            });
             if visits < least {
                 least = visits;
                 self.best.clear();
@@ -205,15 +283,6 @@ impl Greedy {
                 self.best.push(pick);
             }
         }
-    }
-
-    /// How often the state was visited to which the choice led last.
-    #[inline]
-    fn visits_after(&self, state: u64, choice: u64) -> u64 {
-        let next = self.next_states.get(mix2(state, choice));
-        next.map_or(0, |next| {
-            self.states.get(next).map_or(1, |known| known.visits)
-        })
     }
 }
 
@@ -266,18 +335,19 @@ impl Strategy for Greedy {
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         let state = state(point.fingerprint, &point.parts);
-        let taken = self.arrive(state);
+        let known = self.arrive(state);
         let pick = match enabled {
             EnabledSet::Values(values) if self.psharp => {
                 enabled.pick(draw::value(&mut self.generator, values))
             }
             _ => {
-                let pick = self.choose(state, taken, enabled);
+                let pick = self.choose(state, known, enabled);
                 self.acting = enabled.id(pick).0;
                 pick
             }
         };
-        self.take(state);
+        let actions = enabled.actions();
+        self.take(state, actions.map(|actions| actions.action(pick).key()));
         pick
     }
 
@@ -291,7 +361,7 @@ impl Strategy for Greedy {
             let state = state(*fingerprint, parts);
             self.arrive(state);
             self.acting = id.0;
-            self.take(state);
+            self.take(state, None);
         }
     }
 

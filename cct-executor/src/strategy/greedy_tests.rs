@@ -61,6 +61,56 @@ fn states_with_one_choice_are_seen_only_by_the_artifact() {
     }
 }
 
+/// Compares each choice with the one that looks at all that is enabled.
+#[derive(Debug)]
+struct Compared {
+    greedy: Greedy,
+    /// How often few of the choices had been taken.
+    few: u32,
+}
+
+impl Strategy for Compared {
+    fn describe(&self) -> String {
+        self.greedy.describe()
+    }
+
+    fn interests(&self) -> Interests {
+        self.greedy.interests()
+    }
+
+    fn begin(&mut self, iteration: &Iteration) -> Flow {
+        self.greedy.begin(iteration)
+    }
+
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        let mut plain = self.greedy.clone();
+        let state = state(point.fingerprint, &point.parts);
+        let known = plain.arrive(state).unwrap();
+        self.few += u32::from(known.tried > 0 && known.tried < enabled.len() as u32 / 4);
+        let expected = plain.choose(state, None, enabled);
+        assert_eq!(self.greedy.pick(point, enabled), expected);
+        expected
+    }
+
+    fn end(&mut self, end: &IterationEnd) {
+        self.greedy.end(end);
+    }
+}
+
+#[test]
+fn a_list_of_few_tried_choices_chooses_as_a_look_at_all_does() {
+    let tasks = (0..16).map(|task| vec![Do::Write(task % 8), Do::Step]);
+    let mut toy = Toy::new(tasks.collect());
+    let mut strategy = Compared {
+        greedy: Greedy::new(),
+        few: 0,
+    };
+    for index in 0..30 {
+        toy.run(&mut strategy, Seed(4), index);
+    }
+    assert!(strategy.few > 50, "{}", strategy.few);
+}
+
 #[test]
 fn a_full_memory_is_reported() {
     let mut toy = Toy::new((0..3).map(|cell| vec![Do::Write(cell), Do::Step]).collect());

@@ -49,8 +49,8 @@ impl Timeline {
 
     /// Begins anew, keeping the memory.
     pub(super) fn clear(&mut self) {
-        self.ids.clear();
-        self.last.clear();
+        self.ids.fill(0);
+        self.last.fill(0);
         self.last_value = 0;
         self.elements.clear();
         self.hash = 0;
@@ -62,10 +62,7 @@ impl Timeline {
         match *event {
             StepEvent::Step { action, op } if op.resource != 0 => self.access(action, op),
             StepEvent::Spawned { task, id, .. } => {
-                if task.index() >= self.ids.len() {
-                    self.ids.resize(task.index() + 1, 0);
-                }
-                self.ids[task.index()] = id.0;
+                *at(&mut self.ids, task.index()) = id.0;
             }
             _ => {}
         }
@@ -77,12 +74,9 @@ impl Timeline {
         if resource >= RESOURCES_MAX {
             return;
         }
-        if resource >= self.last.len() {
-            self.last.resize(resource + 1, 0);
-        }
         let who = self.ids.get(action.index()).copied().unwrap_or(0);
         let access = mix2(who, op.kind as u64);
-        let before = std::mem::replace(&mut self.last[resource], access);
+        let before = std::mem::replace(at(&mut self.last, resource), access);
         self.add(mix2(mix2(before, access), u64::from(op.resource)));
     }
 
@@ -114,6 +108,20 @@ impl Timeline {
         }
         Signature(least)
     }
+}
+
+/// The number at an index, which is 0 if there was none.
+#[inline]
+fn at(numbers: &mut Vec<u64>, index: usize) -> &mut u64 {
+    if index >= numbers.len() {
+        grow(numbers, index);
+    }
+    &mut numbers[index]
+}
+
+#[cold]
+fn grow(numbers: &mut Vec<u64>, index: usize) {
+    numbers.resize((index + 1).next_power_of_two(), 0);
 }
 
 impl Signature {
