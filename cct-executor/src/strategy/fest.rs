@@ -23,6 +23,7 @@
 //!
 //! Measured by `feedback_finds_what_is_rare` and `kept_tapes_are_bounded` below.
 
+use super::description::Description;
 use super::draw;
 use super::pos::Sampler;
 use super::seen::Seen;
@@ -170,10 +171,8 @@ impl Fest {
 
 impl Strategy for Fest {
     fn describe(&self) -> String {
-        match self.base {
-            Base::Pos => Self::ENTRY.name.to_owned(),
-            Base::Random => "fest:base=random".to_owned(),
-        }
+        let base = matches!(self.base, Base::Random).then_some("random");
+        Description::of(Self::ENTRY.name).given("base", base).text()
     }
 
     fn lanes(&self) -> Lanes {

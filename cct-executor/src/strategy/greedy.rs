@@ -28,6 +28,7 @@
 //! `states_with_one_choice_are_seen_only_by_the_artifact`, and on programs of the paper by
 //! `greedy_finds_the_bugs_of_small_programs`.
 
+use super::description::Description;
 use super::draw;
 use super::memory::Memory;
 use super::spec::{Entry, Kind, Parameter};
@@ -301,15 +302,10 @@ impl Default for Greedy {
 
 impl Strategy for Greedy {
     fn describe(&self) -> String {
-        let mut text = Self::ENTRY.name.to_owned();
-        if self.states_max != STATES {
-            text += &format!(":states={}", self.states_max);
-        }
-        if self.psharp {
-            text += if text.contains(':') { "," } else { ":" };
-            text += "compat=psharp";
-        }
-        text
+        Description::of(Self::ENTRY.name)
+            .unless("states", self.states_max, STATES)
+            .given("compat", self.psharp.then_some("psharp"))
+            .text()
     }
 
     fn lanes(&self) -> Lanes {

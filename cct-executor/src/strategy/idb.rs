@@ -26,6 +26,7 @@
 //! Measured by `the_bound_grows_when_nothing_new_is_found`, `a_switch_goes_to_another_task`,
 //! and on programs of the paper by `idb_finds_the_bugs_of_small_programs`.
 
+use super::description::Description;
 use super::memory::Memory;
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, Strategy, draw};
@@ -165,15 +166,10 @@ impl Default for Idb {
 
 impl Strategy for Idb {
     fn describe(&self) -> String {
-        let mut text = Self::ENTRY.name.to_owned();
-        if self.states_max != STATES {
-            text += &format!(":states={}", self.states_max);
-        }
-        if self.by_paper {
-            text += if text.contains(':') { "," } else { ":" };
-            text += "rule=paper";
-        }
-        text
+        Description::of(Self::ENTRY.name)
+            .unless("states", self.states_max, STATES)
+            .given("rule", self.by_paper.then_some("paper"))
+            .text()
     }
 
     fn lanes(&self) -> Lanes {

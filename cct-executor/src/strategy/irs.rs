@@ -19,6 +19,7 @@
 //! Measured by `rounds_follow_the_formula`, `picks_are_random_within_the_depth_only` (a false alarm
 //! in 10^9) and `spinning_tasks_end_beyond_the_depth`.
 
+use super::description::Description;
 use super::draw;
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Strategy};
@@ -103,10 +104,9 @@ fn round(index: u64) -> u64 {
 
 impl Strategy for Irs {
     fn describe(&self) -> String {
-        match self.raise {
-            DEPTH => Self::ENTRY.name.to_owned(),
-            raise => format!("{}:depth={raise}", Self::ENTRY.name),
-        }
+        Description::of(Self::ENTRY.name)
+            .unless("depth", self.raise, DEPTH)
+            .text()
     }
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {

@@ -17,6 +17,7 @@ mod backtracking;
 pub mod bonus_max;
 mod chains;
 pub mod delaying;
+mod description;
 mod draw;
 pub mod exhaustive;
 pub mod fest;

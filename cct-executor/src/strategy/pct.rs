@@ -41,6 +41,7 @@
 //! Measured by the tests below on programs with known `n`, `k` and `d`, with the odds of a false
 //! alarm below 10^-9.
 
+use super::description::Description;
 use super::ranking::{BELOW_NEW, Ranking};
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
@@ -375,20 +376,13 @@ fn main_task() -> ActionKey {
 
 impl Strategy for Pct {
     fn describe(&self) -> String {
-        let mut text = format!("pct:d={}", self.depth);
-        if let Some(k) = self.given_k {
-            text += &format!(",k={k}");
-        }
-        if self.phases {
-            text += ",phases=on";
-        }
-        if self.final_wait {
-            text += ",final-wait=on";
-        }
-        if self.patience != DEFAULT_PATIENCE {
-            text += &format!(",patience={}", self.patience);
-        }
-        text
+        Description::of(Self::ENTRY.name)
+            .given("d", Some(self.depth))
+            .given("k", self.given_k)
+            .given("phases", self.phases.then_some("on"))
+            .given("final-wait", self.final_wait.then_some("on"))
+            .unless("patience", self.patience, DEFAULT_PATIENCE)
+            .text()
     }
 
     fn lanes(&self) -> Lanes {

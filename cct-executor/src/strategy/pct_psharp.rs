@@ -27,6 +27,7 @@
 //! `new_actions_stand_anywhere_behind_the_first` and `changes_slide_over_lonely_steps` below, and by
 //! `fibonacci_2_with_30_changes` with the bug of the published table.
 
+use super::description::Description;
 use super::places::{Neighbours, Places};
 use super::ranking::Ranking;
 use super::spec::{Entry, Kind, Parameter};
@@ -224,10 +225,9 @@ impl PctPsharp {
 
 impl Strategy for PctPsharp {
     fn describe(&self) -> String {
-        match self.changes {
-            CHANGES => Self::ENTRY.name.to_owned(),
-            d => format!("{}:d={d}", Self::ENTRY.name),
-        }
+        Description::of(Self::ENTRY.name)
+            .unless("d", self.changes, CHANGES)
+            .text()
     }
 
     fn lanes(&self) -> Lanes {

@@ -26,6 +26,7 @@
 //! `without_a_bound_everything_is_explored` against the exhaustive search.
 
 use super::backtracking::Backtracking;
+use super::description::Description;
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Lanes, Strategy};
 use crate::words::enabled::EnabledActions;
@@ -124,10 +125,9 @@ impl PreemptionBounding {
 
 impl Strategy for PreemptionBounding {
     fn describe(&self) -> String {
-        match self.max {
-            Some(max) => format!("{}:bound={max}", Self::ENTRY.name),
-            None => Self::ENTRY.name.to_owned(),
-        }
+        Description::of(Self::ENTRY.name)
+            .given("bound", self.max)
+            .text()
     }
 
     fn lanes(&self) -> Lanes {

@@ -35,6 +35,7 @@
 
 use super::delaying::guide::Guide;
 use super::delaying::{self, DelayingExplorer};
+use super::description::Description;
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy};
 use crate::words::{EnabledSet, Iteration, IterationEnd, Outcome, Pick, SchedulingPoint, Seed};
@@ -290,17 +291,13 @@ fn bytes(mib: u32) -> usize {
 
 impl<E: DelayingExplorer> Strategy for Ses<E> {
     fn describe(&self) -> String {
-        let name = self.guide.explorer.name();
-        let given = [
-            (name != delaying::NAMES[0]).then(|| format!("explorer={name}")),
-            self.cache.is_some().then(|| "cache=on".to_owned()),
-            (self.memory_mib != MEMORY_MIB).then(|| format!("memory={}", self.memory_mib)),
-            (self.delta != 1).then(|| format!("delta={}", self.delta)),
-            (self.max != u32::MAX).then(|| format!("max={}", self.max)),
-        ];
-        let given: Vec<String> = given.into_iter().flatten().collect();
-        let colon = if given.is_empty() { "" } else { ":" };
-        format!("ses{colon}{}", given.join(","))
+        Description::of("ses")
+            .unless("explorer", self.guide.explorer.name(), delaying::NAMES[0])
+            .given("cache", self.cache.is_some().then_some("on"))
+            .unless("memory", self.memory_mib, MEMORY_MIB)
+            .unless("delta", self.delta, 1)
+            .unless("max", self.max, u32::MAX)
+            .text()
     }
 
     fn lanes(&self) -> Lanes {

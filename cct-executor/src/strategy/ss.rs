@@ -37,6 +37,7 @@
 
 use super::delaying::guide::Guide;
 use super::delaying::{self, DelayingExplorer};
+use super::description::Description;
 use super::draw;
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy};
@@ -225,16 +226,12 @@ impl<E: DelayingExplorer> Ss<E> {
 
 impl<E: DelayingExplorer> Strategy for Ss<E> {
     fn describe(&self) -> String {
-        let name = self.guide.explorer.name();
-        let given = [
-            (name != delaying::NAMES[0]).then(|| format!("explorer={name}")),
-            (self.min != 1).then(|| format!("min={}", self.min)),
-            (self.max != u32::MAX).then(|| format!("max={}", self.max)),
-            self.one_by_one.then(|| "one-by-one=on".to_owned()),
-        ];
-        let given: Vec<String> = given.into_iter().flatten().collect();
-        let colon = if given.is_empty() { "" } else { ":" };
-        format!("ss{colon}{}", given.join(","))
+        Description::of("ss")
+            .unless("explorer", self.guide.explorer.name(), delaying::NAMES[0])
+            .unless("min", self.min, 1)
+            .unless("max", self.max, u32::MAX)
+            .given("one-by-one", self.one_by_one.then_some("on"))
+            .text()
     }
 
     fn lanes(&self) -> Lanes {

@@ -28,6 +28,7 @@
 //! Measured by `interesting_interleavings_are_uniform` and `the_intention_follows_a_spawn` below,
 //! with a false alarm in 10^9.
 
+use super::description::Description;
 use super::profile::{Profile, Weights};
 use super::shares::Shares;
 use super::spec::{Entry, Kind, Parameter};
@@ -211,10 +212,9 @@ impl Default for Surw {
 
 impl Strategy for Surw {
     fn describe(&self) -> String {
-        match self.resources {
-            1 => Self::ENTRY.name.to_owned(),
-            count => format!("surw:resources={count}"),
-        }
+        Description::of(Self::ENTRY.name)
+            .unless("resources", self.resources, 1)
+            .text()
     }
 
     fn primed(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::walk::Walk;
 use crate::strategy::Lanes;
+use crate::strategy::description::Description;
 use crate::strategy::spec::{Arguments, Kind, Parameter};
 use crate::words::{Fingerprint, StateParts};
 
@@ -184,15 +185,11 @@ impl Settings {
                 (self.memory_mib != MEMORY_MIB).then(|| self.memory_mib.to_string()),
             ),
         ];
-        let mut text = name.to_owned();
-        let mut separator = ':';
-        for (key, value) in own.iter().chain(&shared) {
-            if let Some(value) = value {
-                text += &format!("{separator}{key}={value}");
-                separator = ',';
-            }
-        }
-        text
+        let all = own.iter().chain(&shared);
+        let text = |text: Description, (key, value): &(&str, Option<String>)| {
+            text.given(key, value.as_ref())
+        };
+        all.fold(Description::of(name), text).text()
     }
 }
 
