@@ -36,6 +36,26 @@ where
     spawn_blocking_with(f, Options::at(Location::caller()))
 }
 
+/// Runs a closure that may block, as a task of a runtime.
+#[track_caller]
+pub(crate) fn spawn_blocking_on_runtime<F, R>(runtime: u16, f: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let options = Options::at(Location::caller()).on_runtime(runtime);
+    spawn_blocking_with(f, options)
+}
+
+/// A future whose one poll is the closure, which may block.
+pub(crate) fn blocking_body<R>(f: impl FnOnce() -> R) -> impl Future<Output = R> {
+    let mut closure = Some(f);
+    poll_fn(move |_| {
+        let closure = closure.take().expect("cct bug: a closure runs twice");
+        Poll::Ready(allow_blocking(closure))
+    })
+}
+
 #[track_caller]
 pub(super) fn spawn_blocking_with<F, R>(f: F, options: Options) -> JoinHandle<R>
 where
@@ -43,12 +63,7 @@ where
     R: 'static,
 {
     // It waits with wakers of its own.
-    let mut closure = Some(f);
-    let future = poll_fn(move |_| {
-        let closure = closure.take().expect("cct bug: a closure runs twice");
-        Poll::Ready(allow_blocking(closure))
-    });
-    spawn_body(future, local, options, true)
+    spawn_body(blocking_body(f), local, options, true)
 }
 
 /// Runs a closure that may block in the middle of an asynchronous task.
@@ -85,6 +100,15 @@ pub(crate) fn allow_blocking<R>(f: impl FnOnce() -> R) -> R {
             },
             f,
         )
+    })
+}
+
+/// Whether the running code may wait by blocking: it is no asynchronous task, or nothing waits any
+/// more.
+pub(crate) fn may_block() -> bool {
+    WORLD.with(|world| {
+        let running = world.running.get();
+        world.phase.get() != Phase::Running || running.key == NONE || running.may_block
     })
 }
 

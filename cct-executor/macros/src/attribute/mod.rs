@@ -19,6 +19,10 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mistakes = [
         check_function(&function).err(),
         options.as_ref().err().cloned(),
+        options
+            .as_ref()
+            .ok()
+            .and_then(|options| check_flavor(&function, options)),
     ];
     let mistakes = mistakes.into_iter().flatten().reduce(|mut all, mistake| {
         all.combine(mistake);
@@ -55,12 +59,6 @@ fn check_function(function: &ItemFn) -> syn::Result<()> {
              test attributes",
         ));
     }
-    if signature.asyncness.is_none() {
-        return Err(syn::Error::new_spanned(
-            signature.fn_token,
-            "the `async` keyword is missing from the function declaration",
-        ));
-    }
     if !signature.inputs.is_empty() {
         return Err(syn::Error::new_spanned(
             &signature.inputs,
@@ -81,6 +79,17 @@ fn check_function(function: &ItemFn) -> syn::Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Where nothing is awaited, no task of a `LocalSet` would run.
+fn check_flavor(function: &ItemFn, options: &Options) -> Option<syn::Error> {
+    let alone = options.local && function.sig.asyncness.is_none();
+    alone.then(|| {
+        syn::Error::new_spanned(
+            function.sig.fn_token,
+            "the `async` keyword is missing from the function declaration: flavor \"local\" needs it",
+        )
+    })
 }
 
 /// `#[test]`, also by its full path in the prelude of core or std.
