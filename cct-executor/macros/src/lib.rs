@@ -16,7 +16,8 @@ mod select;
 
 use proc_macro::TokenStream;
 
-/// Turns an `async fn` into a test that is run many times, each time under other decisions.
+/// Turns an `async fn` into a test that is run many times, each time under other decisions. A function
+/// that is not `async` may block, and build runtimes of its own.
 ///
 /// ```text
 /// #[cct_executor::test(iterations = 500, strategy = "pct:d=3")]

@@ -44,14 +44,15 @@ pub(crate) struct Runtimes {
     /// Runtimes 1, 2, ...
     entries: Vec<RuntimeEntry>,
     entered: Vec<Entered>,
-    entries_made: u32,
+    /// How often one was entered.
+    entered_before: u32,
 }
 
 impl Runtimes {
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.entered.clear();
-        self.entries_made = 0;
+        self.entered_before = 0;
     }
 
     /// A runtime that was built; `None` for the world itself.
@@ -115,16 +116,20 @@ impl Core {
         let entered = Entered {
             task,
             runtime,
-            number: self.runtimes.entries_made,
+            number: self.runtimes.entered_before,
         };
-        self.runtimes.entries_made += 1;
+        self.runtimes.entered_before += 1;
         self.runtimes.entered.push(entered);
         entered
     }
 
-    /// A task leaves a runtime that it has entered.
-    pub(crate) fn leave_runtime(&mut self, entered: Entered) {
-        self.runtimes.entered.retain(|other| *other != entered);
+    /// A task leaves a runtime that it has entered. Returns whether it has entered none since.
+    pub(crate) fn leave_runtime(&mut self, entered: Entered) -> bool {
+        let all = &mut self.runtimes.entered;
+        let mine = |other: &Entered| other.task == entered.task;
+        let in_order = all.iter().rev().find(|other| mine(other)) == Some(&entered);
+        all.retain(|other| *other != entered);
+        in_order
     }
 
     /// A task begins a `block_on` of the runtime.

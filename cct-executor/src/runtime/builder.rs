@@ -111,8 +111,14 @@ impl Builder {
     }
 
     /// What [`Handle::name`] tells.
+    ///
+    /// # Panics
+    /// If it is blank.
+    #[track_caller]
     pub fn name(&mut self, val: impl Into<String>) -> &mut Self {
-        self.name = Some(val.into());
+        let val = val.into();
+        assert!(!val.trim().is_empty(), "runtime name shouldn't be empty");
+        self.name = Some(val);
         self
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 ///
 /// # Differences from tokio
 /// It works inside a world only, and shares the world's clock, nodes and network with all others.
-/// In [`block_on`](Self::block_on) there is no cooperative budget.
+/// It cannot be used from a thread that the test starts: nothing controls that.
 pub struct Runtime {
     handle: Handle,
     over: bool,
@@ -121,7 +121,11 @@ impl Runtime {
                 }
                 _ => true,
             });
-            if empty { Poll::Ready(()) } else { Poll::Pending }
+            if empty {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         });
         match limit {
             None => shim::block_on(empty),

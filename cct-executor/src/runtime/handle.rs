@@ -25,8 +25,7 @@ pub struct Handle {
 #[must_use = "Creating and dropping a guard does nothing"]
 pub struct EnterGuard<'a> {
     _handle: PhantomData<&'a Handle>,
-    entered: Option<Entered>,
-    serial: u64,
+    _inside: Inside,
     /// Not `Send` but `Sync`, as in tokio.
     _not_send: PhantomData<MutexGuard<'static, ()>>,
 }
@@ -186,15 +185,14 @@ impl Handle {
         self.assert_here();
         let entered = WORLD.with(|world| {
             let task = world.current()?;
-            world.with(|core, _| {
-                let elsewhere = core.runtime_of(task) != self.runtime;
-                elsewhere.then(|| core.enter_runtime(task, self.runtime))
-            })
+            Some(world.with(|core, _| core.enter_runtime(task, self.runtime)))
         });
         EnterGuard {
             _handle: PhantomData,
-            entered,
-            serial: self.serial,
+            _inside: Inside {
+                entered,
+                serial: self.serial,
+            },
             _not_send: PhantomData,
         }
     }
@@ -220,16 +218,30 @@ impl Handle {
     }
 }
 
-impl Drop for EnterGuard<'_> {
+/// The task has entered the runtime. Apart from the guard, so that the guard has no destructor of its
+/// own and may outlive the handle's last use, as tokio's may.
+#[derive(Debug)]
+struct Inside {
+    entered: Option<Entered>,
+    serial: u64,
+}
+
+impl Drop for Inside {
+    #[track_caller]
     fn drop(&mut self) {
         let Some(entered) = self.entered else {
             return;
         };
-        WORLD.with(|world| {
-            if world.phase.get() != Phase::Idle && world.serial.get() == self.serial {
-                world.with(|core, _| core.leave_runtime(entered));
-            }
+        let in_order = WORLD.with(|world| {
+            let here = world.phase.get() != Phase::Idle && world.serial.get() == self.serial;
+            !here || world.with(|core, _| core.leave_runtime(entered))
         });
+        assert!(
+            in_order || std::thread::panicking(),
+            "`EnterGuard` values dropped out of order. Guards returned by \
+             `tokio::runtime::Handle::enter()` must be dropped in the reverse order as they were \
+             acquired."
+        );
     }
 }
 

@@ -151,15 +151,18 @@ fn in_world<F: Future>(
     let serial = world.serial.get();
     let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
     let mut cx = Context::from_waker(&waker);
+    let budget = world.with(|core, _| core.budget_of_a_poll());
     loop {
         let polled = world.with_running(
             |running| {
                 running.waker = waker.data();
+                running.budget = budget;
                 running.may_block = false;
                 running.untouched = false;
             },
             |now, before| {
                 now.waker = before.waker;
+                now.budget = before.budget;
                 now.may_block = before.may_block;
             },
             || future.as_mut().poll(&mut cx),
@@ -169,7 +172,10 @@ fn in_world<F: Future>(
             Poll::Pending if world.phase.get() == Phase::Closing => {
                 resume_unwind(Box::new(Closing))
             }
-            Poll::Pending => world.park(site),
+            Poll::Pending => {
+                world.wake_deferred();
+                world.park(site);
+            }
         }
     }
 }

@@ -157,6 +157,7 @@ pub(super) fn spawn_body<F: Future>(
             return JoinHandle::new(
                 cell,
                 AbortHandle {
+                    home,
                     serial: 0,
                     key: NONE,
                     id,
@@ -209,6 +210,7 @@ pub(super) fn spawn_body<F: Future>(
                 return JoinHandle::new(
                     cell,
                     AbortHandle {
+                        home,
                         serial: 0,
                         key: NONE,
                         id,
@@ -216,6 +218,14 @@ pub(super) fn spawn_body<F: Future>(
                 );
             }
         }
-        JoinHandle::new(cell, AbortHandle { serial, key, id })
+        JoinHandle::new(
+            cell,
+            AbortHandle {
+                home,
+                serial,
+                key,
+                id,
+            },
+        )
     })
 }

@@ -362,3 +362,18 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
         );
     }
 }
+
+#[test]
+fn an_abort_by_a_foreign_thread_is_reported() {
+    let report = checker("a thread aborts")
+        .iterations(1)
+        .determinism_check(false)
+        .run(|| async {
+            let task = spawn(std::future::pending::<()>());
+            let handle = task.abort_handle();
+            std::thread::spawn(move || handle.abort()).join().unwrap();
+            let _ = task.await;
+        });
+    let failure = report.failure().expect("nothing controls the thread");
+    assert_eq!(failure.kind.class(), "uncontrolled concurrency");
+}
