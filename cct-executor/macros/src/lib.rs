@@ -59,6 +59,17 @@ pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute::expand(args.into(), item.into()).into()
 }
 
+/// Turns an `async fn` into a function that builds a runtime and blocks until its body is done, as
+/// tokio's attribute of this name does. It runs where a runtime can be built: inside a scenario, in a
+/// test that is no `async fn`.
+///
+/// Options are `flavor` (`"multi_thread"` or `"current_thread"`), `start_paused`, `name`, `crate`, and
+/// `worker_threads`, which has no effect.
+#[proc_macro_attribute]
+pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute::main_fn::expand(args.into(), item.into()).into()
+}
+
 /// Behind `cct_executor::select!`.
 #[doc(hidden)]
 #[proc_macro]

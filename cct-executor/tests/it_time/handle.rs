@@ -93,6 +93,18 @@ fn a_test_that_is_not_async_may_block() -> Result<(), String> {
     Ok(())
 }
 
+#[cct_executor::main(flavor = "current_thread", start_paused = true)]
+async fn half_of(number: u32) -> Result<u32, String> {
+    cct_executor::time::advance(std::time::Duration::from_secs(1)).await;
+    let half = cct_executor::spawn(async move { number / 2 }).await;
+    half.map_err(|error| error.to_string())
+}
+
+#[cct_executor::test(iterations = 20)]
+fn a_main_blocks() {
+    assert_eq!(half_of(8), Ok(4));
+}
+
 #[test]
 fn a_runtime_kept_past_its_world_is_harmless() {
     let left: Arc<Mutex<Option<Runtime>>> = Arc::default();

@@ -1,6 +1,8 @@
 //! `#[cct_executor::test]`: options in `options`, literals in `values`, output in `expand`.
+//! `#[cct_executor::main]` is in `main_fn`.
 
 mod expand;
+pub(crate) mod main_fn;
 mod options;
 mod values;
 
@@ -13,7 +15,7 @@ use syn::{Attribute, ItemFn, Meta, Token};
 /// The test, or every mistake that was found and an empty function in its place.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
-        return not_a_function(item);
+        return not_a_function(item, "only an `async fn` can be a test");
     };
     let options = Options::parse(args);
     let mistakes = [
@@ -39,10 +41,10 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// The item is passed on: if it is a function that does not parse, the compiler says it better.
-fn not_a_function(item: TokenStream) -> TokenStream {
+fn not_a_function(item: TokenStream, message: &str) -> TokenStream {
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(other) => {
-            let error = syn::Error::new_spanned(&other, "only an `async fn` can be a test");
+            let error = syn::Error::new_spanned(&other, message);
             let error = error.into_compile_error();
             quote!(#error #other)
         }
