@@ -7,6 +7,7 @@ use runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 fn one_thread() -> Runtime {
@@ -309,6 +310,43 @@ pub(crate) async fn wakers_of_others_work_in_it(log: Log) {
         note!(log, "{sum}");
     })
     .await;
+}
+
+/// Runs its runtime when it is dropped, until the task there has told.
+struct RunsAtItsEnd(Runtime, Option<oneshot::Receiver<()>>);
+
+impl Wake for RunsAtItsEnd {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for RunsAtItsEnd {
+    fn drop(&mut self) {
+        let told = self.1.take().unwrap();
+        self.0.block_on(told).unwrap();
+    }
+}
+
+pub(crate) async fn a_replaced_waker_may_run_it(log: Log) {
+    let thread = tasks::spawn_blocking(move || {
+        let runtime = one_thread();
+        let mut set = tasks::JoinSet::new();
+        let (tx, rx) = oneshot::channel();
+        let task = async move {
+            tx.send(()).unwrap();
+            7
+        };
+        set.spawn_on(task, runtime.handle());
+        let waker = Waker::from(Arc::new(RunsAtItsEnd(runtime, Some(rx))));
+        let mut poll = |waker: &Waker| {
+            let polled = set.poll_join_next(&mut Context::from_waker(waker));
+            polled.map(|joined| joined.unwrap().unwrap())
+        };
+        note!(log, "{:?}", poll(&waker));
+        drop(waker); // the set has a clone, which it drops in the next poll
+        note!(log, "{:?}", poll(Waker::noop()));
+        note!(log, "{:?}", poll(Waker::noop()));
+    });
+    thread.await.unwrap();
 }
 
 pub(crate) async fn its_clock_is_the_tests(log: Log) {
