@@ -73,7 +73,7 @@ pub mod words;
 #[path = "private.rs"]
 pub mod __private;
 
-pub use cct_macros::test;
+pub use cct_macros::{main, test};
 pub use execution::core::Sightings;
 pub use explore::{
     AtAwait, Checker, Coverage, FailureReport, Isolation, Origin, Report, StoppedBy,

@@ -64,6 +64,11 @@ pub async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
     crate::task::LocalSet::new().run_until(scenario).await
 }
 
+/// What a scenario that is no `async fn` is: a closure that may block.
+pub fn blocking<R>(scenario: impl FnOnce() -> R) -> impl Future<Output = R> {
+    crate::task::blocking_body(scenario)
+}
+
 /// Runs a test written with the attribute.
 ///
 /// # Panics

@@ -20,7 +20,7 @@ const DOORS: [(&str, &[&str]); 16] = [
     ("nondet", &["words", "execution"]),
     ("observe", &["words", "execution"]),
     ("node", &["words", "execution", "task"]),
-    ("runtime", &["words", "execution", "shim", "task"]),
+    ("runtime", &["words", "execution", "shim", "task", "time"]),
     ("macros", &["task", "root"]),
     (
         "private",

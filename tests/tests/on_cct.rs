@@ -12,7 +12,8 @@ macro_rules! files {
 #[path = "../src/contracts"]
 mod on_tokio {
     pub(crate) mod rt {
-        pub(crate) use tokio::{join, pin, select, spawn, sync, task, task_local, time, try_join};
+        pub(crate) use tokio::{join, pin, runtime, select, spawn};
+        pub(crate) use tokio::{sync, task, task_local, time, try_join};
     }
 
     cct_tests::sync_contracts!(files);
@@ -22,7 +23,8 @@ mod on_tokio {
 #[path = "../src/contracts"]
 mod on_cct {
     pub(crate) mod rt {
-        pub(crate) use cct_executor::{join, pin, select, spawn, task, task_local, time, try_join};
+        pub(crate) use cct_executor::{join, pin, runtime, select, spawn};
+        pub(crate) use cct_executor::{task, task_local, time, try_join};
         pub(crate) use cct_sync as sync;
     }
 

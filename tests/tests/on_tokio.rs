@@ -7,7 +7,8 @@ macro_rules! files {
 #[path = "../src/contracts"]
 mod on_tokio {
     pub(crate) mod rt {
-        pub(crate) use tokio::{join, pin, select, spawn, sync, task, task_local, time, try_join};
+        pub(crate) use tokio::{join, pin, runtime, select, spawn};
+        pub(crate) use tokio::{sync, task, task_local, time, try_join};
     }
 
     cct_tests::sync_contracts!(files);

@@ -16,7 +16,8 @@ mod select;
 
 use proc_macro::TokenStream;
 
-/// Turns an `async fn` into a test that is run many times, each time under other decisions.
+/// Turns an `async fn` into a test that is run many times, each time under other decisions. A function
+/// that is not `async` may block, and build runtimes of its own.
 ///
 /// ```text
 /// #[cct_executor::test(iterations = 500, strategy = "pct:d=3")]
@@ -56,6 +57,17 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute::expand(args.into(), item.into()).into()
+}
+
+/// Turns an `async fn` into a function that builds a runtime and blocks until its body is done, as
+/// tokio's attribute of this name does. It runs where a runtime can be built: inside a scenario, in a
+/// test that is no `async fn`.
+///
+/// Options are `flavor` (`"multi_thread"` or `"current_thread"`), `start_paused`, `name`, `crate`, and
+/// `worker_threads`, which has no effect.
+#[proc_macro_attribute]
+pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute::main_fn::expand(args.into(), item.into()).into()
 }
 
 /// Behind `cct_executor::select!`.

@@ -8,6 +8,7 @@ use super::group::Group;
 use super::nodes::{Crash, NodeEntry};
 use super::record::Recorder;
 use super::resources::ResourceEntry;
+use super::runtimes::Runtimes;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
 use super::source::SourceEntry;
@@ -119,6 +120,7 @@ pub(crate) struct Core {
     pub(crate) nodes: Vec<NodeEntry>,
     /// Their numbers, by name.
     pub(crate) node_names: BTreeMap<Rc<str>, NodeId>,
+    pub(crate) runtimes: Runtimes,
     /// Crashes asked for, which happen before anything else.
     pub(crate) crashes: Vec<Crash>,
     /// How many things no task made, by where they came from: the last part of their identity.
@@ -186,6 +188,7 @@ impl Core {
             cancels: Vec::new(),
             nodes: Vec::new(),
             node_names: BTreeMap::new(),
+            runtimes: Runtimes::default(),
             crashes: Vec::new(),
             made_outside: BTreeMap::new(),
             applying: Vec::new(),
@@ -236,6 +239,7 @@ impl Core {
         self.cancels.clear();
         self.nodes.clear();
         self.node_names.clear();
+        self.runtimes.clear();
         self.crashes.clear();
         self.made_outside.clear();
         self.applying.clear();

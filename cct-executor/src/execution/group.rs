@@ -9,7 +9,7 @@ use super::core::{Core, NONE, state};
 use crate::raw::task::Body;
 use crate::words::Action;
 
-/// The tasks of one `LocalSet`, and whoever drives it.
+/// The tasks of one `LocalSet`, or of one runtime of one thread, and whoever drives them.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) members: Vec<u32>,
@@ -23,6 +23,8 @@ pub(crate) struct Group {
     polled: bool,
     /// Polls of members that come before the driver's next one, while members are ready.
     turns: u8,
+    /// The tasks of a runtime of one thread, and not of a `LocalSet`.
+    pub(super) of_runtime: bool,
 }
 
 /// How many tasks tokio's `LocalSet` polls in one go.
@@ -38,8 +40,43 @@ impl Core {
             awaited: false,
             polled: false,
             turns: 0,
+            of_runtime: false,
         });
         self.groups.len() as u32 - 1
+    }
+
+    /// A group for the tasks of a runtime of one thread.
+    pub(super) fn new_runtime_group(&mut self) -> u32 {
+        let group = self.new_group();
+        self.groups[group as usize].of_runtime = true;
+        group
+    }
+
+    /// The `LocalSet` that a task is a member of, or else drives.
+    pub(crate) fn local_set_of(&mut self, key: u32) -> u32 {
+        let group = self.group_of(key);
+        if group != NONE && !self.groups[group as usize].of_runtime {
+            return group;
+        }
+        let driven = |group: &Group| group.driver == key && !group.of_runtime;
+        let found = self.groups.iter().rposition(driven);
+        found.map_or(NONE, |group| group as u32)
+    }
+
+    /// The members go on without each other and without a driver.
+    pub(super) fn disband_group(&mut self, group: u32) {
+        self.drive_group(group, NONE);
+        for key in std::mem::take(&mut self.groups[group as usize].members) {
+            self.task(key).group = NONE;
+            let hidden = self.action(key).state & state::HIDDEN != 0;
+            self.action(key).state &= !(state::GROUPED | state::HIDDEN);
+            if self.is_held(key) {
+                self.action(key).state |= state::GROUPED;
+            }
+            if hidden {
+                self.insert(key);
+            }
+        }
     }
 
     /// Whether a member may enter the enabled set now; otherwise it is marked to enter later.
@@ -121,9 +158,10 @@ impl Core {
         }
     }
 
-    fn leave_group_turn(&mut self, key: u32) {
+    /// A member waits in the middle of its poll, or leaves: shows the others again.
+    pub(super) fn leave_group_turn(&mut self, key: u32) {
         let group = self.task(key).group as usize;
-        if self.groups[group].busy == key {
+        if group != NONE as usize && self.groups[group].busy == key {
             self.groups[group].busy = NONE;
             self.refresh_group(group);
         }

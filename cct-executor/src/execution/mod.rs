@@ -24,6 +24,7 @@ pub(crate) mod point;
 pub(crate) mod record;
 pub(crate) mod resources;
 pub(crate) mod run;
+pub(crate) mod runtimes;
 pub(crate) mod sites;
 pub(crate) mod sketch;
 pub(crate) mod source;

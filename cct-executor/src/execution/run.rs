@@ -173,6 +173,7 @@ impl World {
                 group: NONE,
                 blocking: false,
                 node: None,
+                runtime: None,
             };
             let spawned = core.spawn(NONE, spawn, main, decider);
             assert!(spawned.is_ok(), "max_tasks must be at least 1");

@@ -37,6 +37,17 @@ pub(crate) struct Begun {
 /// of the engine's own, so that the loop need not know at every turn how to drop it.
 pub(crate) type Lent = ManuallyDrop<Body>;
 
+impl Core {
+    /// How many operations a poll may do.
+    pub(crate) fn budget_of_a_poll(&self) -> u8 {
+        if self.config.coop_budget {
+            BUDGET
+        } else {
+            Running::UNLIMITED
+        }
+    }
+}
+
 /// The body of every worker.
 pub(crate) fn step_loop(first: u32) {
     WORLD.with(|world| world.step_loop(first));
@@ -47,11 +58,7 @@ impl World {
     /// stack, or until the iteration is over.
     fn step_loop(&self, first: u32) {
         let (budget, mut turn) = self.with(|core, decider| {
-            let budget = if core.config.coop_budget {
-                BUDGET
-            } else {
-                Running::UNLIMITED
-            };
+            let budget = core.budget_of_a_poll();
             (budget, Turn::Poll(core.begin_poll(first, decider)))
         });
         loop {
@@ -178,7 +185,8 @@ impl World {
         self.finish(key, body);
     }
 
-    fn wake_deferred(&self) {
+    /// Wakes whom the poll that is over has deferred.
+    pub(crate) fn wake_deferred(&self) {
         if self.has_deferred.replace(false) {
             let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
             deferred.into_iter().for_each(std::task::Waker::wake);

@@ -189,6 +189,9 @@ impl World {
                 resource: 0,
                 site,
             };
+            if core.action(key).state & state::GROUPED != 0 {
+                core.leave_group_turn(key);
+            }
             let action = core.action(key);
             let notified = action.state & state::NOTIFIED != 0;
             action.state &= !(state::NOTIFIED | state::RUNNING);

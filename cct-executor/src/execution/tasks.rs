@@ -39,6 +39,8 @@ pub(crate) struct Task {
     rare: Option<Box<Rare>>,
     /// Runs a blocking closure.
     pub(crate) blocking: bool,
+    /// The runtime it belongs to; 0 is the world itself.
+    pub(crate) runtime: u16,
 }
 
 #[derive(Default)]
@@ -83,6 +85,8 @@ pub(crate) struct Spawn {
     pub(crate) blocking: bool,
     /// Where it lives; where its spawner does, if `None`.
     pub(crate) node: Option<NodeId>,
+    /// The runtime it belongs to; where its spawner is, if `None`.
+    pub(crate) runtime: Option<u16>,
 }
 
 impl Core {
@@ -153,7 +157,8 @@ impl Core {
         self.actions.len() as u32
     }
 
-    /// Adds a task and enables it. Returns whether the task limit allows it.
+    /// Adds a task and enables it. Gives the body back where the task limit, its node or its runtime
+    /// do not allow it.
     pub(crate) fn spawn(
         &mut self,
         parent: u32,
@@ -169,6 +174,10 @@ impl Core {
         if self.node_state(node) == NodeState::Down {
             return Err(body);
         }
+        let runtime = spawn.runtime.unwrap_or_else(|| self.runtime_of(parent));
+        let Ok(on_runtime) = self.group_on(runtime) else {
+            return Err(body);
+        };
         let tag = self.sites.tag(spawn.site);
         let id = self.new_task_id(parent, spawn.node, tag);
         let subject = self.tasks.len() as u32;
@@ -182,7 +191,11 @@ impl Core {
         let action = self.action(key);
         action.node = node;
         action.tag = tag;
-        let group = spawn.group;
+        let group = if spawn.group == NONE && !spawn.blocking {
+            on_runtime
+        } else {
+            spawn.group
+        };
         let waker = body.waker_data();
         self.tasks.push(Task {
             body: Some(body),
@@ -193,6 +206,7 @@ impl Core {
             spawn_site: spawn.site,
             rare: spawn.name.map(Rare::named),
             blocking: spawn.blocking,
+            runtime,
         });
         self.count_task(key, mix(tag ^ op_digest(OpKind::Start, 0)) | 1);
         if group != NONE {
@@ -346,6 +360,9 @@ impl Core {
             if let Some(driver) = self.left_group(key) {
                 self.wake(driver, decider);
             }
+        }
+        if !self.runtimes.is_empty() {
+            self.left_runtime(key, decider);
         }
         if self.last() == key {
             self.set_last(NONE);

@@ -13,7 +13,7 @@ use super::checker::{Checker, Chosen, Factory};
 use super::knowledge::Knowledge;
 use super::result::{AtAwait, Report};
 use super::worker::{Board, Message, Pulse, now};
-use crate::strategy::Random;
+use crate::strategy::{Random, RoundRobin};
 use crate::words::{FailureKind, Granularity, Limit, WorldConfig};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -148,10 +148,23 @@ impl Campaign {
             Chosen::Made(_) => Arc::new(|| Box::new(Random::new())),
             Chosen::Text(_) => self.factory.clone(),
         };
-        let scenario = self.scenario.clone();
-        let seed = self.seed;
-        let campaign = Campaign::new(checker, scenario, factory, seed, None, Knowledge::default());
-        failure.at_await = Arc::new(campaign).look_for(failure.kind.clone());
+        let kind = failure.kind.clone();
+        let try_with = |checker: Checker, factory: Factory| {
+            let scenario = self.scenario.clone();
+            let nothing = Knowledge::default();
+            let campaign = Campaign::new(checker, scenario, factory, self.seed, None, nothing);
+            Arc::new(campaign).look_for(kind.clone())
+        };
+        let mut at_await = try_with(checker.clone(), factory);
+        if let Some(found) = at_await.as_mut().filter(|found| found.same.is_some()) {
+            let once = Checker {
+                iterations: 1,
+                ..checker
+            };
+            let in_order = try_with(once, Arc::new(|| Box::new(RoundRobin::new())));
+            found.passes_in_order = in_order.is_some_and(|run| run.passes_whole());
+        }
+        failure.at_await = at_await;
     }
 
     /// Searches for this failure. `None` if a worker could not do its work.
@@ -203,7 +216,16 @@ impl Campaign {
             out_of_time: out_of_time && !all && schedules < self.checker.iterations,
             same: first.map(|index| index + 1),
             other: other.clone().map(|(index, kind)| (index + 1, kind)),
+            passes_in_order: false,
         })
+    }
+}
+
+impl AtAwait {
+    /// Whether nothing failed, and nothing was cut.
+    fn passes_whole(&self) -> bool {
+        let failed = self.same.is_some() || self.other.is_some();
+        self.schedules > 0 && !failed && self.cut == 0 && !self.out_of_time
     }
 }
 

@@ -131,6 +131,7 @@ impl Campaign {
             token: token.clone(),
             explanation: recorded.explanation,
             reproduced: true,
+            again: None,
             at_await: None,
         });
         report
@@ -156,11 +157,14 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     let recorded = campaign.recorded(&world, &found.trace).ok();
     let mut failure = found.failure.clone();
     let mut reproduced = false;
+    let mut other = None;
     if let Some(Outcome::Failed(again)) = recorded.as_ref().map(|recorded| &recorded.outcome) {
         let foreign = matches!(again.kind, FailureKind::Uncontrolled { .. });
         reproduced = discriminant(&again.kind) == discriminant(&failure.kind) || foreign;
         if foreign {
             failure = again.clone();
+        } else if reproduced && again.kind != failure.kind {
+            other = Some(again.kind.clone());
         }
     }
     // A run that was checked twice failed because the second differed: the trace itself passes.
@@ -176,6 +180,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
             .map(|recorded| recorded.explanation)
             .unwrap_or_default(),
         reproduced,
+        again: other,
         at_await: None,
     }
 }
@@ -228,6 +233,7 @@ pub(super) fn lost(
         token: campaign.token(&world, trace, 0),
         explanation,
         reproduced: up_to_it,
+        again: None,
         at_await: None,
     }
 }

@@ -124,6 +124,8 @@ pub struct FailureReport {
     pub explanation: Explanation,
     /// Whether the replay failed in the same way.
     pub reproduced: bool,
+    /// What the replay failed with, where it said something else: what differs is not the schedule.
+    pub again: Option<FailureKind>,
     /// What came of trying granularity `await` as well; for failures at a finer one that were found
     /// by searching, and come from the order of steps. See
     /// [`Checker::await_check`](crate::Checker::await_check).
@@ -151,6 +153,9 @@ pub struct AtAwait {
     pub same: Option<u64>,
     /// The first schedule with another failure, and that failure.
     pub other: Option<(u64, FailureKind)>,
+    /// Whether the one schedule of strategy `round-robin`, which is that of tokio's `current_thread`
+    /// runtime, passes although another one has the same failure.
+    pub passes_in_order: bool,
 }
 
 impl FailureReport {

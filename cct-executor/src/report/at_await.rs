@@ -18,8 +18,14 @@ pub(super) fn at_await_text(failure: &FailureReport, found: &AtAwait) -> String 
             FailureKind::Leaked { .. } => "leaks tasks",
             _ => "fails",
         };
+        let order = if found.passes_in_order {
+            "  (but not with `strategy = \"round-robin\"`, where tasks go on in the order in which they \
+             became ready, as in\n  tokio's `current_thread` runtime)\n"
+        } else {
+            ""
+        };
         return format!(
-            "  {what} at granularity `await` too, in schedule {}: one thread is enough\n",
+            "  {what} at granularity `await` too, in schedule {}: one thread is enough\n{order}",
             grouped(schedule)
         );
     }
@@ -90,6 +96,7 @@ mod tests {
             out_of_time: false,
             same: None,
             other: None,
+            passes_in_order: false,
         }
     }
 
@@ -104,6 +111,7 @@ mod tests {
             token: ReplayToken::new("", &WorldConfig::default(), Trace::default(), 0),
             explanation: Explanation::default(),
             reproduced: true,
+            again: None,
             at_await: None,
         };
         at_await_text(&failure, found)

@@ -36,6 +36,15 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
         );
     }
     foreign_runtime(&mut out, failure);
+    if let Some(again) = &failure.again {
+        let again = again.to_string().replace('\n', "\n  ");
+        let _ = writeln!(
+            out,
+            "  replayed, the same schedule fails otherwise: state that survives from one iteration to \
+             the next takes part,\n  such as a static of the test (or the wall clock, threads, hash \
+             order):\n  {again}"
+        );
+    }
     if let Some(at_await) = &failure.at_await {
         out.push_str(&at_await_text(failure, at_await));
     }

@@ -36,6 +36,26 @@ where
     spawn_blocking_with(f, Options::at(Location::caller()))
 }
 
+/// Runs a closure that may block, as a task of a runtime.
+#[track_caller]
+pub(crate) fn spawn_blocking_on_runtime<F, R>(runtime: u16, f: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let options = Options::at(Location::caller()).on_runtime(runtime);
+    spawn_blocking_with(f, options)
+}
+
+/// A future whose one poll is the closure, which may block.
+pub(crate) fn blocking_body<R>(f: impl FnOnce() -> R) -> impl Future<Output = R> {
+    let mut closure = Some(f);
+    poll_fn(move |_| {
+        let closure = closure.take().expect("cct bug: a closure runs twice");
+        Poll::Ready(allow_blocking(closure))
+    })
+}
+
 #[track_caller]
 pub(super) fn spawn_blocking_with<F, R>(f: F, options: Options) -> JoinHandle<R>
 where
@@ -43,12 +63,7 @@ where
     R: 'static,
 {
     // It waits with wakers of its own.
-    let mut closure = Some(f);
-    let future = poll_fn(move |_| {
-        let closure = closure.take().expect("cct bug: a closure runs twice");
-        Poll::Ready(allow_blocking(closure))
-    });
-    spawn_body(future, local, options, true)
+    spawn_body(blocking_body(f), local, options, true)
 }
 
 /// Runs a closure that may block in the middle of an asynchronous task.
@@ -85,6 +100,15 @@ pub(crate) fn allow_blocking<R>(f: impl FnOnce() -> R) -> R {
             },
             f,
         )
+    })
+}
+
+/// Whether the running code may wait by blocking: it is no asynchronous task, or nothing waits any
+/// more.
+pub(crate) fn may_block() -> bool {
+    WORLD.with(|world| {
+        let running = world.running.get();
+        world.phase.get() != Phase::Running || running.key == NONE || running.may_block
     })
 }
 
@@ -127,15 +151,18 @@ fn in_world<F: Future>(
     let serial = world.serial.get();
     let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
     let mut cx = Context::from_waker(&waker);
+    let budget = world.with(|core, _| core.budget_of_a_poll());
     loop {
         let polled = world.with_running(
             |running| {
                 running.waker = waker.data();
+                running.budget = budget;
                 running.may_block = false;
                 running.untouched = false;
             },
             |now, before| {
                 now.waker = before.waker;
+                now.budget = before.budget;
                 now.may_block = before.may_block;
             },
             || future.as_mut().poll(&mut cx),
@@ -145,7 +172,10 @@ fn in_world<F: Future>(
             Poll::Pending if world.phase.get() == Phase::Closing => {
                 resume_unwind(Box::new(Closing))
             }
-            Poll::Pending => world.park(site),
+            Poll::Pending => {
+                world.wake_deferred();
+                world.park(site);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::error::JoinError;
 use super::id::Id;
 use crate::execution::point::task_resource;
 use crate::execution::world::{Phase, WORLD};
+use crate::raw::shared::Home;
 use crate::raw::task::Share;
 use crate::task::coop;
 use crate::words::{Access, Op, OpKind};
@@ -190,6 +191,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// Can abort a task, without being able to wait for it.
 #[derive(Clone)]
 pub struct AbortHandle {
+    pub(super) home: &'static Home,
     pub(super) serial: u64,
     pub(super) key: u32,
     pub(super) id: Id,
@@ -208,6 +210,10 @@ impl AbortHandle {
 
     pub(super) fn abort_at(&self, site: &'static Location<'static>) {
         let key = self.key;
+        if !self.home.is_here() {
+            // Nothing controls when a foreign thread does this: the world reports it.
+            self.home.post((self.serial, key));
+        }
         self.in_world(|world| {
             let resource = task_resource(key);
             world.sync_point(Op {

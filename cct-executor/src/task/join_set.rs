@@ -365,8 +365,7 @@ impl<T: 'static> JoinSet<T> {
         if self.is_empty() {
             return Poll::Ready(None);
         }
-        self.ended.wait(cx);
-        let Some(number) = self.ended.pop() else {
+        let Some(number) = self.ended.pop_or_wait(cx) else {
             self.handles
                 .values()
                 .for_each(|handle| handle.note_blocked(site));

@@ -5,6 +5,7 @@ use super::spawn::{Options, spawn_local_with};
 use crate::execution::core::NONE;
 use crate::execution::panics;
 use crate::execution::world::{Phase, WORLD, World, expect_world};
+use crate::runtime::Runtime;
 use pin_project_lite::pin_project;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -55,7 +56,7 @@ pub(super) fn current_group() -> u32 {
         }
         world
             .current()
-            .map_or(NONE, |key| world.with(|core, _| core.group_of(key)))
+            .map_or(NONE, |key| world.with(|core, _| core.local_set_of(key)))
     });
     let closing = WORLD.with(|world| world.phase.get() == Phase::Closing);
     assert!(
@@ -144,6 +145,15 @@ impl LocalSet {
                 ..options
             },
         )
+    }
+
+    /// Runs a future on a runtime, together with the set's tasks, until the future is done.
+    ///
+    /// # Panics
+    /// Inside an asynchronous task.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, rt: &Runtime, future: F) -> F::Output {
+        rt.block_on(self.run_until(future))
     }
 
     /// Runs a future together with the set's tasks, until the future is done.

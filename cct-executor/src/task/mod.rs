@@ -19,6 +19,7 @@ mod spawn;
 mod yield_now;
 
 pub use blocking::{block_in_place, spawn_blocking};
+pub(crate) use blocking::{blocking_body, may_block, spawn_blocking_on_runtime};
 pub use builder::Builder;
 pub use cancellable::{Cancellable, cancellable};
 pub use coop::{consume_budget, unconstrained};
@@ -29,7 +30,7 @@ pub use join_set::JoinSet;
 pub use local::LocalKey;
 pub use local_set::{LocalSet, spawn_local};
 pub use spawn::spawn;
-pub(crate) use spawn::spawn_on;
+pub(crate) use spawn::{spawn_on, spawn_on_runtime};
 pub use yield_now::yield_now;
 
 /// Futures and errors of this module that tokio keeps in modules of their own.

@@ -21,6 +21,8 @@ pub(super) struct Options {
     pub(super) group: u32,
     /// Where it lives; where its spawner does, if `None`.
     pub(super) node: Option<NodeId>,
+    /// The runtime it belongs to; where its spawner is, if `None`.
+    pub(super) runtime: Option<u16>,
 }
 
 impl Options {
@@ -30,6 +32,16 @@ impl Options {
             name: None,
             group: NONE,
             node: None,
+            runtime: None,
+        }
+    }
+}
+
+impl Options {
+    pub(super) fn on_runtime(self, runtime: u16) -> Options {
+        Options {
+            runtime: Some(runtime),
+            ..self
         }
     }
 }
@@ -94,6 +106,17 @@ where
     spawn_with(future, options)
 }
 
+/// Spawns onto a runtime.
+#[track_caller]
+pub(crate) fn spawn_on_runtime<F>(runtime: u16, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let options = Options::at(Location::caller()).on_runtime(runtime);
+    spawn_with(future, options)
+}
+
 type Made<T> = (Body, Share<JoinCell<T>>);
 
 /// The body of a future that need not be `Send`.
@@ -134,6 +157,7 @@ pub(super) fn spawn_body<F: Future>(
             return JoinHandle::new(
                 cell,
                 AbortHandle {
+                    home,
                     serial: 0,
                     key: NONE,
                     id,
@@ -148,6 +172,7 @@ pub(super) fn spawn_body<F: Future>(
             name,
             group,
             node,
+            runtime,
         } = options;
         let spawned = world.with(|core, decider| {
             let parent = world.running.get().key;
@@ -159,6 +184,7 @@ pub(super) fn spawn_body<F: Future>(
                     group,
                     blocking,
                     node,
+                    runtime,
                 },
                 body,
                 decider,
@@ -175,7 +201,7 @@ pub(super) fn spawn_body<F: Future>(
                 });
             }
             Err(mut body) => {
-                // Too many tasks, or a node that is down.
+                // Too many tasks, or a node or a runtime that is down.
                 body.cancel();
                 drop(body);
                 if world.with(|core, _| core.end.is_some()) {
@@ -184,6 +210,7 @@ pub(super) fn spawn_body<F: Future>(
                 return JoinHandle::new(
                     cell,
                     AbortHandle {
+                        home,
                         serial: 0,
                         key: NONE,
                         id,
@@ -191,6 +218,14 @@ pub(super) fn spawn_body<F: Future>(
                 );
             }
         }
-        JoinHandle::new(cell, AbortHandle { serial, key, id })
+        JoinHandle::new(
+            cell,
+            AbortHandle {
+                home,
+                serial,
+                key,
+                id,
+            },
+        )
     })
 }

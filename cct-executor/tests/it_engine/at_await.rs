@@ -273,3 +273,25 @@ fn own_strategies_stay_as_they_are() {
     assert_eq!(u64::from(begun.load(SeqCst)), report.iterations);
     assert_ne!(failed(&report).token.trace, Trace::default());
 }
+
+#[test]
+fn what_tokios_order_hides_is_said_to_be_hidden() {
+    // A test that takes for granted that a yield lets every other task run.
+    let hopeful = || async {
+        let done = Arc::new(AtomicU32::new(0));
+        let theirs = done.clone();
+        drop(spawn(async move { theirs.store(1, SeqCst) }));
+        yield_now().await;
+        assert_eq!(done.load(SeqCst), 1);
+    };
+    let report = checker("hopeful").run(hopeful);
+    assert!(at_await(&report).passes_in_order, "{}", report.text());
+    let line = "  (but not with `strategy = \"round-robin\"`";
+    assert!(report.text().contains(line), "{}", report.text());
+    let in_order = checker("hopeful").strategy_text("round-robin").run(hopeful);
+    in_order.assert_passed();
+
+    let report = checker("not in order either").run(|| lossy(Between::Await));
+    assert!(!at_await(&report).passes_in_order, "{}", report.text());
+    assert!(!report.text().contains(line), "{}", report.text());
+}

@@ -362,3 +362,38 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
         );
     }
 }
+
+#[test]
+fn an_abort_by_a_foreign_thread_is_reported() {
+    let report = checker("a thread aborts")
+        .iterations(1)
+        .determinism_check(false)
+        .run(|| async {
+            let task = spawn(std::future::pending::<()>());
+            let handle = task.abort_handle();
+            std::thread::spawn(move || handle.abort()).join().unwrap();
+            let _ = task.await;
+        });
+    let failure = report.failure().expect("nothing controls the thread");
+    assert_eq!(failure.kind.class(), "uncontrolled concurrency");
+}
+
+#[test]
+fn a_failure_that_reads_otherwise_when_replayed_is_not_of_the_schedule_alone() {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let report = checker("a static").iterations(9).run(|| async {
+        let runs = RUNS.fetch_add(1, SeqCst) + 1;
+        yield_now().await;
+        assert_eq!(runs, 0, "counts its runs");
+    });
+    let failure = failed(&report);
+    assert!(failure.reproduced);
+    let again = failure.again.as_ref().expect("another count");
+    assert_ne!(*again, failure.kind);
+    let text = report.text();
+    assert!(text.contains("such as a static of the test"), "{text}");
+
+    let report = checker("the same each time").run(|| async { panic!("always") });
+    assert_eq!(failed(&report).again, None);
+    assert!(!report.text().contains("such as a static"));
+}

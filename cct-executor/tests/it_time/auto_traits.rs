@@ -31,7 +31,7 @@ type Rows = Vec<(&'static str, bool, bool, bool)>;
 
 macro_rules! rows {
     ($subject:ident) => {{
-        use $subject::runtime::{EnterGuard, Handle, TryCurrentError};
+        use $subject::runtime::{EnterGuard, Handle, Runtime, TryCurrentError};
         use $subject::task::futures::TaskLocalFuture;
         use $subject::task::{JoinSet, LocalKey};
         use $subject::time::error::{Elapsed, Error};
@@ -56,6 +56,7 @@ macro_rules! rows {
             TaskLocalFuture<u8, NotSend>,
             Handle,
             EnterGuard<'static>,
+            Runtime,
             TryCurrentError,
         ]
         .into();
@@ -75,6 +76,8 @@ fn handles_are_unwind_safe() {
     fn check<T: UnwindSafe + RefUnwindSafe>() {}
     check::<cct_executor::runtime::Handle>();
     check::<tokio::runtime::Handle>();
+    check::<cct_executor::runtime::Runtime>();
+    check::<tokio::runtime::Runtime>();
 }
 
 both! {

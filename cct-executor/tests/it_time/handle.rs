@@ -1,5 +1,5 @@
 use crate::{checker, panic_text};
-use cct_executor::runtime::{Handle, RuntimeFlavor};
+use cct_executor::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use std::sync::{Arc, Mutex};
 
 both! {
@@ -73,4 +73,55 @@ fn a_handle_dies_with_its_world() {
             }
         })
         .assert_passed();
+}
+
+#[test]
+fn outside_a_world_no_runtime_is_built() {
+    let error = Runtime::new().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+    let text = error.to_string();
+    assert!(text.contains("#[cct_executor::test]"), "{text}");
+}
+
+#[cct_executor::test(iterations = 50)]
+fn a_test_that_is_not_async_may_block() -> Result<(), String> {
+    let runtime = Builder::new_multi_thread().name("theirs").build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    assert_eq!(runtime.handle().name(), Some("theirs"));
+    let task = cct_executor::spawn(async { 1 });
+    assert_eq!(runtime.block_on(task).unwrap(), 1);
+    Ok(())
+}
+
+#[cct_executor::main(flavor = "current_thread", start_paused = true)]
+async fn half_of(number: u32) -> Result<u32, String> {
+    cct_executor::time::advance(std::time::Duration::from_secs(1)).await;
+    let half = cct_executor::spawn(async move { number / 2 }).await;
+    half.map_err(|error| error.to_string())
+}
+
+#[cct_executor::test(iterations = 20)]
+fn a_main_blocks() {
+    assert_eq!(half_of(8), Ok(4));
+}
+
+#[test]
+fn a_runtime_kept_past_its_world_is_harmless() {
+    let left: Arc<Mutex<Option<Runtime>>> = Arc::default();
+    let slot = left.clone();
+    checker("leaves its runtime")
+        .iterations(1)
+        .determinism_check(false)
+        .run(move || {
+            let slot = slot.clone();
+            async move { *slot.lock().unwrap() = Some(Runtime::new().unwrap()) }
+        })
+        .assert_passed();
+    let runtime = left.lock().unwrap().take().expect("a runtime");
+    let text = panic_text(|| runtime.block_on(async {}));
+    assert!(
+        text.starts_with("this handle belongs to another world"),
+        "{text}"
+    );
+    drop(runtime);
 }

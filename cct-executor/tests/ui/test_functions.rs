@@ -1,6 +1,6 @@
 //! Functions that cannot be tests.
 
-#[cct_executor::test]
+#[cct_executor::test(flavor = "local")]
 fn not_async() {}
 
 #[cct_executor::test]

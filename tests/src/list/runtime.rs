@@ -98,6 +98,15 @@ macro_rules! runtime_contracts {
                     a_panic_may_be_caught_around_operations resumed_panics_are_panics
                     nested_local_state_survives;
             }
+            runtimes {
+                any: it_runs_its_root_and_its_tasks one_thread_runs_tasks_in_block_on_only
+                    one_thread_runs_one_thing_at_a_time its_tasks_end_with_it
+                    it_waits_for_its_blocking_closures a_limit_to_waiting
+                    what_is_spawned_belongs_to_its_spawners it_is_entered_and_left
+                    guards_go_in_reverse_order a_task_may_not_wait_for_it a_local_set_runs_on_it
+                    two_threads_drive_one its_root_has_a_budget wakers_of_others_work_in_it
+                    a_replaced_waker_may_run_it its_clock_is_the_tests;
+            }
             select {
                 any: biased_asks_in_order preconditions_switch_branches_off
                     patterns_that_do_not_match_disable nothing_left_panics

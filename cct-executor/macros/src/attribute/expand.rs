@@ -30,7 +30,9 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
     // Named like the test: an identifier that the body could mean otherwise would be captured.
     let mut scenario = name.clone();
     scenario.set_span(name.span().resolved_at(Span::mixed_site()));
-    let passed = if options.local {
+    let passed = if asyncness.is_none() {
+        quote!(|| #crate_path::__private::blocking(#scenario))
+    } else if options.local {
         quote!(|| #crate_path::__private::on_one_thread(#scenario()))
     } else {
         quote!(#scenario)

@@ -1,6 +1,8 @@
 //! `#[cct_executor::test]`: options in `options`, literals in `values`, output in `expand`.
+//! `#[cct_executor::main]` is in `main_fn`.
 
 mod expand;
+pub(crate) mod main_fn;
 mod options;
 mod values;
 
@@ -13,12 +15,16 @@ use syn::{Attribute, ItemFn, Meta, Token};
 /// The test, or every mistake that was found and an empty function in its place.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
-        return not_a_function(item);
+        return not_a_function(item, "only an `async fn` can be a test");
     };
     let options = Options::parse(args);
     let mistakes = [
         check_function(&function).err(),
         options.as_ref().err().cloned(),
+        options
+            .as_ref()
+            .ok()
+            .and_then(|options| check_flavor(&function, options)),
     ];
     let mistakes = mistakes.into_iter().flatten().reduce(|mut all, mistake| {
         all.combine(mistake);
@@ -35,10 +41,10 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// The item is passed on: if it is a function that does not parse, the compiler says it better.
-fn not_a_function(item: TokenStream) -> TokenStream {
+fn not_a_function(item: TokenStream, message: &str) -> TokenStream {
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(other) => {
-            let error = syn::Error::new_spanned(&other, "only an `async fn` can be a test");
+            let error = syn::Error::new_spanned(&other, message);
             let error = error.into_compile_error();
             quote!(#error #other)
         }
@@ -53,12 +59,6 @@ fn check_function(function: &ItemFn) -> syn::Result<()> {
             second,
             "second test attribute is supplied, consider removing or changing the order of your \
              test attributes",
-        ));
-    }
-    if signature.asyncness.is_none() {
-        return Err(syn::Error::new_spanned(
-            signature.fn_token,
-            "the `async` keyword is missing from the function declaration",
         ));
     }
     if !signature.inputs.is_empty() {
@@ -81,6 +81,17 @@ fn check_function(function: &ItemFn) -> syn::Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Where nothing is awaited, no task of a `LocalSet` would run.
+fn check_flavor(function: &ItemFn, options: &Options) -> Option<syn::Error> {
+    let alone = options.local && function.sig.asyncness.is_none();
+    alone.then(|| {
+        syn::Error::new_spanned(
+            function.sig.fn_token,
+            "the `async` keyword is missing from the function declaration: flavor \"local\" needs it",
+        )
+    })
 }
 
 /// `#[test]`, also by its full path in the prelude of core or std.

@@ -186,6 +186,56 @@ impl Options {
     }
 }
 
+/// What a `main` runs on.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum MainFlavor {
+    OneThread,
+    Threads,
+}
+
+/// Checked options of a `main`.
+pub(super) struct MainOptions {
+    /// Where `cct_executor` is, if the user says so.
+    pub(super) crate_path: Option<Path>,
+    pub(super) flavor: MainFlavor,
+    pub(super) start_paused: bool,
+    pub(super) name: Option<String>,
+}
+
+impl MainOptions {
+    pub(super) fn parse(args: TokenStream) -> syn::Result<MainOptions> {
+        let arguments = parse_list(args)?;
+        let mut options = MainOptions {
+            crate_path: None,
+            flavor: MainFlavor::Threads,
+            start_paused: false,
+            name: None,
+        };
+        for argument in &arguments {
+            let value = &argument.value;
+            match value.option.as_str() {
+                "flavor" => {
+                    options.flavor = value.one_of(&[
+                        ("multi_thread", MainFlavor::Threads),
+                        ("current_thread", MainFlavor::OneThread),
+                    ])?;
+                }
+                "start_paused" => options.start_paused = value.boolean()?,
+                "name" => options.name = Some(value.text("a name in quotes")?),
+                "worker_threads" => drop(value.positive(u64::from(u32::MAX))?),
+                "crate" => options.crate_path = Some(value.path()?),
+                other => {
+                    let message = format!(
+                        "option `{other}` is one of tests: a `main` runs inside a test that has it"
+                    );
+                    return Err(syn::Error::new(argument.name.span(), message));
+                }
+            }
+        }
+        conflicts(&arguments).map_or(Ok(options), Err)
+    }
+}
+
 fn plain(method: &'static str, argument: impl quote::ToTokens) -> Call {
     Call {
         method,

@@ -17,6 +17,14 @@ struct State {
     waiter: Option<Waiter>,
 }
 
+impl State {
+    fn pop(&mut self) -> Option<u64> {
+        let number = self.queue.pop_front()?;
+        self.idle.insert(number);
+        Some(number)
+    }
+}
+
 /// The waker of one task of a set.
 struct Member {
     number: u64,
@@ -56,20 +64,21 @@ impl Ended {
         }))
     }
 
-    /// Whom to wake when the next task ends.
-    pub(super) fn wait(&self, cx: &Context<'_>) {
+    /// The task that ended first, as [`pop`](Self::pop), and whom to wake when the next one does. What
+    /// the waker before does when it is dropped comes after this look.
+    pub(super) fn pop_or_wait(&self, cx: &Context<'_>) -> Option<u64> {
         let waiter = Waiter::from_context(cx);
-        let old = self.0.with(|state| state.waiter.replace(waiter));
+        let (old, number) = self.0.with(|state| {
+            let old = state.waiter.replace(waiter);
+            (old, state.pop())
+        });
         drop(old);
+        number
     }
 
     /// The task that ended first. It is idle from now on.
     pub(super) fn pop(&self) -> Option<u64> {
-        self.0.with(|state| {
-            let number = state.queue.pop_front()?;
-            state.idle.insert(number);
-            Some(number)
-        })
+        self.0.with(State::pop)
     }
 
     /// A task was joined.

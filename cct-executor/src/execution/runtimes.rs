@@ -1,0 +1,210 @@
+//! Runtimes that a scenario builds: tasks that end when the runtime is dropped.
+//!
+//! 1. Runtime 0 is the world itself. A task belongs to the runtime that its spawner has entered, or
+//!    else to that of its spawner; blocking closures too.
+//! 2. The tasks of a runtime of one thread are a group (see [`group`](super::group)), driven by
+//!    whoever is inside `block_on`, and not polled while nobody is. A `LocalSet` has a group of its
+//!    own, there too.
+//! 3. What is spawned on a runtime that is shut down is cancelled at once.
+
+use super::core::{Core, NONE, state};
+use super::decider::Decider;
+use std::sync::Arc;
+
+/// A runtime that was built.
+pub(crate) struct RuntimeEntry {
+    pub(crate) name: Option<Arc<str>>,
+    /// Of its tasks, or [`NONE`] if they may run at the same time.
+    group: u32,
+    /// The tasks inside `block_on`, where there is a group; the first one drives it.
+    drivers: Vec<u32>,
+    down: bool,
+    /// The task that waits for the last of the runtime's tasks to end, or [`NONE`].
+    awaited_by: u32,
+}
+
+impl RuntimeEntry {
+    pub(crate) fn has_one_thread(&self) -> bool {
+        self.group != NONE
+    }
+}
+
+/// A task has entered a runtime.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Entered {
+    task: u32,
+    runtime: u16,
+    /// Tells it from others of the same task and runtime.
+    number: u32,
+}
+
+/// The runtimes of a world, but for the world itself.
+#[derive(Default)]
+pub(crate) struct Runtimes {
+    /// Runtimes 1, 2, ...
+    entries: Vec<RuntimeEntry>,
+    entered: Vec<Entered>,
+    /// How often one was entered.
+    entered_before: u32,
+}
+
+impl Runtimes {
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.entered.clear();
+        self.entered_before = 0;
+    }
+
+    /// A runtime that was built; `None` for the world itself.
+    pub(crate) fn entry(&self, runtime: u16) -> Option<&RuntimeEntry> {
+        self.entries.get(usize::from(runtime).checked_sub(1)?)
+    }
+
+    fn entry_mut(&mut self, runtime: u16) -> Option<&mut RuntimeEntry> {
+        self.entries.get_mut(usize::from(runtime).checked_sub(1)?)
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl Core {
+    /// A new runtime. `None` when there are too many.
+    pub(crate) fn add_runtime(&mut self, name: Option<Arc<str>>, one_thread: bool) -> Option<u16> {
+        let runtime = u16::try_from(self.runtimes.entries.len() + 1).ok()?;
+        let group = if one_thread {
+            self.new_runtime_group()
+        } else {
+            NONE
+        };
+        self.runtimes.entries.push(RuntimeEntry {
+            name,
+            group,
+            drivers: Vec::new(),
+            down: false,
+            awaited_by: NONE,
+        });
+        Some(runtime)
+    }
+
+    /// The runtime that a task spawns onto: the world's for no task.
+    #[inline]
+    pub(crate) fn runtime_of(&self, key: u32) -> u16 {
+        if self.runtimes.is_empty() || key == NONE {
+            return 0;
+        }
+        let mut entered = self.runtimes.entered.iter().rev();
+        match entered.find(|entered| entered.task == key) {
+            Some(entered) => entered.runtime,
+            None => self.tasks[self.actions[key as usize].subject as usize].runtime,
+        }
+    }
+
+    /// The group of a new task of a runtime, or that the runtime takes no more tasks.
+    pub(super) fn group_on(&self, runtime: u16) -> Result<u32, ()> {
+        match self.runtimes.entry(runtime) {
+            Some(entry) if entry.down => Err(()),
+            Some(entry) => Ok(entry.group),
+            None => Ok(NONE),
+        }
+    }
+
+    /// A task enters a runtime.
+    pub(crate) fn enter_runtime(&mut self, task: u32, runtime: u16) -> Entered {
+        let entered = Entered {
+            task,
+            runtime,
+            number: self.runtimes.entered_before,
+        };
+        self.runtimes.entered_before += 1;
+        self.runtimes.entered.push(entered);
+        entered
+    }
+
+    /// A task leaves a runtime that it has entered. Returns whether it has entered none since.
+    pub(crate) fn leave_runtime(&mut self, entered: Entered) -> bool {
+        let all = &mut self.runtimes.entered;
+        let mine = |other: &Entered| other.task == entered.task;
+        let in_order = all.iter().rev().find(|other| mine(other)) == Some(&entered);
+        all.retain(|other| *other != entered);
+        in_order
+    }
+
+    /// A task begins a `block_on` of the runtime.
+    pub(crate) fn begin_driving(&mut self, runtime: u16, key: u32) {
+        let Some(entry) = self.runtimes.entry_mut(runtime) else {
+            return;
+        };
+        entry.drivers.push(key);
+        let (group, first) = (entry.group, entry.drivers.len() == 1);
+        if group != NONE && first {
+            self.drive_group(group, key);
+        }
+    }
+
+    /// A task ends its `block_on` of the runtime; another one may drive it from now on.
+    pub(crate) fn end_driving(&mut self, runtime: u16, key: u32) {
+        let Some(entry) = self.runtimes.entry_mut(runtime) else {
+            return;
+        };
+        if let Some(at) = entry.drivers.iter().rposition(|&driver| driver == key) {
+            entry.drivers.remove(at);
+        }
+        let next = entry.drivers.first().copied().unwrap_or(NONE);
+        let group = entry.group;
+        if group != NONE {
+            self.drive_group(group, next);
+        }
+    }
+
+    /// Cancels what the runtime still has, and takes nothing more. Blocking closures that have begun
+    /// go on.
+    pub(crate) fn shut_down(&mut self, runtime: u16, decider: &mut dyn Decider) {
+        let Some(entry) = self.runtimes.entry_mut(runtime) else {
+            return;
+        };
+        entry.down = true;
+        let group = entry.group;
+        if group != NONE {
+            self.disband_group(group);
+        }
+        for key in self.tasks_of_runtime(runtime) {
+            self.abort(key, decider);
+        }
+    }
+
+    /// Whether all tasks of the runtime have ended. If not, the asking task is woken when they have.
+    pub(crate) fn await_runtime(&mut self, runtime: u16, by: u32) -> bool {
+        let empty = self.tasks_of_runtime(runtime).is_empty();
+        if let Some(entry) = self.runtimes.entry_mut(runtime) {
+            entry.awaited_by = if empty { NONE } else { by };
+        }
+        empty
+    }
+
+    /// A task has ended: tells who waits for the runtime's last one.
+    #[cold]
+    pub(super) fn left_runtime(&mut self, key: u32, decider: &mut dyn Decider) {
+        let runtime = self.task(key).runtime;
+        let waiting = self
+            .runtimes
+            .entry(runtime)
+            .map_or(NONE, |entry| entry.awaited_by);
+        if waiting != NONE && self.tasks_of_runtime(runtime).is_empty() {
+            self.wake(waiting, decider);
+        }
+    }
+
+    /// The tasks that end with the runtime. Those of a `LocalSet` end with that.
+    fn tasks_of_runtime(&self, runtime: u16) -> Vec<u32> {
+        let ours = |group: u32| group == NONE || self.groups[group as usize].of_runtime;
+        self.tasks
+            .iter()
+            .filter(|task| task.runtime == runtime && ours(task.group))
+            .map(|task| task.key)
+            .filter(|&key| self.actions[key as usize].state & state::DONE == 0)
+            .collect()
+    }
+}

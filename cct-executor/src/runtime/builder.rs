@@ -1,0 +1,155 @@
+//! How a runtime is to be.
+
+use super::built::Runtime;
+use super::handle::Handle;
+use crate::execution::world::WORLD;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Builds a [`Runtime`] inside a world.
+///
+/// # Differences from tokio
+/// Numbers and names of threads are accepted and without effect: a world has no threads, and as many
+/// tasks and blocking closures are in the middle of something as there are. The hooks of threads and
+/// tasks do not exist.
+#[derive(Debug)]
+pub struct Builder {
+    name: Option<String>,
+    one_thread: bool,
+    start_paused: bool,
+}
+
+impl Builder {
+    fn new(one_thread: bool) -> Builder {
+        Builder {
+            name: None,
+            one_thread,
+            start_paused: false,
+        }
+    }
+
+    /// A runtime of one thread: its tasks run while somebody is in [`Runtime::block_on`], and a poll
+    /// of one is over before another begins.
+    pub fn new_current_thread() -> Builder {
+        Builder::new(true)
+    }
+
+    /// A runtime whose tasks run at any time, and at the same time.
+    pub fn new_multi_thread() -> Builder {
+        Builder::new(false)
+    }
+
+    /// Time, and the network of `cct-net`, are always there.
+    pub fn enable_all(&mut self) -> &mut Self {
+        self
+    }
+
+    /// Time is always there.
+    pub fn enable_time(&mut self) -> &mut Self {
+        self
+    }
+
+    /// The network of `cct-net` is always there.
+    pub fn enable_io(&mut self) -> &mut Self {
+        self
+    }
+
+    /// Without effect.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn worker_threads(&mut self, val: usize) -> &mut Self {
+        assert!(val > 0, "Worker threads cannot be set to 0");
+        self
+    }
+
+    /// Without effect.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn max_blocking_threads(&mut self, val: usize) -> &mut Self {
+        assert!(val > 0, "Max blocking threads cannot be set to 0");
+        self
+    }
+
+    /// Without effect.
+    pub fn thread_name(&mut self, _val: impl Into<String>) -> &mut Self {
+        self
+    }
+
+    /// Without effect.
+    pub fn thread_stack_size(&mut self, _val: usize) -> &mut Self {
+        self
+    }
+
+    /// Without effect.
+    pub fn thread_keep_alive(&mut self, _duration: Duration) -> &mut Self {
+        self
+    }
+
+    /// Without effect: which task is next is the strategy's choice.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn event_interval(&mut self, val: u32) -> &mut Self {
+        assert!(val > 0, "event_interval must be greater than 0");
+        self
+    }
+
+    /// Without effect: which task is next is the strategy's choice.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn global_queue_interval(&mut self, val: u32) -> &mut Self {
+        assert!(val > 0, "global_queue_interval must be greater than 0");
+        self
+    }
+
+    /// What [`Handle::name`] tells.
+    ///
+    /// # Panics
+    /// If it is blank.
+    #[track_caller]
+    pub fn name(&mut self, val: impl Into<String>) -> &mut Self {
+        let val = val.into();
+        assert!(!val.trim().is_empty(), "runtime name shouldn't be empty");
+        self.name = Some(val);
+        self
+    }
+
+    /// Freezes the clock, as [`time::pause`](crate::time::pause) does: that of the whole world, which
+    /// has one.
+    pub fn start_paused(&mut self, start_paused: bool) -> &mut Self {
+        self.start_paused = start_paused;
+        self
+    }
+
+    /// Builds the runtime.
+    ///
+    /// # Errors
+    /// Outside a world ([`io::ErrorKind::Unsupported`]), and beyond 65,535 runtimes.
+    pub fn build(&mut self) -> io::Result<Runtime> {
+        let Ok(world) = Handle::try_current() else {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "there is no world here: a runtime is built inside a scenario. Give the test \
+                 #[cct_executor::test] instead of #[test], without making it async",
+            ));
+        };
+        if self.start_paused {
+            WORLD.with(|world| world.frozen.set(true));
+        }
+        let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
+        let one_thread = self.one_thread;
+        let runtime = WORLD.with(|world| world.with(|core, _| core.add_runtime(name, one_thread)));
+        match runtime {
+            Some(runtime) => Ok(Runtime::of(world.of_runtime(runtime))),
+            None => Err(io::Error::other("a world has at most 65535 runtimes")),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A runtime of the scenario's own making.
+
+use super::builder::Builder;
+use super::handle::{EnterGuard, Handle};
+use crate::execution::world::{Phase, WORLD};
+use crate::task::{JoinHandle, may_block};
+use crate::{shim, time};
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::task::Poll;
+use std::time::Duration;
+
+/// A runtime that a scenario has built. Its tasks end when it is dropped.
+///
+/// # Differences from tokio
+/// It works inside a world only, and shares the world's clock, nodes and network with all others.
+/// It cannot be used from a thread that the test starts: nothing controls that.
+pub struct Runtime {
+    handle: Handle,
+    over: bool,
+}
+
+impl Runtime {
+    pub(super) fn of(handle: Handle) -> Runtime {
+        Runtime {
+            handle,
+            over: false,
+        }
+    }
+
+    /// A runtime whose tasks run at any time.
+    ///
+    /// # Errors
+    /// Outside a world, see [`Builder::build`].
+    pub fn new() -> io::Result<Runtime> {
+        Builder::new_multi_thread().enable_all().build()
+    }
+
+    /// A handle to it.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// As [`Handle::spawn`].
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// As [`Handle::spawn_blocking`].
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, func: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.handle.spawn_blocking(func)
+    }
+
+    /// Runs a future to its end where blocking is allowed: in a test that is no `async fn`, in
+    /// `spawn_blocking`. A runtime of one thread runs its tasks meanwhile.
+    ///
+    /// # Panics
+    /// Inside an asynchronous task, and when the runtime's world has ended.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.handle.assert_may_block();
+        let _driving = Driving::begin(&self.handle);
+        let _entered = self.handle.enter();
+        shim::block_on(future)
+    }
+
+    /// As [`Handle::enter`].
+    #[track_caller]
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.handle.enter()
+    }
+
+    /// Cancels its tasks, and waits so long for its blocking closures.
+    ///
+    /// # Panics
+    /// Inside an asynchronous task, unless the duration is zero.
+    #[track_caller]
+    pub fn shutdown_timeout(mut self, duration: Duration) {
+        self.shut_down(Some(duration));
+    }
+
+    /// Cancels its tasks, and does not wait for them.
+    pub fn shutdown_background(mut self) {
+        self.shut_down(Some(Duration::ZERO));
+    }
+
+    #[track_caller]
+    fn shut_down(&mut self, limit: Option<Duration>) {
+        self.over = true;
+        let runtime = self.handle.runtime();
+        let goes_on = self.handle.is_here()
+            && WORLD.with(|world| {
+                if world.is_running() {
+                    world.with(|core, decider| core.shut_down(runtime, decider));
+                }
+                world.is_running()
+            });
+        if !goes_on || limit == Some(Duration::ZERO) || std::thread::panicking() {
+            return;
+        }
+        assert!(
+            may_block(),
+            "Cannot drop a runtime in a context where blocking is not allowed. This happens when a \
+             runtime is dropped from within an asynchronous context."
+        );
+        let empty = poll_fn(|_| {
+            let empty = WORLD.with(|world| match world.current() {
+                Some(key) if world.phase.get() == Phase::Running => {
+                    world.with(|core, _| core.await_runtime(runtime, key))
+                }
+                _ => true,
+            });
+            if empty {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        match limit {
+            None => shim::block_on(empty),
+            Some(limit) => {
+                let _in_time = shim::block_on(time::timeout(limit, empty));
+            }
+        }
+    }
+}
+
+/// Waits for the tasks to be cancelled and for blocking closures to end.
+///
+/// # Panics
+/// Inside an asynchronous task.
+impl Drop for Runtime {
+    #[track_caller]
+    fn drop(&mut self) {
+        if !self.over {
+            self.shut_down(None);
+        }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("handle", &self.handle)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The running task is in `block_on`, until this is dropped.
+struct Driving<'a> {
+    handle: &'a Handle,
+    task: Option<u32>,
+}
+
+impl Driving<'_> {
+    fn begin(handle: &Handle) -> Driving<'_> {
+        let task = WORLD.with(|world| {
+            let task = world.current().filter(|_| world.is_running())?;
+            world.with(|core, _| core.begin_driving(handle.runtime(), task));
+            Some(task)
+        });
+        Driving { handle, task }
+    }
+}
+
+impl Drop for Driving<'_> {
+    fn drop(&mut self) {
+        let runtime = self.handle.runtime();
+        if let (Some(task), true) = (self.task, self.handle.is_here()) {
+            WORLD.with(|world| {
+                if world.is_live() {
+                    world.with(|core, _| core.end_driving(runtime, task));
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Handles: to the running world, and to the runtimes that a scenario builds.
+
+use crate::execution::runtimes::Entered;
+use crate::execution::world::{Phase, WORLD};
+use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime, spawn_on_runtime};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, MutexGuard};
+
+/// A handle to a world, or to a runtime inside it, as code that spawns from afar keeps one.
+///
+/// # Differences from tokio
+/// It works only on the thread of the iteration that it was made in, until that ends.
+#[derive(Clone)]
+pub struct Handle {
+    serial: u64,
+    /// The runtime; 0 is the world itself.
+    runtime: u16,
+    one_thread: bool,
+    name: Option<Arc<str>>,
+}
+
+/// While it lives, what its task spawns belongs to the handle's runtime. From [`Handle::enter`].
+#[derive(Debug)]
+#[must_use = "Creating and dropping a guard does nothing"]
+pub struct EnterGuard<'a> {
+    _handle: PhantomData<&'a Handle>,
+    _inside: Inside,
+    /// Not `Send` but `Sync`, as in tokio.
+    _not_send: PhantomData<MutexGuard<'static, ()>>,
+}
+
+/// The kind of a runtime.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum RuntimeFlavor {
+    /// All tasks run on one thread.
+    CurrentThread,
+    /// Tasks may run at the same time.
+    MultiThread,
+}
+
+/// Identifies a runtime. A world is alone on its thread, so the worlds have one id in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Id(u64);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Handle {
+    /// The handle of the runtime that the running task belongs to or has entered: of the world, unless
+    /// it has built others.
+    ///
+    /// # Panics
+    /// Outside a world.
+    #[track_caller]
+    pub fn current() -> Handle {
+        match Handle::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The handle of the runtime that the running task belongs to or has entered: of the world, unless
+    /// it has built others.
+    ///
+    /// # Errors
+    /// Outside a world.
+    pub fn try_current() -> Result<Handle, TryCurrentError> {
+        let running = WORLD.with(|world| {
+            (world.phase.get() != Phase::Idle).then(|| {
+                let key = world.running.get().key;
+                let runtime = world.with(|core, _| core.runtime_of(key));
+                (world.serial.get(), runtime)
+            })
+        });
+        let (serial, runtime) = running.ok_or(TryCurrentError(()))?;
+        let world = Handle {
+            serial,
+            runtime: 0,
+            one_thread: false,
+            name: None,
+        };
+        Ok(world.of_runtime(runtime))
+    }
+
+    /// The handle of a runtime of the same world.
+    pub(super) fn of_runtime(&self, runtime: u16) -> Handle {
+        let (one_thread, name) = WORLD.with(|world| {
+            world.with(|core, _| match core.runtimes.entry(runtime) {
+                Some(entry) => (entry.has_one_thread(), entry.name.clone()),
+                None => (false, None),
+            })
+        });
+        Handle {
+            serial: self.serial,
+            runtime,
+            one_thread,
+            name,
+        }
+    }
+
+    /// Its number; 0 is the world itself.
+    pub(super) fn runtime(&self) -> u16 {
+        self.runtime
+    }
+
+    /// Whether its world runs, on this thread.
+    pub(super) fn is_here(&self) -> bool {
+        WORLD.with(|world| world.phase.get() != Phase::Idle && world.serial.get() == self.serial)
+    }
+
+    #[track_caller]
+    pub(super) fn assert_may_block(&self) {
+        self.assert_here();
+        assert!(
+            may_block(),
+            "Cannot start a runtime from within a runtime. This happens because a function (like \
+             `block_on`) attempted to block the current thread while the thread is being used to \
+             drive asynchronous tasks."
+        );
+    }
+
+    /// # Panics
+    /// When the world has ended or runs on another thread.
+    #[track_caller]
+    pub(crate) fn assert_here(&self) {
+        assert!(
+            self.is_here(),
+            "this handle belongs to another world: it works only on the thread of the iteration \
+             that made it, and not after its end"
+        );
+    }
+
+    /// As [`task::spawn`](crate::task::spawn()), onto this runtime. Once that is shut down the future
+    /// is dropped at once.
+    ///
+    /// # Panics
+    /// When the handle's world has ended.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.assert_here();
+        spawn_on_runtime(self.runtime, future)
+    }
+
+    /// As [`task::spawn_blocking`](crate::task::spawn_blocking()), onto this runtime.
+    ///
+    /// # Panics
+    /// When the handle's world has ended.
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, func: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.assert_here();
+        spawn_blocking_on_runtime(self.runtime, func)
+    }
+
+    /// Waits for a future where blocking is allowed, as in `spawn_blocking`. It does not run the tasks
+    /// of a runtime of one thread, as [`Runtime::block_on`](super::Runtime::block_on) does.
+    ///
+    /// # Panics
+    /// Inside an asynchronous task, and when the handle's world has ended.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.assert_may_block();
+        let _entered = self.enter();
+        crate::shim::block_on(future)
+    }
+
+    /// Until the guard is dropped, what the running task spawns belongs to this runtime.
+    ///
+    /// # Panics
+    /// When the handle's world has ended.
+    #[track_caller]
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.assert_here();
+        let entered = WORLD.with(|world| {
+            let task = world.current()?;
+            Some(world.with(|core, _| core.enter_runtime(task, self.runtime)))
+        });
+        EnterGuard {
+            _handle: PhantomData,
+            _inside: Inside {
+                entered,
+                serial: self.serial,
+            },
+            _not_send: PhantomData,
+        }
+    }
+
+    /// How it was built; [`RuntimeFlavor::MultiThread`] for the world, where operations of different
+    /// tasks may interleave.
+    pub fn runtime_flavor(&self) -> RuntimeFlavor {
+        if self.one_thread {
+            RuntimeFlavor::CurrentThread
+        } else {
+            RuntimeFlavor::MultiThread
+        }
+    }
+
+    /// Its id, which no other runtime of the world has.
+    pub fn id(&self) -> Id {
+        Id(u64::from(self.runtime) + 1)
+    }
+
+    /// The name it was built with. Worlds have none.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+/// The task has entered the runtime. Apart from the guard, so that the guard has no destructor of its
+/// own and may outlive the handle's last use, as tokio's may.
+#[derive(Debug)]
+struct Inside {
+    entered: Option<Entered>,
+    serial: u64,
+}
+
+impl Drop for Inside {
+    #[track_caller]
+    fn drop(&mut self) {
+        let Some(entered) = self.entered else {
+            return;
+        };
+        let in_order = WORLD.with(|world| {
+            let here = world.phase.get() != Phase::Idle && world.serial.get() == self.serial;
+            !here || world.with(|core, _| core.leave_runtime(entered))
+        });
+        assert!(
+            in_order || std::thread::panicking(),
+            "`EnterGuard` values dropped out of order. Guards returned by \
+             `tokio::runtime::Handle::enter()` must be dropped in the reverse order as they were \
+             acquired."
+        );
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The serial counts all worlds of the process, so it differs between runs.
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}
+
+/// There is no world here.
+pub struct TryCurrentError(());
+
+impl TryCurrentError {
+    /// Whether the cause is that this thread runs no world: always.
+    pub fn is_missing_context(&self) -> bool {
+        true
+    }
+
+    /// Whether the cause is that this thread is ending: never.
+    pub fn is_thread_local_destroyed(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Debug for TryCurrentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryCurrentError")
+            .field("kind", &format_args!("NoContext"))
+            .finish()
+    }
+}
+
+impl fmt::Display for TryCurrentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "there is no world here: a handle exists only inside a scenario, as in a test with \
+             #[cct_executor::test] or a closure given to Checker::run",
+        )
+    }
+}
+
+impl std::error::Error for TryCurrentError {}

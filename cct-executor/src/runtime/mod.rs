@@ -1,0 +1,28 @@
+//! Runtimes and handles to them, under tokio's names.
+//!
+//! A scenario is a runtime itself, the world's: there is none to build for a test that is an
+//! `async fn`. Code that builds its own, as a synchronous interface to an asynchronous library does,
+//! builds it inside the world. Give its test the attribute and leave out the `async`:
+//!
+//! ```
+//! use cct_executor::{Checker, runtime, task};
+//!
+//! // What `#[cct_executor::test] fn adds() { .. }` does with its body.
+//! let report = Checker::new().iterations(20).run(|| async {
+//!     let body = task::spawn_blocking(|| {
+//!         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+//!         let one = runtime.spawn(async { 1 });
+//!         assert_eq!(runtime.block_on(one).unwrap(), 1);
+//!     });
+//!     body.await.unwrap();
+//! });
+//! report.assert_passed();
+//! ```
+
+mod builder;
+mod built;
+mod handle;
+
+pub use builder::Builder;
+pub use built::Runtime;
+pub use handle::{EnterGuard, Handle, Id, RuntimeFlavor, TryCurrentError};
