@@ -8,7 +8,7 @@ use super::step::step_loop;
 use super::tasks::Spawn;
 use super::waker::TaskWaker;
 use super::world::{Nobody, Phase, Running, WORLD, World};
-use crate::raw::shared::{Entered, Home};
+use crate::raw::shared::{self, Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
 use crate::raw::task::Body;
 use crate::words::explanation::Explanation;
@@ -94,6 +94,11 @@ pub(crate) fn shared_trace() -> Arc<SharedTrace> {
 /// This thread's count of steps in the iteration that runs, for a watchdog.
 pub(crate) fn heartbeat() -> Arc<AtomicU64> {
     prepared(|core| core.heartbeat.clone())
+}
+
+/// Whether some thread that runs no world waits to use what belongs to one.
+pub(crate) fn has_visitors() -> bool {
+    shared::has_visitors()
 }
 
 /// Where this thread leaves its last words before a panic that would abort the process.

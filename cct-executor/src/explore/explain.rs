@@ -132,6 +132,7 @@ impl Campaign {
             explanation: recorded.explanation,
             reproduced: true,
             again: None,
+            threads_wait: false,
             at_await: None,
         });
         report
@@ -181,6 +182,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
             .unwrap_or_default(),
         reproduced,
         again: other,
+        threads_wait: false,
         at_await: None,
     }
 }
@@ -201,6 +203,7 @@ pub(super) fn lost(
     Lost { step, kind }: Lost,
     trace: &Trace,
 ) -> FailureReport {
+    let threads_wait = kind.is_none() && run::has_visitors();
     let limits = Limits {
         steps: step.saturating_sub(1),
         ..world.limits
@@ -234,6 +237,7 @@ pub(super) fn lost(
         explanation,
         reproduced: up_to_it,
         again: None,
+        threads_wait,
         at_await: None,
     }
 }

@@ -126,6 +126,9 @@ pub struct FailureReport {
     pub reproduced: bool,
     /// What the replay failed with, where it said something else: what differs is not the schedule.
     pub again: Option<FailureKind>,
+    /// Whether a thread that the program started waits to use something of a world, where a poll does
+    /// not return.
+    pub threads_wait: bool,
     /// What came of trying granularity `await` as well; for failures at a finer one that were found
     /// by searching, and come from the order of steps. See
     /// [`Checker::await_check`](crate::Checker::await_check).

@@ -15,7 +15,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A wake-up that came from a thread other than the home's: world and action.
@@ -36,6 +36,14 @@ thread_local! {
 
 /// Homes that no thread uses at the moment.
 static FREE: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
+
+/// How many threads wait for a home that is another's.
+static VISITORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether some thread waits to use what belongs to a world that another thread runs.
+pub(crate) fn has_visitors() -> bool {
+    VISITORS.load(Ordering::Relaxed) > 0
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -103,7 +111,9 @@ impl Home {
 
     #[cold]
     fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
+        VISITORS.fetch_add(1, Ordering::Relaxed);
         let _guard = lock(&self.lock);
+        VISITORS.fetch_sub(1, Ordering::Relaxed);
         f()
     }
 }

@@ -112,6 +112,7 @@ mod tests {
             explanation: Explanation::default(),
             reproduced: true,
             again: None,
+            threads_wait: false,
             at_await: None,
         };
         at_await_text(&failure, found)

@@ -76,6 +76,13 @@ fn blocked(out: &mut String, failure: &FailureReport) {
     let FailureKind::Stuck { task: stuck } = &failure.kind else {
         return;
     };
+    if failure.threads_wait {
+        out.push_str(
+            "  a thread that the test started waits to use something of the world, which is not before \
+             this poll returns;\n  if the poll waits for that thread, use spawn_blocking instead of \
+             a thread\n",
+        );
+    }
     let suspended = failure.explanation.tasks.iter();
     let suspended: Vec<&str> = suspended
         .filter(|story| story.state == TaskState::Suspended && story.name != *stuck)

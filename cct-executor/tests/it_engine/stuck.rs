@@ -149,3 +149,25 @@ fn a_lock_of_another_make_is_thought_of() {
         "{text}"
     );
 }
+
+/// A thread of the test's own wants something of the world, and a poll waits for the thread.
+#[test]
+fn a_thread_that_waits_for_the_poll_is_thought_of() {
+    let report = within(20, || {
+        checker("joins a thread")
+            .poll_limit(Duration::from_millis(300))
+            .workers(1)
+            .run(|| async {
+                let (tx, mut rx) = cct_sync::mpsc::channel(1);
+                std::thread::spawn(move || tx.blocking_send(1))
+                    .join()
+                    .unwrap()
+                    .unwrap();
+                assert_eq!(rx.recv().await, Some(1));
+            })
+    });
+    let failure = failed(&report);
+    assert!(matches!(failure.kind, FailureKind::Stuck { .. }));
+    assert!(failure.threads_wait, "{}", report.text());
+    assert!(report.text().contains("use spawn_blocking instead of"));
+}
