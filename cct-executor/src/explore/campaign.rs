@@ -70,6 +70,7 @@ impl Campaign {
     pub(super) fn blank_report(&self) -> Report {
         let mut report = Report::unable(self.checker.name.clone(), String::new());
         report.error = None;
+        report.test = self.checker.test.clone();
         report.strategy = (self.factory)().describe();
         report.seed = self.seed;
         report.planned = self.checker.iterations;
@@ -315,6 +316,7 @@ impl Report {
     pub(super) fn unable(name: String, error: String) -> Report {
         Report {
             name,
+            test: None,
             strategy: String::new(),
             seed: Seed(0),
             planned: 0,

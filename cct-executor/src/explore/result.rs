@@ -14,6 +14,8 @@ use std::time::Duration;
 pub struct Report {
     /// The test's name.
     pub name: String,
+    /// The test as `cargo test` knows it: its path in its crate. `None` where no test is known.
+    pub test: Option<String>,
     /// The strategy with its parameters.
     pub strategy: String,
     /// The run's seed.

@@ -28,7 +28,7 @@ impl TestCase {
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
-        let checker = checker.name(self.name);
+        let checker = checker.name(self.name).test(self.name);
         let settings = match Settings::from_env() {
             Ok(settings) => settings,
             Err(error) => return Report::unable(self.name.to_owned(), error.to_string()),
