@@ -5,9 +5,10 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::explanation::TaskState;
 use cct_executor::words::{FailureKind, Limit};
-use cct_executor::{Checker, Report, always, nondet, select, spawn};
+use cct_executor::{Checker, Granularity, Report, always, nondet, select, spawn};
 use cct_sync::{Mutex, Semaphore};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 async fn one_then_other(one: Arc<Mutex<u8>>, other: Arc<Mutex<u8>>) {
@@ -97,7 +98,7 @@ fn who_can_still_be_set_free_is_no_knot() {
 fn the_task_that_ran_is_not_said_to_wait() {
     let report = checker("broken").run(|| async {
         yield_now().await;
-        always!(nondet::choose(3) < 3 && false, "never true");
+        always!(nondet::choose(3) > 2, "never true");
     });
     let main = &failed(&report).explanation.tasks[0];
     assert_eq!(main.state, TaskState::Running, "{}", report.text());
@@ -161,4 +162,31 @@ fn the_line_to_replay_names_the_test_that_runs() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn at_sync_a_task_may_end_right_before_somebody_looks() {
+    let turned = |granularity| {
+        let turned = Arc::new(AtomicU32::new(0));
+        let count = turned.clone();
+        let report = checker("looks").granularity(granularity).run(move || {
+            let count = count.clone();
+            async move {
+                let handle = spawn(async {});
+                let abort = handle.abort_handle();
+                let looks = [
+                    handle.is_finished(),
+                    handle.is_finished(),
+                    abort.is_finished(),
+                ];
+                assert!(looks.is_sorted(), "what has ended has ended");
+                count.fetch_add(u32::from(!looks[0] && looks[1]), SeqCst);
+                count.fetch_add(u32::from(!looks[1] && looks[2]), SeqCst);
+            }
+        });
+        report.assert_passed();
+        turned.load(SeqCst)
+    };
+    assert_eq!(turned(Granularity::Op), 0);
+    assert!(turned(Granularity::Sync) > 100);
 }
