@@ -43,6 +43,7 @@ impl Campaign {
                 Recorded {
                     outcome: end.outcome,
                     steps: end.steps,
+                    decisions: end.decisions,
                     hash: end.schedule_hash,
                     explanation,
                     last_task,
@@ -103,10 +104,13 @@ impl Campaign {
         let Recorded {
             outcome,
             steps,
+            decisions,
             hash,
             explanation,
             ..
         } = recorded;
+        let whole = token.trace.decisions().len();
+        (report.coverage.steps, report.coverage.schedules) = (steps, 1);
         let failure = match judged(outcome, steps, &explanation) {
             Outcome::Failed(Failure {
                 kind: FailureKind::Nondeterminism { message },
@@ -118,6 +122,14 @@ impl Campaign {
                 return report;
             }
             Outcome::Failed(failure) => failure,
+            Outcome::Passed if decisions < whole as u64 => {
+                report.error = Some(format!(
+                    "the replay ended after {decisions} of {whole} decisions: the program has changed \
+                     since the trace was recorded. Remedy: run the test without the token to find the \
+                     failure anew"
+                ));
+                return report;
+            }
             Outcome::Passed | Outcome::Cut(_) => {
                 let note = if token.ended_like(hash) {
                     ""
@@ -125,8 +137,7 @@ impl Campaign {
                     ", and the program no longer goes through the states it went through then"
                 };
                 report.warnings.push(format!(
-                    "the token was replayed and nothing failed: all {} decisions fit{note}",
-                    token.trace.decisions().len()
+                    "the token was replayed and nothing failed: all {whole} decisions fit{note}"
                 ));
                 return report;
             }
@@ -156,6 +167,7 @@ enum Note {
 struct Recorded {
     outcome: Outcome,
     steps: u64,
+    decisions: u64,
     hash: u64,
     explanation: Explanation,
     last_task: Option<String>,

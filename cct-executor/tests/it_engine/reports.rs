@@ -111,6 +111,18 @@ fn a_token_of_a_program_that_was_repaired_passes_with_a_note() {
             .text()
             .contains("the token was replayed and nothing failed")
     );
+    assert!(report.coverage.steps > 0 && report.coverage.schedules == 1);
+}
+
+#[test]
+fn a_token_of_a_program_that_asks_less_says_so() {
+    let token = lossy_token();
+    let all = token.trace.decisions().len();
+    let report = checker("lossy").replay(token).run(|| async {});
+    let error = report.error().expect("an error");
+    let expected = format!("the replay ended after 0 of {all} decisions: the program has changed");
+    assert!(error.starts_with(&expected), "{error}");
+    assert!(error.contains("Remedy: "), "{error}");
 }
 
 #[test]
