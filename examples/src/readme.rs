@@ -32,11 +32,12 @@ fn the_program_is_that_of_the_lesson() {
 
 #[test]
 fn the_report_is_that_of_a_run() {
-    let report = Checker::new()
+    let mut report = Checker::new()
         .name("examples::lost_update::deposits_add_up")
         .workers(1)
         .use_environment(false)
         .run(deposits_add_up);
+    report.test = Some("lost_update::deposits_add_up".to_owned()); // as the attribute says
     let text = report.text();
     assert_eq!(
         block("text"),
