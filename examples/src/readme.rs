@@ -32,11 +32,12 @@ fn the_program_is_that_of_the_lesson() {
 
 #[test]
 fn the_report_is_that_of_a_run() {
-    let mut report = Checker::new()
+    let report = Checker::new()
         .name("examples::lost_update::deposits_add_up")
         .workers(1)
         .use_environment(false)
         .run(deposits_add_up);
+    let mut report = report; // its token knows in which column the checker stands
     report.test = Some("lost_update::deposits_add_up".to_owned()); // as the attribute says
     let text = report.text();
     assert_eq!(
