@@ -38,7 +38,9 @@ fn the_report_is_that_of_a_run() {
         .use_environment(false)
         .run(deposits_add_up);
     let mut report = report; // its token knows in which column the checker stands
-    report.test = Some("lost_update::deposits_add_up".to_owned()); // as the attribute says
+    // As the attribute has it.
+    report.test = Some("lost_update::deposits_add_up".to_owned());
+    report.heeds_variables = true;
     let text = report.text();
     assert_eq!(
         block("text"),

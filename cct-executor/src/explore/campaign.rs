@@ -71,6 +71,7 @@ impl Campaign {
         let mut report = Report::unable(self.checker.name.clone(), String::new());
         report.error = None;
         report.test = self.checker.test.clone();
+        report.heeds_variables = self.checker.use_environment;
         report.strategy = (self.factory)().describe();
         report.seed = self.seed;
         report.planned = self.checker.iterations;
@@ -317,6 +318,7 @@ impl Report {
         Report {
             name,
             test: None,
+            heeds_variables: false,
             strategy: String::new(),
             seed: Seed(0),
             planned: 0,

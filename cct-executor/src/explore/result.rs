@@ -16,6 +16,8 @@ pub struct Report {
     pub name: String,
     /// The test as `cargo test` knows it: its path in its crate. `None` where no test is known.
     pub test: Option<String>,
+    /// Whether the run heeds variables, `CCT_REPLAY` among them.
+    pub heeds_variables: bool,
     /// The strategy with its parameters.
     pub strategy: String,
     /// The run's seed.

@@ -48,6 +48,7 @@ impl TestCase {
                     .run(scenario.clone());
                 if let Some(failure) = &mut report.failure {
                     failure.origin = Origin::Regression(path.display().to_string());
+                    report.heeds_variables = true;
                     return report;
                 }
                 warnings.extend(report.error.map(|error| stale(path, &error)));

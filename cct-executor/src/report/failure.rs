@@ -289,6 +289,9 @@ fn log(out: &mut String, explanation: &Explanation) {
 /// contain this one's would complain.
 fn replay_line(report: &Report, failure: &FailureReport) -> String {
     let token = failure.token.to_string();
+    if !report.heeds_variables {
+        return format!("`Checker::replay` with the token {token}");
+    }
     let command = match &report.test {
         Some(test) => format!("cargo test {test} -- --exact"),
         None => "and the same command again".to_owned(),

@@ -146,7 +146,7 @@ fn choices_are_shown_with_their_place() {
 fn the_line_to_replay_names_the_test_that_runs() {
     let line_on = |thread: &str| {
         let thread = std::thread::Builder::new().name(thread.to_owned());
-        let run = || checker("of its own").run(|| async { panic!("at once") });
+        let run = || Checker::new().run(|| async { panic!("at once") });
         let report = thread.spawn(run).unwrap().join().unwrap();
         let token = failed(&report).token.to_string();
         (report.text(), format!("replay: CCT_REPLAY={token} "))
@@ -154,6 +154,13 @@ fn the_line_to_replay_names_the_test_that_runs() {
     let (text, begin) = line_on("rooms::a_test"); // as the harness names its threads
     let line = format!("{begin}cargo test rooms::a_test -- --exact\n");
     assert!(text.contains(&line), "{text}");
+    // Whoever heeds no variables needs other means.
+    let report = checker("deaf").run(|| async { panic!("at once") });
+    let line = format!(
+        "replay: `Checker::replay` with the token {}\n",
+        failed(&report).token
+    );
+    assert!(report.text().contains(&line), "{}", report.text());
     // Elsewhere nobody knows which test this is.
     for thread in ["main", "worker 7"] {
         let (text, begin) = line_on(thread);
