@@ -30,3 +30,30 @@ pub(crate) fn handle() {
     is_display::<Id>();
     unwinds::<Handle>();
 }
+
+pub(crate) fn built() {
+    let _: fn() -> std::io::Result<Runtime> = Runtime::new;
+    let _: fn() -> Builder = Builder::new_current_thread;
+    let _: fn() -> Builder = Builder::new_multi_thread;
+    let _ = |builder: &mut Builder| {
+        let builder = builder.enable_all().enable_io().enable_time();
+        let builder = builder.worker_threads(2).max_blocking_threads(2);
+        let builder = builder.thread_name("a name").thread_stack_size(1 << 20);
+        let builder = builder.thread_keep_alive(std::time::Duration::ZERO);
+        let builder = builder.global_queue_interval(31).event_interval(61);
+        is::<std::io::Result<Runtime>>(builder.build());
+        is::<&mut Builder>(builder.start_paused(true));
+    };
+    let _ = |runtime: Runtime| {
+        is::<&Handle>(runtime.handle());
+        is::<EnterGuard<'_>>(runtime.enter());
+        is::<JoinHandle<u8>>(runtime.spawn(async { 1_u8 }));
+        is::<JoinHandle<u8>>(runtime.spawn_blocking(|| 1_u8));
+        is::<u8>(runtime.block_on(async { 1_u8 }));
+        is::<()>(runtime.shutdown_timeout(std::time::Duration::ZERO));
+    };
+    let _ = |runtime: Runtime| is::<()>(runtime.shutdown_background());
+    is_debug::<Runtime>();
+    is_debug::<Builder>();
+    unwinds::<Runtime>();
+}
