@@ -21,11 +21,14 @@ use crate::words::{Access, Op, OpKind, Seed};
 use std::panic::Location;
 use std::task::Poll;
 
+#[track_caller]
 fn draw(count: u32, weights: &[u32], label: &'static str) -> u32 {
-    WORLD.with(|world| world.choose(count, weights, label))
+    let site = Location::caller();
+    WORLD.with(|world| world.choose(count, weights, (label, Some(site))))
 }
 
 /// True or false.
+#[track_caller]
 pub fn boolean() -> bool {
     draw(2, &[], "boolean") == 1
 }

@@ -3,13 +3,17 @@
 pub use crate::macros::maybe_done::{MaybeDone, maybe_done, maybe_ok};
 pub use cct_macros::{join, select, try_join};
 
-use crate::{shim, task::coop};
+use crate::execution::world::WORLD;
+use crate::task::coop;
+use std::panic::Location;
 use std::task::{Context, Poll, ready};
 
 /// The branch that `select!` polls first, drawn anew at every poll.
 #[inline]
+#[track_caller]
 pub fn select_start(branches: u32) -> u32 {
-    shim::choose(branches, "select!")
+    let site = Location::caller();
+    WORLD.with(|world| world.choose(branches, &[], ("select!", Some(site))))
 }
 
 /// Whether the task has budget left. Nothing is spent: the futures of the branches do that.

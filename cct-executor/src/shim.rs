@@ -352,13 +352,13 @@ impl StateShare {
 /// `count`; 0 outside a world.
 #[inline]
 pub fn choose(count: u32, label: &'static str) -> u32 {
-    WORLD.with(|world| world.choose(count, &[], label))
+    WORLD.with(|world| world.choose(count, &[], (label, None)))
 }
 
 /// As [`choose`], in proportion to these weights where the strategy draws at random.
 #[inline]
 pub fn choose_weighted(weights: &[u32], label: &'static str) -> u32 {
-    WORLD.with(|world| world.choose(weights.len() as u32, weights, label))
+    WORLD.with(|world| world.choose(weights.len() as u32, weights, (label, None)))
 }
 
 /// Runs `look`, as no task, on what user code observed so far; `None` outside a world.

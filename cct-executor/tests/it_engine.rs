@@ -19,6 +19,7 @@ mod it_engine {
     mod failures;
     mod foreign;
     mod nodes;
+    mod partial;
     mod reports;
     mod search;
     mod stuck;

@@ -216,6 +216,9 @@ impl<T> Sender<T> {
     }
 
     /// Whether the receiver was closed or dropped.
+    ///
+    /// # Scheduling points
+    /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         let inner = self.inner();
@@ -330,6 +333,9 @@ impl<T> Receiver<T> {
     }
 
     /// Whether there is no message to receive.
+    ///
+    /// # Scheduling points
+    /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         let Some(inner) = &self.inner else {

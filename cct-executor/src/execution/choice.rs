@@ -5,13 +5,17 @@ use super::decider::Decider;
 use super::world::{Phase, World};
 use crate::words::enabled::Values;
 use crate::words::{Decision, DecisionKind, EnabledSet, SchedulingPoint};
+use std::panic::Location;
+
+/// What a choice is about, and where user code asks for it.
+type Label = (&'static str, Option<&'static Location<'static>>);
 
 impl Core {
     fn choose(
         &mut self,
         count: u32,
         weights: &[u32],
-        label: &'static str,
+        (label, site): Label,
         current: u32,
         decider: &mut dyn Decider,
     ) -> u32 {
@@ -38,7 +42,13 @@ impl Core {
                     arity: count,
                 });
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.value(self.point.step, self.point.time_ns, current, label, index);
+                    recorder.value(
+                        self.point.step,
+                        self.point.time_ns,
+                        current,
+                        (label, index),
+                        site,
+                    );
                 }
                 index
             }
@@ -52,7 +62,7 @@ impl Core {
 
 impl World {
     /// Draws a value below `count`. Without a running world, or with one value only, that is 0.
-    pub(crate) fn choose(&self, count: u32, weights: &[u32], label: &'static str) -> u32 {
+    pub(crate) fn choose(&self, count: u32, weights: &[u32], label: Label) -> u32 {
         if !self.is_running() || count < 2 {
             if self.phase.get() == Phase::Closing {
                 self.count_inert();

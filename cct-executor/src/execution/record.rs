@@ -5,7 +5,7 @@ use super::point::resource_task;
 use crate::words::explanation::{
     Explanation, Holder, LogLine, Step, TaskState, TaskStory, Wait, find_cycles,
 };
-use crate::words::{Action, ActionKind, OpKind};
+use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
 
@@ -36,6 +36,8 @@ pub(crate) struct Recorder {
     published: BTreeSet<u32>,
     /// Of the poll that begins, until its first step.
     turn: Turn,
+    /// The task in whose poll the iteration ended.
+    stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
     choices: Option<u32>,
 }
@@ -127,8 +129,8 @@ impl Recorder {
         step: u64,
         time_ns: u64,
         key: u32,
-        label: &'static str,
-        value: u32,
+        (label, value): (&'static str, u32),
+        site: Option<Site>,
     ) {
         let choices = self.choices.take().unwrap_or(1);
         self.steps.push(RawStep {
@@ -137,7 +139,7 @@ impl Recorder {
             key,
             kind: OpKind::User,
             resource: 0,
-            site: None,
+            site,
             value: Some((label, value)),
             note: None,
             choices,
@@ -178,6 +180,11 @@ impl Recorder {
         if self.last == Some(key) {
             self.last = None;
         }
+    }
+
+    /// The iteration is over, in the middle of this task's poll.
+    pub(crate) fn stopped(&mut self, key: u32) {
+        self.stopped = Some(key);
     }
 
     /// Says more about the last step.
@@ -309,6 +316,7 @@ impl Core {
             .map(|a| self.task_name(a.key.0));
         let what = match (&raw.note, raw.value) {
             (Some(note), _) => format!("{} {note}", raw.kind),
+            (None, Some(("choose", value))) => format!("choose = {value}"),
             (None, Some((label, value))) => format!("choose {label} = {value}"),
             (None, None) if raw.turn == Turn::Again => "poll again".to_owned(),
             (None, None) if raw.turn == Turn::Aborted => "drop (aborted)".to_owned(),
@@ -343,6 +351,7 @@ impl Core {
                 resource: self.resource_name(blocked.resource),
                 site: place(blocked.site),
                 holders: self.explain_holders(blocked.resource, recorder),
+                exclusive: self.is_exclusive(blocked.resource),
             })
             .collect();
         TaskStory {
@@ -350,6 +359,7 @@ impl Core {
             name: self.task_name(key),
             spawned_at: place(task.spawn_site),
             state: match enabled {
+                _ if recorder.stopped == Some(key) => TaskState::Running,
                 true if action.state & state::FROZEN != 0 => TaskState::Suspended,
                 true => TaskState::Ready,
                 false => TaskState::Waiting,
@@ -357,6 +367,14 @@ impl Core {
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
             waits,
         }
+    }
+
+    /// Whether only who holds it can give it free.
+    fn is_exclusive(&self, resource: u32) -> bool {
+        let lock = |kind| matches!(kind, ResourceKind::Mutex | ResourceKind::RwLock);
+        let entry = || self.resources.get(resource as usize);
+        resource_task(resource).is_some()
+            || resource != 0 && entry().is_some_and(|entry| lock(entry.kind))
     }
 
     fn explain_holders(&self, resource: u32, recorder: &Recorder) -> Vec<Holder> {

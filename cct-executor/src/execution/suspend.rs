@@ -156,6 +156,11 @@ impl World {
     pub(crate) fn stop_here(&self) {
         let key = self.running.get().key;
         if key != NONE && stack::on_worker() && !std::thread::panicking() {
+            self.with(|core, _| {
+                if let Some(recorder) = &mut core.recorder {
+                    recorder.stopped(key);
+                }
+            });
             let _ = self.switch(key, Next::End);
         }
     }

@@ -70,6 +70,8 @@ impl Campaign {
     pub(super) fn blank_report(&self) -> Report {
         let mut report = Report::unable(self.checker.name.clone(), String::new());
         report.error = None;
+        report.test = self.checker.test.clone();
+        report.heeds_variables = self.checker.use_environment;
         report.strategy = (self.factory)().describe();
         report.seed = self.seed;
         report.planned = self.checker.iterations;
@@ -315,6 +317,8 @@ impl Report {
     pub(super) fn unable(name: String, error: String) -> Report {
         Report {
             name,
+            test: None,
+            heeds_variables: false,
             strategy: String::new(),
             seed: Seed(0),
             planned: 0,

@@ -61,6 +61,8 @@ pub(super) enum Chosen {
 #[must_use = "call run"]
 pub struct Checker {
     pub(super) name: String,
+    /// The test that this is, as `cargo test` knows it.
+    pub(super) test: Option<String>,
     pub(super) place: &'static Location<'static>,
     pub(super) strategy: Chosen,
     pub(super) iterations: u64,
@@ -85,6 +87,20 @@ impl Default for Checker {
     }
 }
 
+/// The test that calls, as the harness of the standard library names its threads.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "reports name the test; nothing is decided by it"
+)]
+fn running_test() -> Option<String> {
+    let thread = std::thread::current();
+    let is_path = |name: &&str| {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+        *name != "main" && name.chars().all(is_word)
+    };
+    thread.name().filter(is_path).map(str::to_owned)
+}
+
 impl Checker {
     /// 1,000 iterations or 10 seconds of wall clock, whichever comes first; the name is the place
     /// of this call, and the seed derives from the name.
@@ -93,6 +109,7 @@ impl Checker {
         let place = Location::caller();
         Checker {
             name: format!("{}:{}", place.file(), place.line()),
+            test: None,
             place,
             strategy: Chosen::Text("portfolio".to_owned()),
             iterations: 1_000,
@@ -289,10 +306,19 @@ impl Checker {
             (main_body(async move { scenario().await }, task), place)
         });
         let name = self.name.clone();
-        match self.prepare(scenario) {
+        let test = self.test.clone().or_else(running_test);
+        match (Checker { test, ..self }).prepare(scenario) {
             Ok(campaign) => campaign.run(),
             Err(error) => Report::unable(name, error),
         }
+    }
+
+    /// The function that this is the test of; its path begins with the crate, of which `cargo test`
+    /// does not speak.
+    pub(super) fn test(mut self, path: &str) -> Self {
+        let (_, path) = path.split_once("::").unwrap_or(("", path));
+        self.test = Some(path.to_owned());
+        self
     }
 
     /// Applies the environment and checks everything.

@@ -2,11 +2,12 @@
 
 use super::campaign::Campaign;
 use super::checker::Isolation;
+use super::explain::judged;
 use super::replay::Replay;
 use super::worker::Watch;
 use crate::execution::run::{self, Finished};
 use crate::words::explanation::{Explanation, Step};
-use crate::words::{Failure, FailureKind, Outcome, Trace, WorldConfig};
+use crate::words::{Failure, FailureKind, IterationEnd, Outcome, Trace, WorldConfig};
 
 /// Which iterations are run twice: the first, and then ever fewer.
 pub(super) fn samples(index: u64) -> bool {
@@ -25,6 +26,37 @@ impl Campaign {
     }
 }
 
+fn replayed(
+    campaign: &Campaign,
+    world: &WorldConfig,
+    trace: &Trace,
+    explain: bool,
+    watch: Watch<'_>,
+) -> (IterationEnd, Explanation) {
+    let run = || {
+        let finished = campaign.again(world, trace, explain);
+        (finished.end, finished.explanation.unwrap_or_default())
+    };
+    match campaign.checker.isolation {
+        Isolation::None => run(),
+        Isolation::Thread => watch.on_fresh_thread(run),
+    }
+}
+
+/// Replays an iteration that a limit has cut, and finds tasks that wait for each other.
+pub(super) fn look_into_cut(
+    campaign: &Campaign,
+    world: &WorldConfig,
+    trace: &Trace,
+    watch: Watch<'_>,
+) -> Option<Failure> {
+    let (end, explanation) = replayed(campaign, world, trace, true, watch);
+    match judged(end.outcome, end.steps, &explanation) {
+        Outcome::Failed(failure) => Some(failure),
+        Outcome::Passed | Outcome::Cut(_) => None,
+    }
+}
+
 /// Replays a passing iteration. A difference is a failure that names where it begins.
 pub(super) fn check(
     campaign: &Campaign,
@@ -33,14 +65,7 @@ pub(super) fn check(
     schedule_hash: u64,
     watch: Watch<'_>,
 ) -> Option<Failure> {
-    let run = |explain| {
-        let finished = campaign.again(world, trace, explain);
-        (finished.end, finished.explanation.unwrap_or_default())
-    };
-    let again = |explain| match campaign.checker.isolation {
-        Isolation::None => run(explain),
-        Isolation::Thread => watch.on_fresh_thread(|| run(explain)),
-    };
+    let again = |explain| replayed(campaign, world, trace, explain, watch);
     let (second, _) = again(false);
     let same =
         second.schedule_hash == schedule_hash && !matches!(second.outcome, Outcome::Failed(_));

@@ -7,6 +7,7 @@ use super::trace_log;
 use super::worker::Found;
 use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Finished};
+use crate::words::explanation::Explanation;
 use crate::words::{
     Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
 };
@@ -41,6 +42,8 @@ impl Campaign {
                 let explanation = explanation.unwrap_or_default();
                 Recorded {
                     outcome: end.outcome,
+                    steps: end.steps,
+                    decisions: end.decisions,
                     hash: end.schedule_hash,
                     explanation,
                     last_task,
@@ -98,7 +101,17 @@ impl Campaign {
                 return report;
             }
         };
-        let failure = match recorded.outcome {
+        let Recorded {
+            outcome,
+            steps,
+            decisions,
+            hash,
+            explanation,
+            ..
+        } = recorded;
+        let whole = token.trace.decisions().len();
+        (report.coverage.steps, report.coverage.schedules) = (steps, 1);
+        let failure = match judged(outcome, steps, &explanation) {
             Outcome::Failed(Failure {
                 kind: FailureKind::Nondeterminism { message },
                 ..
@@ -109,15 +122,22 @@ impl Campaign {
                 return report;
             }
             Outcome::Failed(failure) => failure,
+            Outcome::Passed if decisions < whole as u64 => {
+                report.error = Some(format!(
+                    "the replay ended after {decisions} of {whole} decisions: the program has changed \
+                     since the trace was recorded. Remedy: run the test without the token to find the \
+                     failure anew"
+                ));
+                return report;
+            }
             Outcome::Passed | Outcome::Cut(_) => {
-                let note = if token.ended_like(recorded.hash) {
+                let note = if token.ended_like(hash) {
                     ""
                 } else {
                     ", and the program no longer goes through the states it went through then"
                 };
                 report.warnings.push(format!(
-                    "the token was replayed and nothing failed: all {} decisions fit{note}",
-                    token.trace.decisions().len()
+                    "the token was replayed and nothing failed: all {whole} decisions fit{note}"
                 ));
                 return report;
             }
@@ -129,7 +149,7 @@ impl Campaign {
             strategy: "replay".to_owned(),
             seed: Seed(token.noise.0),
             token: token.clone(),
-            explanation: recorded.explanation,
+            explanation,
             reproduced: true,
             again: None,
             threads_wait: false,
@@ -147,9 +167,26 @@ enum Note {
 
 struct Recorded {
     outcome: Outcome,
+    steps: u64,
+    decisions: u64,
     hash: u64,
-    explanation: crate::words::explanation::Explanation,
+    explanation: Explanation,
     last_task: Option<String>,
+}
+
+/// What an iteration that was cut says nothing of, and whoever replayed it with recording on can
+/// see: some tasks can never go on.
+pub(super) fn judged(outcome: Outcome, steps: u64, explanation: &Explanation) -> Outcome {
+    let Outcome::Cut(limit) = outcome else {
+        return outcome;
+    };
+    match explanation.stuck_together() as u32 {
+        0 => Outcome::Cut(limit),
+        waiting => Outcome::Failed(Failure {
+            kind: FailureKind::PartialDeadlock { waiting, limit },
+            step: steps,
+        }),
+    }
 }
 
 /// Explains a failing iteration.
@@ -159,13 +196,20 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     let mut failure = found.failure.clone();
     let mut reproduced = false;
     let mut other = None;
-    if let Some(Outcome::Failed(again)) = recorded.as_ref().map(|recorded| &recorded.outcome) {
+    let judge = |recorded: &Recorded| {
+        judged(
+            recorded.outcome.clone(),
+            recorded.steps,
+            &recorded.explanation,
+        )
+    };
+    if let Some(Outcome::Failed(again)) = recorded.as_ref().map(judge) {
         let foreign = matches!(again.kind, FailureKind::Uncontrolled { .. });
         reproduced = discriminant(&again.kind) == discriminant(&failure.kind) || foreign;
         if foreign {
-            failure = again.clone();
+            failure = again;
         } else if reproduced && again.kind != failure.kind {
-            other = Some(again.kind.clone());
+            other = Some(again.kind);
         }
     }
     // A run that was checked twice failed because the second differed: the trace itself passes.

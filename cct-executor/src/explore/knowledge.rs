@@ -54,7 +54,10 @@ pub(super) fn write(
     fresh.push(".new");
     std::fs::write(&fresh, encode(test, strategy, pieces))
         .and_then(|()| std::fs::rename(&fresh, path))
-        .map_err(|error| complain(path, error))
+        .map_err(|error| {
+            let path = path.display();
+            format!("what was learnt could not be written to {path}: {error}")
+        })
 }
 
 fn encode(test: &str, strategy: &str, pieces: &[Vec<u8>]) -> Vec<u8> {

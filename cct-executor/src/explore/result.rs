@@ -14,6 +14,10 @@ use std::time::Duration;
 pub struct Report {
     /// The test's name.
     pub name: String,
+    /// The test as `cargo test` knows it: its path in its crate. `None` where no test is known.
+    pub test: Option<String>,
+    /// Whether the run heeds variables, `CCT_REPLAY` among them.
+    pub heeds_variables: bool,
     /// The strategy with its parameters.
     pub strategy: String,
     /// The run's seed.

@@ -28,7 +28,7 @@ impl TestCase {
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
-        let checker = checker.name(self.name);
+        let checker = checker.name(self.name).test(self.name);
         let settings = match Settings::from_env() {
             Ok(settings) => settings,
             Err(error) => return Report::unable(self.name.to_owned(), error.to_string()),
@@ -48,6 +48,7 @@ impl TestCase {
                     .run(scenario.clone());
                 if let Some(failure) = &mut report.failure {
                     failure.origin = Origin::Regression(path.display().to_string());
+                    report.heeds_variables = true;
                     return report;
                 }
                 warnings.extend(report.error.map(|error| stale(path, &error)));

@@ -302,6 +302,10 @@ impl Campaign {
             let world = self.world(index);
             failure = determinism::check(self, &world, trace, end.schedule_hash, watch);
         }
+        let cut = matches!(end.outcome, Outcome::Cut(_)) && determinism::samples(index);
+        if let (None, true, Some(trace)) = (&failure, cut, &trace) {
+            failure = determinism::look_into_cut(self, &self.world(index), trace, watch);
+        }
         done.records.push(Record {
             index,
             steps: end.steps,
@@ -348,9 +352,13 @@ impl Campaign {
             Isolation::None => {
                 run::set_iteration(index);
                 let finished = run::run(&world, driver, &*self.scenario, false);
-                let failed = matches!(finished.end.outcome, Outcome::Failed(_));
-                let check = self.checker.determinism_check && determinism::samples(index);
-                (finished, (failed || check).then(run::last_trace))
+                let sampled = determinism::samples(index);
+                let keep = match finished.end.outcome {
+                    Outcome::Failed(_) => true,
+                    Outcome::Passed => sampled && self.checker.determinism_check,
+                    Outcome::Cut(_) => sampled,
+                };
+                (finished, keep.then(run::last_trace))
             }
             Isolation::Thread => self.on_fresh_thread(index, &world, *driver, harvest, watch),
         }

@@ -15,6 +15,7 @@ pub(super) fn at_await_text(failure: &FailureReport, found: &AtAwait) -> String 
         let what = match &failure.kind {
             // Nothing says that it is the very same.
             FailureKind::Deadlock { .. } => "a deadlock",
+            FailureKind::PartialDeadlock { .. } => "a partial deadlock",
             FailureKind::Leaked { .. } => "leaks tasks",
             _ => "fails",
         };

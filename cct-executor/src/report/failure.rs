@@ -149,6 +149,7 @@ fn task(out: &mut String, story: &TaskStory) {
         TaskState::Ready => "could run".to_owned(),
         TaskState::Suspended => format!("could run, in the middle of a poll: {}", story.last_op),
         TaskState::Waiting => "waits".to_owned(),
+        TaskState::Running => format!("was running; last operation: {}", story.last_op),
     };
     let _ = writeln!(
         out,
@@ -291,19 +292,19 @@ fn log(out: &mut String, explanation: &Explanation) {
     out.push('\n');
 }
 
-/// One line for a shell. The test's name is the last part of its path, which `cargo test` takes
-/// as a filter.
+/// One line for a shell. It names one test: a token fits no other, and those whose names merely
+/// contain this one's would complain.
 fn replay_line(report: &Report, failure: &FailureReport) -> String {
     let token = failure.token.to_string();
-    // `cargo test` matches against the path without the crate's name.
-    let filter = report
-        .name
-        .split_once("::")
-        .map_or(report.name.as_str(), |(_, path)| path);
-    if token.len() > LONG_TOKEN {
-        return format!(
-            "save the next line in a file and run CCT_REPLAY=@FILE cargo test {filter}\n{token}"
-        );
+    if !report.heeds_variables {
+        return format!("`Checker::replay` with the token {token}");
     }
-    format!("CCT_REPLAY={token} cargo test {filter}")
+    let command = match &report.test {
+        Some(test) => format!("cargo test {test} -- --exact"),
+        None => "and the same command again".to_owned(),
+    };
+    if token.len() > LONG_TOKEN {
+        return format!("save the next line in a file and run CCT_REPLAY=@FILE {command}\n{token}");
+    }
+    format!("CCT_REPLAY={token} {command}")
 }

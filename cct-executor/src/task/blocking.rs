@@ -117,6 +117,9 @@ pub(crate) fn may_block() -> bool {
 /// Inside a world the blocking task is suspended until the future is ready. Outside, the thread
 /// is parked.
 ///
+/// # Scheduling points
+/// Those of the future, and one wherever it waits.
+///
 /// # Panics
 /// Inside an asynchronous task, as tokio does.
 #[track_caller]

@@ -34,6 +34,9 @@ impl<'a> Builder<'a> {
 
     /// As [`spawn`](super::spawn()).
     ///
+    /// # Scheduling points
+    /// One after the task exists, at granularity `sync`.
+    ///
     /// # Errors
     /// None in a world; the signature is tokio's.
     #[track_caller]
@@ -46,6 +49,9 @@ impl<'a> Builder<'a> {
     }
 
     /// As [`spawn_local`](super::spawn_local()).
+    ///
+    /// # Scheduling points
+    /// One after the task exists, at granularity `sync`.
     ///
     /// # Errors
     /// None in a world; the signature is tokio's.
@@ -64,6 +70,9 @@ impl<'a> Builder<'a> {
 
     /// As [`LocalSet::spawn_local`].
     ///
+    /// # Scheduling points
+    /// One after the task exists, at granularity `sync`.
+    ///
     /// # Errors
     /// None in a world; the signature is tokio's.
     #[track_caller]
@@ -80,6 +89,9 @@ impl<'a> Builder<'a> {
     }
 
     /// As [`spawn_blocking`](super::spawn_blocking()).
+    ///
+    /// # Scheduling points
+    /// One after the task exists, at granularity `sync`.
     ///
     /// # Errors
     /// None in a world; the signature is tokio's.

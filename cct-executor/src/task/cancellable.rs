@@ -63,7 +63,8 @@ impl Guard {
             let site = self.site;
             self.serial = world.serial.get();
             self.id = world.with(|core, _| core.add_cancel(world.running.get().key, site));
-            world.choose(2, &[7, 1], "cancel before the first poll") == 1
+            let label = ("cancel before the first poll", Some(site));
+            world.choose(2, &[7, 1], label) == 1
         })
     }
 

@@ -46,6 +46,9 @@ fn budget() -> u8 {
 /// returned. Unlimited outside a world.
 ///
 /// Where spurious polls were asked for, it now and then does so although there is budget left.
+///
+/// # Scheduling points
+/// None but that: who gets `Pending` returns it.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     let before = budget();
@@ -72,6 +75,12 @@ pub fn has_budget_remaining() -> bool {
 }
 
 /// Spends one unit of budget, letting others run when it is used up.
+///
+/// # Scheduling points
+/// Where the budget is used up: the poll returns `Pending`.
+///
+/// # Cancel safety
+/// Nothing is lost.
 pub async fn consume_budget() {
     poll_fn(|cx| {
         ready!(poll_proceed(cx)).made_progress();

@@ -45,6 +45,9 @@ impl<T> JoinHandle<T> {
     }
 
     /// Cancels the task: at its next turn its future is dropped instead of polled.
+    ///
+    /// # Scheduling points
+    /// One before it acts, at granularity `sync`.
     #[track_caller]
     pub fn abort(&self) {
         self.task.abort();
@@ -55,7 +58,12 @@ impl<T> JoinHandle<T> {
     }
 
     /// Whether the task has ended.
+    ///
+    /// # Scheduling points
+    /// One before it looks, at granularity `sync`.
+    #[track_caller]
     pub fn is_finished(&self) -> bool {
+        self.task.look(Location::caller());
         self.cell.is_done()
     }
 
@@ -227,10 +235,28 @@ impl AbortHandle {
     }
 
     /// Whether the task has ended.
+    ///
+    /// # Scheduling points
+    /// One before it looks, at granularity `sync`.
+    #[track_caller]
     pub fn is_finished(&self) -> bool {
+        self.look(Location::caller());
         let mut alive = false;
         self.in_world(|world| alive = world.with(|core, _| core.is_alive(self.key)));
         !alive
+    }
+
+    /// The point before somebody looks whether the task has ended.
+    fn look(&self, site: &'static Location<'static>) {
+        let resource = task_resource(self.key);
+        self.in_world(|world| {
+            world.sync_point(Op {
+                kind: OpKind::Get,
+                access: Access::Read,
+                resource,
+                site,
+            });
+        });
     }
 
     /// The task's id.

@@ -89,6 +89,9 @@ impl<T> JoinSet<T> {
     }
 
     /// Aborts all tasks. They stay in the set until they are joined.
+    ///
+    /// # Scheduling points
+    /// One before each, at granularity `sync`.
     #[track_caller]
     pub fn abort_all(&mut self) {
         let site = Location::caller();
@@ -124,6 +127,9 @@ impl<T: 'static> JoinSet<T> {
 
     /// Spawns a task into the set.
     ///
+    /// # Scheduling points
+    /// One after the task exists, at granularity `sync`.
+    ///
     /// # Panics
     /// Outside a world.
     #[track_caller]
@@ -150,6 +156,9 @@ impl<T: 'static> JoinSet<T> {
 
     /// Spawns a task that need not be `Send` onto the current [`LocalSet`] and into this set.
     ///
+    /// # Scheduling points
+    /// One after the task exists, at granularity `sync`.
+    ///
     /// # Panics
     /// Outside a `LocalSet`.
     #[track_caller]
@@ -174,6 +183,9 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Runs a closure that may block as a task of the set.
+    ///
+    /// # Scheduling points
+    /// One after the task exists, at granularity `sync`.
     ///
     /// # Panics
     /// Outside a world.
@@ -230,7 +242,13 @@ impl<T: 'static> JoinSet<T> {
     pub fn join_next_with_id(
         &mut self,
     ) -> impl Future<Output = Option<Result<(Id, T), JoinError>>> + use<'_, T> {
-        let site = Location::caller();
+        self.next_at(Location::caller())
+    }
+
+    fn next_at(
+        &mut self,
+        site: &'static Location<'static>,
+    ) -> impl Future<Output = Option<Result<(Id, T), JoinError>>> + use<'_, T> {
         let mut begun = false;
         poll_fn(move |cx| {
             if !std::mem::replace(&mut begun, true) {
@@ -297,7 +315,7 @@ impl<T: 'static> JoinSet<T> {
             self.handles
                 .values()
                 .for_each(|handle| handle.abort_at(site));
-            while self.join_next().await.is_some() {}
+            while self.next_at(site).await.is_some() {}
         }
     }
 
@@ -309,19 +327,29 @@ impl<T: 'static> JoinSet<T> {
     /// # Panics
     /// When a task panicked, with what it panicked with, or was aborted. The other tasks are
     /// aborted then.
-    pub async fn join_all(mut self) -> Vec<T> {
-        let mut outputs = Vec::with_capacity(self.len());
-        while let Some(result) = self.join_next().await {
-            match result {
-                Ok(output) => outputs.push(output),
-                Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
-                Err(error) => panic!("{error}"),
+    ///
+    /// # Cancel safety
+    /// The tasks that have not ended are aborted, and the outputs of the others are lost.
+    #[track_caller]
+    pub fn join_all(mut self) -> impl Future<Output = Vec<T>> + use<T> {
+        let site = Location::caller();
+        async move {
+            let mut outputs = Vec::with_capacity(self.len());
+            while let Some(result) = self.next_at(site).await {
+                match result {
+                    Ok((_, output)) => outputs.push(output),
+                    Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+                    Err(error) => panic!("{error}"),
+                }
             }
+            outputs
         }
-        outputs
     }
 
     /// The poll of [`join_next`](Self::join_next).
+    ///
+    /// # Scheduling points
+    /// One, at the first poll after a task was taken out.
     ///
     /// # Errors
     /// When the task was aborted or panicked.
@@ -332,6 +360,9 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// The poll of [`join_next_with_id`](Self::join_next_with_id).
+    ///
+    /// # Scheduling points
+    /// One, at the first poll after a task was taken out.
     ///
     /// # Errors
     /// When the task was aborted or panicked.

@@ -158,6 +158,9 @@ impl LocalSet {
 
     /// Runs a future together with the set's tasks, until the future is done.
     ///
+    /// # Scheduling points
+    /// Those of the future.
+    ///
     /// # Cancel safety
     /// That of the future; the set's tasks stay.
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {

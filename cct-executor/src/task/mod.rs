@@ -28,7 +28,7 @@ pub use handle::{AbortHandle, JoinHandle};
 pub use id::{Id, id, try_id};
 pub use join_set::JoinSet;
 pub use local::LocalKey;
-pub use local_set::{LocalSet, spawn_local};
+pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub use spawn::spawn;
 pub(crate) use spawn::{spawn_on, spawn_on_runtime};
 pub use yield_now::yield_now;

@@ -17,6 +17,9 @@ struct YieldNow {
 ///
 /// # Scheduling points
 /// The poll returns `Pending` once; the task is enabled again as soon as it has returned.
+///
+/// # Cancel safety
+/// Nothing is lost.
 #[track_caller]
 pub fn yield_now() -> impl Future<Output = ()> + Send + Sync + Unpin {
     YieldNow {

@@ -108,6 +108,9 @@ impl Interval {
     }
 
     /// The poll of [`tick`](Self::tick).
+    ///
+    /// # Scheduling points
+    /// As there.
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(self.delay.as_mut().poll(cx));
         let due = self.delay.deadline();

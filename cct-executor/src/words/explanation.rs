@@ -60,6 +60,8 @@ pub enum TaskState {
     Suspended,
     /// It waits.
     Waiting,
+    /// It ran, and what it did ended the iteration.
+    Running,
 }
 
 /// One task at the end.
@@ -90,6 +92,8 @@ pub struct Wait {
     pub site: String,
     /// Who holds the resource.
     pub holders: Vec<Holder>,
+    /// Nobody but the holders can end it: it is for a lock, or for a task's end.
+    pub exclusive: bool,
 }
 
 /// Somebody who holds a resource, or the task that is waited for.
@@ -145,6 +149,19 @@ pub fn find_cycles(tasks: &[TaskStory]) -> Vec<Vec<u32>> {
     cycles
 }
 
+impl Explanation {
+    /// How many tasks wait for each other in circles, and for nothing else: no message, no timer and
+    /// no permit of others can set them free.
+    pub fn stuck_together(&self) -> usize {
+        let is_bound = |task: &&TaskStory| matches!(&task.waits[..], [wait] if wait.exclusive);
+        let bound: Vec<TaskStory> = self.tasks.iter().filter(is_bound).cloned().collect();
+        let mut stuck = find_cycles(&bound).concat();
+        stuck.sort_unstable();
+        stuck.dedup();
+        stuck.len()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +186,7 @@ mod tests {
                 resource: None,
                 site: String::new(),
                 holders,
+                exclusive: true,
             }],
         }
     }
@@ -191,5 +209,20 @@ mod tests {
         ready.state = TaskState::Ready;
         let tasks = [waiting(0, &[1]), waiting(1, &[2]), ready];
         assert_eq!(find_cycles(&tasks), Vec::<Vec<u32>>::new());
+    }
+
+    #[test]
+    fn who_also_waits_for_something_else_is_not_stuck() {
+        let mut explanation = Explanation {
+            tasks: vec![waiting(0, &[1]), waiting(1, &[0]), waiting(2, &[0])],
+            ..Explanation::default()
+        };
+        assert_eq!(explanation.stuck_together(), 2);
+        let timer = Wait {
+            exclusive: false,
+            ..waiting(0, &[]).waits.remove(0)
+        };
+        explanation.tasks[1].waits.push(timer);
+        assert_eq!(explanation.stuck_together(), 0);
     }
 }

@@ -56,6 +56,13 @@ pub enum FailureKind {
         /// How many tasks wait.
         waiting: u32,
     },
+    /// Tasks wait for each other, and for nothing else, while others went on until a limit.
+    PartialDeadlock {
+        /// How many tasks wait.
+        waiting: u32,
+        /// What ended the iteration.
+        limit: Limit,
+    },
     /// An `always!` was false.
     Broken {
         /// What should have been true.
@@ -105,6 +112,7 @@ impl FailureKind {
             FailureKind::Panic { .. } => "panic",
             FailureKind::Error { .. } => "error",
             FailureKind::Deadlock { .. } => "deadlock",
+            FailureKind::PartialDeadlock { .. } => "partial deadlock",
             FailureKind::Broken { .. } => "broken invariant",
             FailureKind::Leaked { .. } => "leaked tasks",
             FailureKind::LimitReached(_) => "limit reached",
@@ -136,6 +144,13 @@ impl fmt::Display for FailureKind {
                 write!(
                     f,
                     "deadlock: {waiting} task(s) wait for what will never come"
+                )
+            }
+            FailureKind::PartialDeadlock { waiting, limit } => {
+                write!(
+                    f,
+                    "partial deadlock: {waiting} task(s) wait for each other and for nothing else, while \
+                     others went on until the {limit}"
                 )
             }
             FailureKind::Broken { message, location } => {

@@ -66,7 +66,7 @@ fn a_panic_in_a_destructor_during_another_is_told_before_it_aborts() {
                     "the destructor fails",
                     "the task fails",
                     "fails at granularity `await` too",
-                    "CCT_REPLAY=c1-",
+                    "the token c1-",
                 ] {
                     assert!(told.contains(part), "no `{part}` in: {told}");
                 }

@@ -111,6 +111,18 @@ fn a_token_of_a_program_that_was_repaired_passes_with_a_note() {
             .text()
             .contains("the token was replayed and nothing failed")
     );
+    assert!(report.coverage.steps > 0 && report.coverage.schedules == 1);
+}
+
+#[test]
+fn a_token_of_a_program_that_asks_less_says_so() {
+    let token = lossy_token();
+    let all = token.trace.decisions().len();
+    let report = checker("lossy").replay(token).run(|| async {});
+    let error = report.error().expect("an error");
+    let expected = format!("the replay ended after 0 of {all} decisions: the program has changed");
+    assert!(error.starts_with(&expected), "{error}");
+    assert!(error.contains("Remedy: "), "{error}");
 }
 
 #[test]
@@ -248,9 +260,13 @@ fn the_finest_lines_are_left_out_where_there_are_many() {
     };
     let few = traced(49);
     assert!(few.contains("last 50 of 50 lines traced:"), "{few}");
-    assert!(few.contains("coarse") && few.contains("fine"), "{few}");
+    assert!(few.contains("coarse") && few.contains("line=0"), "{few}");
     let many = traced(50);
     let head = "last 1 of 51 lines traced, without those of level TRACE:";
     assert!(many.contains(head), "{many}");
-    assert!(many.contains("coarse") && !many.contains("fine"), "{many}");
+    assert!(
+        many.contains("DEBUG it_engine::it_engine::reports coarse"),
+        "{many}"
+    );
+    assert!(!many.contains("line=0"), "{many}");
 }

@@ -277,6 +277,13 @@ fn a_table_of_no_use_is_an_error_and_stays() {
         .iterations(1)
         .run(|| async {});
     assert!(report.error().unwrap().contains("`random` learns nothing"));
+
+    let nowhere = TempFile("/no/such/place".into());
+    let warnings = learning("learner", &nowhere).warnings;
+    assert!(
+        warnings[0].starts_with("what was learnt could not be written to /no/such/place: "),
+        "{warnings:?}"
+    );
 }
 
 /// Takes the first choice, and counts what it was asked and what happened unasked.

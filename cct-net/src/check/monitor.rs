@@ -67,6 +67,12 @@ impl Monitor {
 
     /// Leaves the system in peace, faults over and all links whole, until nothing is owed any more.
     ///
+    /// # Scheduling points
+    /// It sleeps a thousandth of its patience at a time.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    ///
     /// # Panics
     /// If something is still owed when patience is over.
     #[track_caller]

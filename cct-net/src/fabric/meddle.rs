@@ -5,6 +5,14 @@ use super::{FlowId, Net, Network, Todo, Verdict, link};
 use cct_executor::node::{self, NodeId};
 use std::time::Duration;
 
+/// What reports call a node.
+pub(crate) fn shown(node: NodeId) -> String {
+    match node::name_of(node).filter(|name| !name.is_empty()) {
+        Some(name) => format!("`{name}`"),
+        None => format!("n{}", node.0),
+    }
+}
+
 impl Network {
     /// The flows between these nodes with something on its way, in the order of their links.
     pub(crate) fn busy(net: &Net, among: &[NodeId]) -> Vec<FlowId> {
@@ -29,11 +37,7 @@ impl Network {
         let Some((label, from, to)) = found else {
             return String::new();
         };
-        let name = |id: NodeId| match node::name_of(id).filter(|name| !name.is_empty()) {
-            Some(name) => format!("`{name}`"),
-            None => format!("n{}", id.0),
-        };
-        format!("{label} {} -> {}", name(from), name(to))
+        format!("{label} {} -> {}", shown(from), shown(to))
     }
 
     /// Does to the first packet of a flow what the verdict says. Returns whether that was possible.

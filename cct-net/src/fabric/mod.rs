@@ -25,6 +25,7 @@ pub use control::{
     set_default_delivery, set_delivery, set_rule, statistics,
 };
 pub use link::{Delivery, Envelope, Latency, Timed, Verdict};
+pub(crate) use meddle::shown;
 pub use stats::Statistics;
 
 use cct_executor::node::NodeId;
@@ -538,6 +539,10 @@ impl ActionSource for Network {
     }
 
     fn snapshot(&self) -> Vec<String> {
-        self.state.with(|state| state.snapshot())
+        let links = self.state.with(|state| state.snapshot());
+        let line = |([from, to], text): ([NodeId; 2], String)| {
+            format!("{} -> {}: {text}", shown(from), shown(to))
+        };
+        links.into_iter().map(line).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::State;
 use super::link::{Link, LinkId};
+use cct_executor::node::NodeId;
 use std::fmt::Write as _;
 
 /// Packets and bytes, of the whole network in one iteration.
@@ -53,7 +54,7 @@ impl State {
     }
 
     /// One line for each link with traffic, or in a state worth knowing.
-    pub(super) fn snapshot(&self) -> Vec<String> {
+    pub(super) fn snapshot(&self) -> Vec<([NodeId; 2], String)> {
         let line = |(_, link): (LinkId, &Link)| {
             let (mut counts, mut waiting) = (link.counts(), 0);
             for flow in link.flows().filter_map(|id| self.tables.get(id)) {
@@ -62,8 +63,8 @@ impl State {
                 waiting += flow.len();
             }
             let mut text = format!(
-                "{} -> {}: {} sent, {} arrived, {} lost, {waiting} on their way",
-                link.from, link.to, counts.sent, counts.arrived, counts.lost
+                "{} sent, {} arrived, {} lost, {waiting} on their way",
+                counts.sent, counts.arrived, counts.lost
             );
             if link.cut {
                 let _ = write!(text, ", cut");
@@ -71,7 +72,7 @@ impl State {
             if link.held {
                 let _ = write!(text, ", held");
             }
-            text
+            ([link.from, link.to], text)
         };
         self.tables.links.iter().map(line).collect()
     }

@@ -9,6 +9,7 @@
 use super::faults::{DiskFault, DiskFaults, FaultState, ODDS, Prospect};
 use super::survive::Chooser;
 use super::tree::Tree;
+use crate::fabric::shown;
 use cct_executor::node::{self, NodeId};
 use cct_executor::nondet;
 use cct_executor::shim::{self, ActionSource, Offer, Resource, Shared, Source, SourceAction};
@@ -248,19 +249,18 @@ impl ActionSource for Disks {
     }
 
     fn snapshot(&self) -> Vec<String> {
-        self.state.with(|state| {
+        let disks: Vec<_> = self.state.with(|state| {
             let lines = state.disks.iter().map(|(&node, disk)| {
                 let under_way = (state.lanes.iter())
                     .filter(|lane| lane.node.0 == node && lane.job.is_some())
                     .count();
-                let name = NodeId(node);
-                format!(
-                    "disk of {name}: {}, {under_way} under way",
-                    disk.tree.summary()
-                )
+                let text = format!("{}, {under_way} under way", disk.tree.summary());
+                (NodeId(node), text)
             });
             lines.collect()
-        })
+        });
+        let line = |(node, text)| format!("disk of {}: {text}", shown(node));
+        disks.into_iter().map(line).collect()
     }
 }
 

@@ -30,7 +30,12 @@ use std::task::ready;
 pub struct File {
     pub(super) handle: Arc<Handle>,
     pub(super) background: Shared<Background>,
+    /// What one read or write passes on at most.
+    pub(super) buffer: usize,
 }
+
+/// What tokio's file hands to the background at a time.
+const BUFFER: usize = 2 * 1024 * 1024;
 
 /// The write that tokio would do on a thread of its pool.
 #[derive(Default)]
@@ -47,6 +52,7 @@ impl File {
         File {
             handle,
             background: Shared::new(Background::default()),
+            buffer: BUFFER,
         }
     }
 
@@ -235,8 +241,26 @@ impl File {
             let alive = |file: &Handle| file.drive.with(|_| ());
             self.operation((OpKind::Get, Access::Read), site, alive)
                 .await?;
-            Ok(File::new(handle))
+            Ok(File {
+                buffer: self.buffer,
+                ..File::new(handle)
+            })
         }
+    }
+
+    /// How many bytes one read or write passes on at most; two mebibytes at first.
+    pub fn max_buf_size(&self) -> usize {
+        self.buffer
+    }
+
+    /// Sets how many bytes one read or write passes on at most.
+    ///
+    /// # Panics
+    /// If that is 0.
+    #[track_caller]
+    pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
+        assert!(max_buf_size > 0, "`max_buf_size` must be greater than 0");
+        self.buffer = max_buf_size;
     }
 
     /// Reads once: what is there from the position on, and fits.

@@ -11,9 +11,6 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// What tokio's file hands to the background at a time.
-const BUFFER: usize = 2 * 1024 * 1024;
-
 /// Identity of a file's writes in the background.
 const WRITES: u64 = 0x7772_6974;
 
@@ -64,7 +61,8 @@ impl File {
         let intent = self.intent(OpKind::Read, Access::Read, site);
         ready!(self.poll_settled(cx, &intent));
         ready!(self.poll_submitted(cx, &intent));
-        Poll::Ready(self.handle.read(buffer))
+        let count = buffer.len().min(self.buffer);
+        Poll::Ready(self.handle.read(&mut buffer[..count]))
     }
 
     pub(super) fn poll_write_at(
@@ -77,7 +75,7 @@ impl File {
         self.take_failure()?;
         ready!(self.poll_background(cx, &intent))?;
         ready!(intent.point());
-        let mut count = bytes.len().min(BUFFER);
+        let mut count = bytes.len().min(self.buffer);
         if self.handle.drive.settings()?.short_writes {
             count = shortened(count, "how much a write takes");
         }

@@ -59,6 +59,7 @@
 //! Read next: `content` (rules 1 and 2), `journal` (rules 4 and 5), `tree`, `disks`.
 
 mod content;
+mod dir_builder;
 pub(crate) mod disks;
 mod errno;
 mod faults;
@@ -77,6 +78,7 @@ mod read_dir;
 mod survive;
 mod tree;
 
+pub use dir_builder::DirBuilder;
 pub use disks::{inject, set_faults, set_faults_on};
 pub use faults::{DiskFault, DiskFaults};
 pub use file::File;

@@ -43,6 +43,14 @@ where
     on_path(what, site, move |drive| drive.tree(act)).await
 }
 
+pub(super) async fn make_dir(path: PathBuf, recursive: bool, site: Site) -> io::Result<()> {
+    let make = move |tree: &mut Tree| match recursive {
+        true => tree.create_dir_all(&path, site),
+        false => tree.create_dir(&path, site),
+    };
+    change(site, make).await
+}
+
 /// Reads a whole file.
 ///
 /// # Scheduling points
@@ -237,8 +245,7 @@ pub fn remove_file(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()
 /// Once polled, it happens, now or later.
 #[track_caller]
 pub fn create_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
-    let (path, site) = (path.as_ref().to_owned(), Location::caller());
-    change(site, move |tree| tree.create_dir(&path, site))
+    make_dir(path.as_ref().to_owned(), false, Location::caller())
 }
 
 /// Makes a directory, and those above it that are missing.
@@ -253,8 +260,7 @@ pub fn create_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>
 /// Nobody sees only some of them, but a crash may leave them so.
 #[track_caller]
 pub fn create_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
-    let (path, site) = (path.as_ref().to_owned(), Location::caller());
-    change(site, move |tree| tree.create_dir_all(&path, site))
+    make_dir(path.as_ref().to_owned(), true, Location::caller())
 }
 
 /// Removes an empty directory.

@@ -62,6 +62,9 @@ impl ReadDir {
     }
 
     /// The next entry; always there at once.
+    ///
+    /// # Scheduling points
+    /// None.
     pub fn poll_next_entry(&mut self, _cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         Poll::Ready(Ok(self.entries.pop_front()))
     }

@@ -9,6 +9,10 @@ impl ActionSource for Hosts {
     /// Hosts offer no actions.
     fn apply(&self, _: u64) {}
 
+    fn snapshot(&self) -> Vec<String> {
+        self.netstat()
+    }
+
     fn node_down(&self, node: NodeId) {
         let silent = network().map_or(CrashStyle::Silent, |net| net.crash_style(node));
         let silent = silent == CrashStyle::Silent;

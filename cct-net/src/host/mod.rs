@@ -9,6 +9,7 @@
 
 mod down;
 pub(crate) mod names;
+mod netstat;
 pub(crate) mod ports;
 
 use crate::stream::conn::{Conn, Names};

@@ -5,6 +5,9 @@ use cct_executor::node::NodeId;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+/// Names listed for somebody who asks for another.
+const SHOWN: usize = 10;
+
 impl State {
     /// Gives a node addresses: of each version its automatic one, or these instead.
     fn set_addresses(&mut self, node: NodeId, addresses: &[IpAddr]) -> Result<(), String> {
@@ -82,12 +85,22 @@ impl Hosts {
         if name == "localhost" {
             return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
         }
-        let known = self
-            .state
-            .with(|state| state.names.keys().cloned().collect::<Vec<_>>().join(", "));
+        let known = self.state.with(|state| {
+            let names = state
+                .names
+                .keys()
+                .take(SHOWN)
+                .map(|name| format!("`{name}`"));
+            let mut known: Vec<String> = names.collect();
+            known.extend((state.names.len() > SHOWN).then(|| "...".to_owned()));
+            match known.is_empty() {
+                true => "none is".to_owned(),
+                false => format!("what is: {}", known.join(", ")),
+            }
+        });
         Err(io::Error::other(format!(
             "failed to look up `{name}`: no node and no entry of the table of names is called so \
-             (there are: {known})"
+             ({known}; `cct_net::node` enters the node that it makes, `dns::insert` other names)"
         )))
     }
 

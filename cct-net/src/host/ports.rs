@@ -166,6 +166,16 @@ impl<S> Ports<S> {
         at(&|binding| binding.ip.is_unspecified() && overlap(binding.ip, addr.ip()))
     }
 
+    /// As [`sockets`](Self::sockets), with the addresses.
+    pub(crate) fn bound(&self) -> impl Iterator<Item = (SocketAddr, &S)> {
+        let bindings = self.by_port.iter();
+        let bindings = bindings.flat_map(|(&port, all)| all.iter().map(move |one| (port, one)));
+        bindings.filter_map(|(port, binding)| {
+            let socket = binding.socket.as_ref()?;
+            Some((SocketAddr::new(binding.ip, port), socket))
+        })
+    }
+
     /// All sockets that something may arrive at, in order of ports.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = &S> {
         let bindings = self.by_port.values().flatten();

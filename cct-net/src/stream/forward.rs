@@ -213,6 +213,39 @@ macro_rules! stream_methods {
             self.end().try_io(interest, f)
         }
 
+        /// Runs `f`, which uses this socket, as soon as the socket is ready for some of `interest`, and again
+        /// whenever it says `WouldBlock`.
+        ///
+        /// # Scheduling points
+        /// One before looking, each time.
+        ///
+        /// # Cancel safety
+        /// As good as `f`, which runs to its end or not at all.
+        ///
+        /// # Errors
+        /// As for [`ready`](Self::ready); what `f` returns.
+        #[track_caller]
+        pub fn async_io<R>(
+            &self,
+            interest: $crate::io::Interest,
+            mut f: impl FnMut() -> ::std::io::Result<R>,
+        ) -> impl Future<Output = ::std::io::Result<R>> {
+            let site = ::std::panic::Location::caller();
+            async move {
+                loop {
+                    ::std::future::poll_fn(|cx| {
+                        let wait = $crate::stream::waiters::Wait::Future;
+                        self.end().poll_ready(cx, interest, wait, site)
+                    })
+                    .await?;
+                    match self.end().try_io(interest, &mut f) {
+                        Err(error) if error.kind() == ::std::io::ErrorKind::WouldBlock => {}
+                        done => return done,
+                    }
+                }
+            }
+        }
+
         /// Takes the error that the connection ended with, if nobody was told yet.
         ///
         /// # Errors

@@ -59,6 +59,14 @@ impl Queue {
 }
 
 impl Listening {
+    /// How many wait to be accepted.
+    pub(crate) fn summary(&self) -> String {
+        self.state.with(|queue| {
+            let (open, backlog) = (queue.open.len(), queue.backlog);
+            format!("{open} of {backlog} wait to be accepted")
+        })
+    }
+
     pub(crate) fn new(
         backlog: u32,
         buffers: Buffers,

@@ -439,6 +439,21 @@ impl State {
         !side.open && !side.closed && !side.gone && !side.orphan
     }
 
+    /// How one end stands, in a few words.
+    pub(crate) fn summary(&self, id: SideId) -> String {
+        let (own, other) = (&self.sides[id], &self.sides[1 - id]);
+        let state = match (own.fin_queued, own.fin_arrived) {
+            _ if own.closed => "is over",
+            _ if !own.open => "is being opened",
+            (false, false) => "is open",
+            (true, false) => "writes no more",
+            (false, true) => "will be sent no more",
+            (true, true) => "is closed",
+        };
+        let (unread, unsent) = (other.arrived, own.flying_or_waiting());
+        format!("{state}, {unread} bytes to read, {unsent} on their way")
+    }
+
     pub(crate) fn take_error(&mut self, id: SideId) -> Option<ErrorKind> {
         self.sides[id].error.take()
     }

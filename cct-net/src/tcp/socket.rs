@@ -192,6 +192,14 @@ impl TcpSocket {
         Ok(self.config().settings.nodelay)
     }
 
+    /// Takes an error that nobody was told yet. There is none before it connects.
+    ///
+    /// # Errors
+    /// None.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        Ok(None)
+    }
+
     /// The address it is bound to; all addresses and port 0 before.
     ///
     /// # Errors

@@ -109,6 +109,36 @@ impl UdpSocket {
         poll_fn(move |cx| self.poll_sender(cx, Wait::Future, site))
     }
 
+    /// Runs `f`, which uses this socket, as soon as the socket is ready for some of `interest`, and again
+    /// whenever it says `WouldBlock`.
+    ///
+    /// # Scheduling points
+    /// One before looking, each time.
+    ///
+    /// # Cancel safety
+    /// As good as `f`, which runs to its end or not at all.
+    ///
+    /// # Errors
+    /// As for [`ready`](Self::ready); what `f` returns.
+    #[track_caller]
+    pub fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> impl Future<Output = io::Result<R>> {
+        let site = Location::caller();
+        async move {
+            loop {
+                std::future::poll_fn(|cx| self.inner.poll_ready(cx, interest, Wait::Future, site))
+                    .await?;
+                match self.inner.try_io(interest, &mut f) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    done => return done,
+                }
+            }
+        }
+    }
+
     /// As [`peek_sender`](Self::peek_sender), for hand-written futures: of several tasks the last
     /// one that polled is woken.
     ///

@@ -72,6 +72,12 @@ impl State {
 }
 
 impl Inner {
+    /// How many datagrams wait to be received.
+    pub(crate) fn summary(&self) -> String {
+        let waiting = self.state.with(|state| state.queue.len());
+        format!("{waiting} datagrams to receive")
+    }
+
     pub(super) fn new(
         local: SocketAddr,
         node: NodeId,

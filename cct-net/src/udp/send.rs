@@ -6,7 +6,7 @@ use crate::fabric::{Arrival, FlowId, Network, network};
 use crate::host::Hosts;
 use bytes::Bytes;
 use cct_executor::node::NodeId;
-use cct_executor::nondet;
+use cct_executor::shim;
 use cct_executor::words::fingerprint::mix2;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -144,9 +144,9 @@ fn is_broadcast(ip: IpAddr) -> bool {
 fn fate(loss: bool, duplication: bool) -> u32 {
     match (loss, duplication) {
         (false, false) => 1,
-        (true, false) => 1 - u32::from(nondet::boolean()),
-        (false, true) => 1 + u32::from(nondet::boolean()),
-        (true, true) => [1, 0, 2][nondet::choose(3) as usize],
+        (true, false) => 1 - shim::choose(2, "whether the datagram is lost"),
+        (false, true) => 1 + shim::choose(2, "whether the datagram arrives twice"),
+        (true, true) => [1, 0, 2][shim::choose(3, "how often the datagram arrives") as usize],
     }
 }
 

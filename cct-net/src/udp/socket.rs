@@ -77,6 +77,9 @@ impl UdpSocket {
     /// # Scheduling points
     /// One when a name is looked up.
     ///
+    /// # Cancel safety
+    /// It has the address, or is as before.
+    ///
     /// # Errors
     /// `HostUnreachable` when no node has the address.
     #[track_caller]

@@ -96,6 +96,36 @@ impl UnixDatagram {
         }
     }
 
+    /// Runs `f`, which uses this socket, as soon as the socket is ready for some of `interest`, and again
+    /// whenever it says `WouldBlock`.
+    ///
+    /// # Scheduling points
+    /// One before looking, each time.
+    ///
+    /// # Cancel safety
+    /// As good as `f`, which runs to its end or not at all.
+    ///
+    /// # Errors
+    /// As for [`ready`](Self::ready); what `f` returns.
+    #[track_caller]
+    pub fn async_io<R>(
+        &self,
+        interest: Interest,
+        mut f: impl FnMut() -> io::Result<R>,
+    ) -> impl Future<Output = io::Result<R>> {
+        let site = Location::caller();
+        async move {
+            loop {
+                std::future::poll_fn(|cx| self.poll_ready(cx, interest, Wait::Future, site))
+                    .await?;
+                match self.try_io(interest, &mut f) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    done => return done,
+                }
+            }
+        }
+    }
+
     /// Runs `f`, which uses this socket, if the socket is ready for some of `interest`.
     ///
     /// # Errors

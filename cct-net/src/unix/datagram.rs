@@ -356,7 +356,7 @@ impl UnixDatagram {
         poll_fn(move |cx| self.poll_ready(cx, interest, Wait::Future, site))
     }
 
-    fn poll_ready(
+    pub(super) fn poll_ready(
         &self,
         cx: &mut Context<'_>,
         interest: Interest,

@@ -145,6 +145,14 @@ pub(crate) async fn directories(root: PathBuf, log: &mut Vec<String>) {
         fs::create_dir_all(at("e/f/g")).await,
         fs::create_dir_all(at("e/f/g")).await
     );
+    let mut builder = fs::DirBuilder::new();
+    note!(
+        log,
+        builder.create(at("built/deep")).await,
+        builder.recursive(true).create(at("built/deep")).await,
+        builder.create(at("built/deep")).await,
+        builder.recursive(false).create(at("built/deep")).await
+    );
     note!(
         log,
         fs::write(at("file"), "x").await,
@@ -333,6 +341,18 @@ pub(crate) async fn reading_and_writing(root: PathBuf, log: &mut Vec<String>) {
         file.write_all(b"hello world").await,
         file.seek(SeekFrom::Start(6)).await
     );
+    file.set_max_buf_size(4);
+    let mut clone = file.try_clone().await.unwrap();
+    note!(
+        log,
+        clone.read(&mut [0; 9]).await,
+        clone.seek(SeekFrom::Start(0)).await,
+        clone.write(b"hello ").await,
+        clone.flush().await
+    );
+    log.push(format!("{} {}", file.max_buf_size(), clone.max_buf_size()));
+    file.set_max_buf_size(1 << 20);
+    file.seek(SeekFrom::Start(6)).await.unwrap();
     let mut five = [0; 5];
     note!(
         log,

@@ -41,7 +41,11 @@ fn names_and_addresses_of_nobody_are_named() {
         let error = TcpStream::connect("nobody:80").await.unwrap_err();
         assert!(error.to_string().contains("nobody"), "{error}");
         let error = lookup_host("nobody:80").await.err().unwrap();
-        assert!(error.to_string().contains("nobody"), "{error}");
+        assert!(error.to_string().contains("`nobody`"), "{error}");
+        assert!(
+            error.to_string().contains("(none is; `cct_net::node`"),
+            "{error}"
+        );
         let error = TcpStream::connect("10.77.0.1:80").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::HostUnreachable);
         assert!(error.to_string().contains("10.77.0.1"), "{error}");
@@ -54,6 +58,11 @@ fn names_and_addresses_of_nobody_are_named() {
         assert_eq!(begin.elapsed(), Duration::ZERO);
         // A node without a listener refuses at once.
         idle("somebody");
+        let error = lookup_host("nobody:80").await.err().unwrap();
+        assert!(
+            error.to_string().contains("(what is: `somebody`; "),
+            "{error}"
+        );
         let refused = timeout(Duration::from_secs(1), TcpStream::connect("somebody:80"));
         let error = refused.await.unwrap().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);

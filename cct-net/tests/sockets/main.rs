@@ -3,5 +3,6 @@
 mod contracts;
 mod faults;
 mod locked;
+mod netstat;
 mod repeat;
 mod worlds;

@@ -233,3 +233,51 @@ pub(crate) async fn datagrams(log: Log) {
     one.writable().await.unwrap();
     log.result("room", one.try_send(b"x"));
 }
+
+pub(crate) async fn again_until_it_works(log: Log) {
+    let (mut client, server) = connected().await;
+    let sender = rt::spawn(async move {
+        rt::pause().await;
+        rt::write_all(&mut client, b"ping").await.unwrap();
+        client
+    });
+    let mut buf = [0; 8];
+    let read = server.async_io(Interest::READABLE, || server.try_read(&mut buf));
+    log.result("stream", read.await);
+    let odd = server.async_io(Interest::WRITABLE, || {
+        io::Result::<u8>::Err(ErrorKind::Other.into())
+    });
+    log.result("its own error", odd.await);
+    let nothing = server.async_io(Interest::READABLE, || server.try_read(&mut buf));
+    log.note(format!("nothing {}", at_once(nothing).await));
+    drop(sender.await.unwrap());
+    let end = server.async_io(Interest::READABLE, || server.try_read(&mut buf));
+    log.result("end", end.await);
+
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    let received = async {
+        socket
+            .async_io(Interest::READABLE, || socket.try_recv(&mut buf))
+            .await
+    };
+    let sent = async {
+        rt::pause().await;
+        socket.send_to(b"a datagram", address).await
+    };
+    let (received, sent) = futures::join!(received, sent);
+    log.result("received", received);
+    log.result("sent", sent);
+
+    let (one, other) = UnixDatagram::pair().unwrap();
+    let sent = one.async_io(Interest::WRITABLE, || one.try_send(b"word"));
+    log.result("sent", sent.await);
+    let received = other.async_io(Interest::READABLE, || other.try_recv(&mut buf));
+    log.result("received", received.await);
+
+    let (one, other) = UnixStream::pair().unwrap();
+    let written = one.async_io(Interest::WRITABLE, || one.try_write(b"word"));
+    log.result("written", written.await);
+    let read = other.async_io(Interest::READABLE, || other.try_read(&mut buf));
+    log.result("read", read.await);
+}

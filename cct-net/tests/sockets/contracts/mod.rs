@@ -113,6 +113,6 @@ contracts! {
     udp: echo connected unreachable truncated peeking nothing_there forbidden_broadcast
         growing_buffers senders settings;
     known: reading peeking writing closed_while_full half_written own_operations udp udp_error
-        budget datagrams;
+        budget datagrams again_until_it_works;
     unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers;
 }

@@ -1,0 +1,77 @@
+//! What a report of a failure says of sockets.
+
+use cct_executor::{Checker, time::sleep};
+use cct_net::{TcpListener, TcpStream, UdpSocket, node};
+use futures::io::AsyncWriteExt;
+use std::future::pending;
+use std::time::Duration;
+
+#[test]
+fn a_report_lists_who_listens_who_is_connected_and_what_waits() {
+    let checker = Checker::new().name("netstat").use_environment(false);
+    let report = checker.iterations(1).run(|| async {
+        node("db").start(|| async {
+            let listener = TcpListener::bind("0.0.0.0:5432").await.unwrap();
+            let accepted = listener.accept().await.unwrap();
+            let socket = UdpSocket::bind("0.0.0.0:53").await.unwrap();
+            pending::<()>().await;
+            drop((listener, accepted, socket));
+        });
+        node("app").start(|| async {
+            sleep(Duration::from_secs(1)).await;
+            let mut first = TcpStream::connect("db:5432").await.unwrap();
+            first.write_all(b"hello").await.unwrap();
+            let second = TcpStream::connect("db:5432").await.unwrap();
+            let socket = UdpSocket::bind("0.0.0.0:0").await.unwrap();
+            socket.send_to(b"who is there?", "db:53").await.unwrap();
+            first.close().await.unwrap();
+            pending::<()>().await;
+            drop((first, second));
+        });
+        sleep(Duration::from_secs(2)).await;
+        panic!("look");
+    });
+    let snapshot = &report.failure().expect("it panics").explanation.snapshot;
+    let has = |line: &str| {
+        assert!(
+            snapshot.iter().any(|l| l == line),
+            "{line}: {}",
+            report.text()
+        );
+    };
+    has("`db`: tcp 0.0.0.0:5432 listens, 1 of 1024 wait to be accepted");
+    has(
+        "`db`: tcp 10.0.0.1:5432 - 10.0.0.2:32768 will be sent no more, 5 bytes to read, 0 on their way",
+    );
+    has("`db`: tcp 10.0.0.1:5432 - 10.0.0.2:32769 is open, 0 bytes to read, 0 on their way");
+    has(
+        "`app`: tcp 10.0.0.2:32768 - 10.0.0.1:5432 writes no more, 0 bytes to read, 0 on their way",
+    );
+    has("`db`: udp 0.0.0.0:53, 1 datagrams to receive");
+    assert!(report.text().contains("network and disks at the end:"));
+}
+
+#[test]
+fn of_many_sockets_a_report_lists_some() {
+    let checker = Checker::new().name("many").use_environment(false);
+    let report = checker.iterations(1).run(|| async {
+        for number in 0..5 {
+            node(format!("n-{number}")).start(move || async move {
+                let binds = (1..=number * 3).map(|port| UdpSocket::bind(("0.0.0.0", port)));
+                let bound = futures::future::join_all(binds).await;
+                pending::<()>().await;
+                drop(bound);
+            });
+        }
+        sleep(Duration::from_secs(1)).await;
+        panic!("look");
+    });
+    let snapshot = &report.failure().expect("it panics").explanation.snapshot;
+    let sockets: Vec<&String> = snapshot.iter().filter(|l| l.contains(": udp")).collect();
+    assert_eq!(sockets.len(), 3 + 6 + 6 + 5, "{}", report.text());
+    assert!(
+        snapshot.iter().any(|line| line == "and 10 more sockets"),
+        "{}",
+        report.text()
+    );
+}
