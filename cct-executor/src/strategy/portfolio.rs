@@ -472,6 +472,23 @@ mod tests {
         assert_eq!(runs.count(), 2);
     }
 
+    /// Two tasks poll for each other's flags. `ql`, `pct` and `pos` alone go round for long.
+    #[test]
+    fn long_iterations_end_at_random() {
+        let ping = (0..10).flat_map(|i| [Do::SpinUntil(2 * i), Do::Raise(2 * i + 1)]);
+        let pong = (0..10).flat_map(|i| [Do::Raise(2 * i), Do::SpinUntil(2 * i + 1)]);
+        let mut toy = Toy::new(vec![ping.collect(), pong.collect()]);
+        toy.limit = 100_000;
+        let mut portfolio = Portfolio::new();
+        let runs = (0..200).map(|index| toy.run(&mut portfolio, Seed(65), index));
+        let lengths: Vec<u64> = runs.skip(1).map(|run| run.decisions).collect();
+        // Each member's first turn may come before it is known what is usual.
+        let long = lengths.iter().skip(USUAL.len());
+        let longest = long.clone().max().copied();
+        assert!(longest < Some(2 * HEAD_MIN), "{longest:?} decisions");
+        assert!(long.filter(|&&length| length > HEAD_MIN).count() > 0);
+    }
+
     #[test]
     fn members_are_named_as_strategies() {
         let error = Portfolio::of(["random", "pct:d=0"]).err().unwrap();
