@@ -129,6 +129,7 @@ pub(crate) const ALL: &[&Subject] = &[
     &small::REORDER_5,
     &small::REORDER_10,
     &small::REORDER_100,
+    &small::REORDER_100_AT_ONCE,
     &small::STRING_BUFFER,
     &small::TOKEN_RING,
     &small::TWO_STAGE,
