@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Options of `bugs`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// ql2, ql1, ql4, ndn, pct3, fse, rl, cubes or rl6
+    /// ql2, ql1, ql4, ndn, pct3, fse, rl, cubes, rl6 or small
     #[arg(long)]
     table: String,
     /// Subjects whose names contain this; may be given several times

@@ -192,6 +192,22 @@ pub(super) const TABLES: &[Table] = &[
         trials: 10,
         iterations: 10_000,
     },
+    Table {
+        name: "small",
+        title: "SCTBench and ConVul, as tasks: schedules until the bug (median)",
+        metric: Metric::Schedules,
+        columns: &[
+            MODERN[6],
+            ("Rand", "random"),
+            MODERN[0],
+            MODERN[1],
+            MODERN[3],
+            MODERN[2],
+            ("QL", QL_D),
+        ],
+        trials: 20,
+        iterations: 10_000,
+    },
 ];
 
 /// The table of this name.

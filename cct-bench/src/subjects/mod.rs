@@ -21,6 +21,7 @@ mod raft;
 mod rl;
 mod safestack;
 mod services;
+mod small;
 mod threads;
 mod wsq;
 
@@ -124,6 +125,19 @@ pub(crate) const ALL: &[&Subject] = &[
     &order::BARNES,
     &order::PBZIP2,
     &order::DRYAD,
+    &small::BLUETOOTH,
+    &small::REORDER_5,
+    &small::REORDER_10,
+    &small::REORDER_100,
+    &small::REORDER_100_AT_ONCE,
+    &small::STRING_BUFFER,
+    &small::TOKEN_RING,
+    &small::TWO_STAGE,
+    &small::TWO_STAGE_100,
+    &small::WRONG_LOCK,
+    &small::KEYRING,
+    &small::NETLINK_DUMP,
+    &small::SEQ_PORT,
 ];
 
 /// The body of one iteration.
@@ -144,7 +158,7 @@ pub(crate) enum Standing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Published {
     /// The table of ours it stands beside: `ql2`, `ql1`, `ql4`, `ndn`, `pct3`, `fse`, `rl`,
-    /// `rl6`.
+    /// `rl6`, `small`.
     pub(crate) table: &'static str,
     /// The column: a strategy as the paper names it, `bound`...
     pub(crate) column: &'static str,

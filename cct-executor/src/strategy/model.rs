@@ -97,7 +97,7 @@ struct World<'a> {
     locked: [bool; 4],
     /// Locks, and tasks that were picked while they were held.
     waiting: Vec<(usize, u32)>,
-    raised: [bool; 4],
+    raised: [bool; 20],
     current: Option<u32>,
     can_continue: bool,
     yielded: bool,
@@ -187,7 +187,7 @@ impl<'a> World<'a> {
             spawned,
             locked: [false; 4],
             waiting: Vec::new(),
-            raised: [false; 4],
+            raised: [false; 20],
             current: None,
             can_continue: false,
             yielded: false,

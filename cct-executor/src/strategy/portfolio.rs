@@ -6,13 +6,20 @@
 //!
 //! Guarantee: of `m` members each gets at least 3 of any `10 m` consecutive iterations of a lane,
 //! up to rounding, and so finds what it would find alone with at most about
-//! `10 m / 3` times as many iterations. The first `m` iterations of a run see each member once.
+//! `10 m / 3` times as many iterations, as far as it finds it before the tail (see below). The first
+//! `m` iterations of a run see each member once.
 //!
 //! How: the first turns go round. Then a member's share is a floor of 3/10 of the
 //! budget, divided equally, plus 7/10 in proportion to the new abstract states per decision that it
 //! has found lately. Turns are dealt out by credit: each member is credited its share at every
 //! turn, the one with most credit has the turn and pays for it. A state is new if no member of the
 //! lane has been asked in it before.
+//!
+//! A member may be unfair: two tasks that poll and yield, or a request that is sent again at each
+//! time limit, go on for ever where a third thing is never picked. So a long iteration has a tail
+//! that is a random walk, as in Coyote: it begins after ten times the decisions that an iteration
+//! of the member with the shortest ones takes lately, and not before 1,000. The member is not
+//! asked in the tail, and learns from what was before.
 //!
 //! Departures:
 //! - Each lane has members and states of its own, and numbers their iterations.
@@ -25,8 +32,9 @@
 
 use super::seen::Seen;
 use super::spec::{Entry, StrategyError, StrategySpec};
-use super::{Flow, Interests, Lanes, StepEvent, Strategy};
-use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
+use crate::words::seed::Generator;
+use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, Seed};
 
 /// Members unless others are given.
 const USUAL: [&str; 8] = [
@@ -43,6 +51,10 @@ const USUAL: [&str; 8] = [
 const FLOOR: f64 = 0.3;
 /// How much the latest iteration of a member counts against the earlier ones.
 const LATEST: f64 = 0.25;
+/// Decisions of a member before the tail, at least.
+const HEAD_MIN: u64 = 1_000;
+/// How many times the decisions of a usual iteration.
+const HEADS: f64 = 10.0;
 /// Places for states.
 const PLACES_MAX: usize = 1 << 20;
 /// At least so many lanes.
@@ -60,6 +72,11 @@ pub struct Portfolio {
     /// The states in which this iteration took its decisions. Whether they are new is looked up at
     /// the end: all at once that is cheaper than one between two steps each.
     visited: Vec<u64>,
+    /// Decisions of this iteration.
+    decisions: u64,
+    /// After how many of them the tail begins.
+    head: u64,
+    tail: Generator,
 }
 
 struct Member {
@@ -67,6 +84,8 @@ struct Member {
     exhausted: bool,
     /// New states per decision lately; none before its first turn.
     gain: Option<f64>,
+    /// Decisions of an iteration lately.
+    length: f64,
     credit: f64,
     turns: u64,
     /// The number of its next iteration.
@@ -125,6 +144,7 @@ impl Portfolio {
             Member {
                 exhausted: false,
                 gain: None,
+                length: 0.0,
                 credit: 0.0,
                 turns: 0,
                 next: u64::from(strategy.primed()),
@@ -138,7 +158,27 @@ impl Portfolio {
             turn: Turn::Member(0),
             turns: 0,
             visited: Vec::new(),
+            decisions: 0,
+            head: u64::MAX,
+            tail: Seed(0).stream("portfolio.tail"),
         }
+    }
+
+    /// After how many decisions an iteration goes on at random.
+    fn head(&self) -> u64 {
+        let members = self.members.iter().filter(|member| member.gain.is_some());
+        let lengths = members.map(|member| member.length);
+        let usual = lengths.fold(f64::INFINITY, f64::min);
+        ((HEADS * usual) as u64).max(HEAD_MIN)
+    }
+
+    #[cold]
+    fn pick_of_tail(&mut self, enabled: &EnabledSet<'_>) -> Pick {
+        let index = match enabled {
+            EnabledSet::Actions(_) => draw::below(&mut self.tail, enabled.len() as u32) as usize,
+            EnabledSet::Values(values) => draw::value(&mut self.tail, values),
+        };
+        enabled.pick(index)
     }
 
     fn riders(&mut self) -> impl Iterator<Item = &mut Member> {
@@ -248,6 +288,9 @@ impl Strategy for Portfolio {
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {
         self.visited.clear();
+        self.decisions = 0;
+        self.head = self.head();
+        self.tail = iteration.seed.stream("portfolio.tail");
         if iteration.index == 0 && self.primed() {
             for member in self.riders() {
                 member.exhausted |= member.strategy.begin(iteration) == Flow::Exhausted;
@@ -276,6 +319,10 @@ impl Strategy for Portfolio {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         match self.turn {
             Turn::Member(index) => {
+                self.decisions += 1;
+                if self.decisions > self.head {
+                    return self.pick_of_tail(enabled);
+                }
                 if enabled.actions().is_some() {
                     self.visited.push(point.fingerprint.0);
                 }
@@ -313,10 +360,14 @@ impl Strategy for Portfolio {
         let seen = &mut self.seen;
         let fresh = self.visited.iter().filter(|&&state| seen.insert(state));
         let latest = fresh.count() as f64 / self.visited.len().max(1) as f64;
-        member.gain = Some(match member.gain {
-            Some(earlier) => (1.0 - LATEST) * earlier + LATEST * latest,
-            None => latest,
-        });
+        let decisions = self.decisions as f64;
+        (member.gain, member.length) = match member.gain {
+            Some(earlier) => (
+                Some((1.0 - LATEST) * earlier + LATEST * latest),
+                (1.0 - LATEST) * member.length + LATEST * decisions,
+            ),
+            None => (Some(latest), decisions),
+        };
     }
 
     fn adapted(&self) -> String {
@@ -419,6 +470,23 @@ mod tests {
         let mut portfolio = Portfolio::of(["exhaustive"]).unwrap();
         let runs = (0..20).map_while(|index| toy.try_run(&mut portfolio, Seed(64), index));
         assert_eq!(runs.count(), 2);
+    }
+
+    /// Two tasks poll for each other's flags. `ql`, `pct` and `pos` alone go round for long.
+    #[test]
+    fn long_iterations_end_at_random() {
+        let ping = (0..10).flat_map(|i| [Do::SpinUntil(2 * i), Do::Raise(2 * i + 1)]);
+        let pong = (0..10).flat_map(|i| [Do::Raise(2 * i), Do::SpinUntil(2 * i + 1)]);
+        let mut toy = Toy::new(vec![ping.collect(), pong.collect()]);
+        toy.limit = 100_000;
+        let mut portfolio = Portfolio::new();
+        let runs = (0..200).map(|index| toy.run(&mut portfolio, Seed(65), index));
+        let lengths: Vec<u64> = runs.skip(1).map(|run| run.decisions).collect();
+        // Each member's first turn may come before it is known what is usual.
+        let long = lengths.iter().skip(USUAL.len());
+        let longest = long.clone().max().copied();
+        assert!(longest < Some(2 * HEAD_MIN), "{longest:?} decisions");
+        assert!(long.filter(|&&length| length > HEAD_MIN).count() > 0);
     }
 
     #[test]

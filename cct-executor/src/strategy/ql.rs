@@ -21,6 +21,10 @@
 //!   untried when the next decision was taken (and was not the one chosen). The paper's formula
 //!   ranges over all actions that have a value at `s'`.
 //! - States where only one action was enabled are no decisions, and are not seen.
+//! - From the 1,000th decision of an iteration on, a state that is met more than 100 times is decided
+//!   at random. What is learnt takes effect when the iteration is over; in two tasks that poll and
+//!   yield in turns it would go round in one of their loops until it is cut, and next time in the
+//!   other. (Not with `visits=off`, `update=step` or `compat=psharp`.)
 //! - OPT-2's penalty of 1000 is any number, and is attached to a decision, not to a message type.
 //! - Weights of a data choice are its prior: the odds are proportional to weight times `e^Q`.
 //! - States are told apart by 64 bits, and values have 32 bits.
@@ -46,6 +50,12 @@ use crate::words::{EnabledSet, Iteration, IterationEnd, Outcome, Pick, Schedulin
 
 const ALPHA: f64 = 0.3;
 const GAMMA: f64 = 0.7;
+/// Decisions of an iteration before loops are looked for.
+const PATIENCE: usize = 1_000;
+/// A state that is met more often since is in a loop.
+const ROUNDS: u32 = 100;
+/// What leads out of it.
+const ANY: Policy = Policy::Greedy { epsilon: 1.0 };
 
 /// Q-learning; see the module's documentation.
 #[derive(Clone, Debug)]
@@ -223,6 +233,13 @@ impl Ql {
         self
     }
 
+    /// Whether this state was met so often in this iteration that it must be in a loop.
+    #[cold]
+    fn goes_round(&mut self, key: u64) -> bool {
+        let learns_late = self.visits && !self.by_step && !self.psharp;
+        learns_late && self.walk.times(key) > ROUNDS
+    }
+
     fn set(&mut self, psharp: bool, settings: Settings) {
         self.psharp = psharp;
         self.settings = settings;
@@ -352,9 +369,11 @@ impl Strategy for Ql {
         if let Some(best) = best {
             self.learn_last(known, best);
         }
+        let in_loop = self.walk.steps.len() >= PATIENCE && self.goes_round(key);
+        let policy = if in_loop { &ANY } else { &self.policy };
         let (table, generator) = (&self.table, &mut self.generator);
         self.walk
-            .pick(table, &self.policy, (key, known), enabled, generator)
+            .pick(table, policy, (key, known), enabled, generator)
     }
 
     fn observe(&mut self, event: &StepEvent<'_>) {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::strategy::StrategySpec;
+use crate::strategy::model::{Do, Toy};
 use crate::strategy::odds::assert_at_least;
 use crate::strategy::qtable::maze::{Graph, Matcher, Maze};
 use crate::words::{Failure, FailureKind};
@@ -202,4 +203,20 @@ fn what_was_saved_goes_on_learning() {
         assert!(error.contains("damaged"), "{error}");
         assert_eq!(other.save(), before);
     }
+}
+
+/// Two tasks poll for each other's flags. Both loops are states that were visited too often, so that
+/// nothing else would lead out of the one that an iteration is in.
+#[test]
+fn loops_are_left_at_random() {
+    let ping = (0..10).flat_map(|i| [Do::SpinUntil(2 * i), Do::Raise(2 * i + 1)]);
+    let pong = (0..10).flat_map(|i| [Do::Raise(2 * i), Do::SpinUntil(2 * i + 1)]);
+    let mut toy = Toy::new(vec![ping.collect(), pong.collect()]);
+    toy.limit = 100_000;
+    let mut ql = Ql::new();
+    let runs = (0..50).map(|index| toy.run(&mut ql, Seed(66), index).decisions);
+    let runs: Vec<_> = runs.collect();
+    let longest = *runs.iter().max().unwrap();
+    assert!(longest > PATIENCE as u64, "{longest} decisions");
+    assert!(longest < 10_000, "{longest} decisions");
 }

@@ -297,6 +297,13 @@ impl Walk {
         None
     }
 
+    /// How often this was asked of the state in this iteration. Of use where circles are not.
+    pub(in crate::strategy) fn times(&mut self, key: u64) -> u32 {
+        let times = self.path.position(key, 0);
+        *times = times.saturating_add(1);
+        *times
+    }
+
     /// Forgets the decisions from this one on.
     pub(in crate::strategy) fn cut(&mut self, first: usize) {
         let mut cut = self.steps.iter().skip(first);
