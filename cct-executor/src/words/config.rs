@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[non_exhaustive]
 pub enum Granularity {
-    /// Only where a poll really returns: exactly what a single-threaded tokio runtime can show.
+    /// Only where a poll really returns: what one thread can show, whichever ready task it takes next.
     Await,
     /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show.
     #[default]
