@@ -67,15 +67,20 @@ impl Core {
     pub(super) fn disband_group(&mut self, group: u32) {
         self.drive_group(group, NONE);
         for key in std::mem::take(&mut self.groups[group as usize].members) {
-            self.task(key).group = NONE;
-            let hidden = self.action(key).state & state::HIDDEN != 0;
-            self.action(key).state &= !(state::GROUPED | state::HIDDEN);
-            if self.is_held(key) {
-                self.action(key).state |= state::GROUPED;
-            }
-            if hidden {
-                self.insert(key);
-            }
+            self.release_from_group(key);
+        }
+    }
+
+    /// A task is no member any more, and shows if that had hidden it.
+    fn release_from_group(&mut self, key: u32) {
+        self.task(key).group = NONE;
+        let hidden = self.action(key).state & state::HIDDEN != 0;
+        self.action(key).state &= !(state::GROUPED | state::HIDDEN);
+        if self.is_held(key) {
+            self.action(key).state |= state::GROUPED;
+        }
+        if hidden {
+            self.insert(key);
         }
     }
 
@@ -180,15 +185,7 @@ impl Core {
         if before != NONE && self.task(before).group == group {
             self.groups[group as usize].members.retain(|&m| m != before);
             self.leave_group_turn(before);
-            self.task(before).group = NONE;
-            let hidden = self.action(before).state & state::HIDDEN != 0;
-            self.action(before).state &= !(state::GROUPED | state::HIDDEN);
-            if self.is_held(before) {
-                self.action(before).state |= state::GROUPED;
-            }
-            if hidden {
-                self.insert(before);
-            }
+            self.release_from_group(before);
         }
         if driver != NONE && self.task(driver).group == NONE {
             self.task(driver).group = group;
