@@ -18,6 +18,7 @@
 //!   bounded number, linear in the steps.
 //! - Resources are told apart by the order in which they are made.
 //! - There are no scenarios to count towards the priority.
+//! - A long iteration ends in a random walk, see [`tail`](super::tail). It is not on the tape.
 //! - At most `KEPT_MAX` tapes are kept; then the least diverse one makes room. At most 2^17
 //!   timelines are remembered, and 2^14 numbers of a tape.
 //!
@@ -28,6 +29,7 @@ use super::draw;
 use super::pos::Sampler;
 use super::seen::Seen;
 use super::spec::{Entry, Kind, Parameter};
+use super::tail::{HEAD, Tail};
 use super::tape::Tape;
 use super::timeline::{Signature, Timeline};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy};
@@ -69,6 +71,7 @@ pub struct Fest {
     turn: Option<usize>,
     /// How many iterations the turn still has.
     left: u32,
+    tail: Tail,
 }
 
 /// A tape whose timeline was new.
@@ -109,6 +112,7 @@ impl Fest {
             kept: Vec::new(),
             turn: None,
             left: 0,
+            tail: Tail::new("fest.tail"),
         }
     }
 
@@ -193,6 +197,7 @@ impl Strategy for Fest {
         let fresh = iteration.seed.stream("fest.tape");
         self.sampler.clear();
         self.timeline.clear();
+        self.tail.begin(iteration, HEAD);
         if self.left == 0 {
             self.next_turn();
         }
@@ -209,6 +214,9 @@ impl Strategy for Fest {
 
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        if self.tail.has_come() {
+            return self.tail.pick(enabled);
+        }
         match (enabled, self.base) {
             (EnabledSet::Values(values), _) => {
                 let pick = enabled.pick(draw::value(&mut self.tape, values));

@@ -45,6 +45,7 @@ mod shares;
 pub mod spec;
 pub mod ss;
 pub mod surw;
+mod tail;
 mod tape;
 mod timeline;
 mod tournament;

@@ -37,6 +37,8 @@
 //! - [`patience`](Pct::patience) (1000): a task that has yielded so often while no other ran is
 //!   put below all others with probability 1/16 at each further yield. It is probably spinning.
 //!   A single yield lowers nothing: that would hide most bugs.
+//! - After 50,000 decisions, or `k` if that is more, an iteration goes on as a random walk, see
+//!   [`tail`](super::tail).
 //!
 //! Measured by the tests below on programs with known `n`, `k` and `d`, with the odds of a false
 //! alarm below 10^-9.
@@ -44,6 +46,7 @@
 use super::description::Description;
 use super::ranking::{BELOW_NEW, Ranking};
 use super::spec::{Entry, Kind, Parameter};
+use super::tail::{HEAD, Tail};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
@@ -88,6 +91,7 @@ pub struct Pct {
     position: u64,
     /// The last priority given to a task that spins.
     bottom: u64,
+    tail: Tail,
     last: Option<ActionKey>,
     /// The step of the last decision.
     last_step: u64,
@@ -179,6 +183,7 @@ impl Pct {
             next_position: 0,
             position: 0,
             bottom: CHANGED,
+            tail: Tail::new("pct.tail"),
             last: None,
             last_step: 0,
             yields: 0,
@@ -421,12 +426,16 @@ impl Strategy for Pct {
         self.waiting = false;
         self.steady = false;
         self.k = self.spread();
+        self.tail.begin(iteration, self.k.max(HEAD));
         self.draw_changes();
         Flow::Continue
     }
 
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        if self.tail.has_come() {
+            return self.tail.pick(enabled);
+        }
         match enabled {
             EnabledSet::Actions(actions) => match self.once_more(point, actions) {
                 Some(pick) => pick,

@@ -23,7 +23,8 @@
 //!   included.
 //! - Chains beyond the 256th belong to one task, as in PCT.
 //! - A task that has yielded 1000 times while no other ran is put below all with odds of 1/16 at each
-//!   further yield: it is probably spinning. This costs the guarantee, but only there.
+//!   further yield: it is probably spinning. A long iteration ends in a random walk (see
+//!   [`tail`](super::tail)). This costs the guarantee, but only there.
 //! - Data choices, unknown to the paper, are uniform, or by weight.
 //!
 //! Measured by `relayed_work_is_one_chain` and `a_bug_of_depth_two_is_found_as_promised` below, with a
@@ -31,6 +32,7 @@
 
 use super::chains::{ChainId, Chains};
 use super::spec::{Entry, Kind, Parameter};
+use super::tail::{HEAD, Tail};
 use super::tournament::Tournament;
 use super::{Flow, Interests, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
@@ -73,6 +75,7 @@ pub struct Pctcp {
     running: Option<ActionKey>,
     yields: u32,
     bottom: u64,
+    tail: Tail,
 }
 
 /// How far an action is.
@@ -136,6 +139,7 @@ impl Pctcp {
             running: None,
             yields: 0,
             bottom: BELOW_CHANGED,
+            tail: Tail::new("pctcp.tail"),
         }
     }
 
@@ -302,12 +306,16 @@ impl Strategy for Pctcp {
         self.yields = 0;
         self.bottom = BELOW_CHANGED;
         self.profiling = iteration.index == 0;
+        self.tail.begin(iteration, self.k.max(HEAD));
         self.draw_changes();
         Flow::Continue
     }
 
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        if self.tail.has_come() {
+            return self.tail.pick(enabled);
+        }
         match enabled {
             EnabledSet::Actions(actions) => self.next(point, actions),
             EnabledSet::Values(values) => enabled.pick(draw::value(&mut self.values, values)),

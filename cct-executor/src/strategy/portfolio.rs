@@ -15,11 +15,10 @@
 //! turn, the one with most credit has the turn and pays for it. A state is new if no member of the
 //! lane has been asked in it before.
 //!
-//! A member may be unfair: two tasks that poll and yield, or a request that is sent again at each
-//! time limit, go on for ever where a third thing is never picked. So a long iteration has a tail
-//! that is a random walk, as in Coyote: it begins after ten times the decisions that an iteration
-//! of the member with the shortest ones takes lately, and not before 1,000. The member is not
-//! asked in the tail, and learns from what was before.
+//! A member may be unfair, so a long iteration has a [`tail`](super::tail) that is a random walk: it
+//! begins after ten times the decisions that an iteration of the member with the shortest ones takes
+//! lately, and not before 1,000. The member is not asked in the tail, and learns from what was
+//! before.
 //!
 //! Departures:
 //! - Each lane has members and states of its own, and numbers their iterations.
@@ -32,9 +31,9 @@
 
 use super::seen::Seen;
 use super::spec::{Entry, StrategyError, StrategySpec};
-use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
-use crate::words::seed::Generator;
-use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, Seed};
+use super::tail::Tail;
+use super::{Flow, Interests, Lanes, StepEvent, Strategy};
+use crate::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
 
 /// Members unless others are given.
 const USUAL: [&str; 8] = [
@@ -72,11 +71,7 @@ pub struct Portfolio {
     /// The states in which this iteration took its decisions. Whether they are new is looked up at
     /// the end: all at once that is cheaper than one between two steps each.
     visited: Vec<u64>,
-    /// Decisions of this iteration.
-    decisions: u64,
-    /// After how many of them the tail begins.
-    head: u64,
-    tail: Generator,
+    tail: Tail,
 }
 
 struct Member {
@@ -158,9 +153,7 @@ impl Portfolio {
             turn: Turn::Member(0),
             turns: 0,
             visited: Vec::new(),
-            decisions: 0,
-            head: u64::MAX,
-            tail: Seed(0).stream("portfolio.tail"),
+            tail: Tail::new("portfolio.tail"),
         }
     }
 
@@ -170,15 +163,6 @@ impl Portfolio {
         let lengths = members.map(|member| member.length);
         let usual = lengths.fold(f64::INFINITY, f64::min);
         ((HEADS * usual) as u64).max(HEAD_MIN)
-    }
-
-    #[cold]
-    fn pick_of_tail(&mut self, enabled: &EnabledSet<'_>) -> Pick {
-        let index = match enabled {
-            EnabledSet::Actions(_) => draw::below(&mut self.tail, enabled.len() as u32) as usize,
-            EnabledSet::Values(values) => draw::value(&mut self.tail, values),
-        };
-        enabled.pick(index)
     }
 
     fn riders(&mut self) -> impl Iterator<Item = &mut Member> {
@@ -288,9 +272,8 @@ impl Strategy for Portfolio {
 
     fn begin(&mut self, iteration: &Iteration) -> Flow {
         self.visited.clear();
-        self.decisions = 0;
-        self.head = self.head();
-        self.tail = iteration.seed.stream("portfolio.tail");
+        let head = self.head();
+        self.tail.begin(iteration, head);
         if iteration.index == 0 && self.primed() {
             for member in self.riders() {
                 member.exhausted |= member.strategy.begin(iteration) == Flow::Exhausted;
@@ -319,9 +302,8 @@ impl Strategy for Portfolio {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         match self.turn {
             Turn::Member(index) => {
-                self.decisions += 1;
-                if self.decisions > self.head {
-                    return self.pick_of_tail(enabled);
+                if self.tail.has_come() {
+                    return self.tail.pick(enabled);
                 }
                 if enabled.actions().is_some() {
                     self.visited.push(point.fingerprint.0);
@@ -360,7 +342,7 @@ impl Strategy for Portfolio {
         let seen = &mut self.seen;
         let fresh = self.visited.iter().filter(|&&state| seen.insert(state));
         let latest = fresh.count() as f64 / self.visited.len().max(1) as f64;
-        let decisions = self.decisions as f64;
+        let decisions = self.tail.decisions() as f64;
         (member.gain, member.length) = match member.gain {
             Some(earlier) => (
                 Some((1.0 - LATEST) * earlier + LATEST * latest),
@@ -472,7 +454,7 @@ mod tests {
         assert_eq!(runs.count(), 2);
     }
 
-    /// Two tasks poll for each other's flags. `ql`, `pct` and `pos` alone go round for long.
+    /// Two tasks poll for each other's flags. `ql`, `pct` and `pos` alone go round for longer.
     #[test]
     fn long_iterations_end_at_random() {
         let ping = (0..10).flat_map(|i| [Do::SpinUntil(2 * i), Do::Raise(2 * i + 1)]);

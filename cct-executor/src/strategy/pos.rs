@@ -11,6 +11,8 @@
 //! two may change it).
 //!
 //! Departures:
+//! - A long iteration ends in a random walk, see [`tail`](super::tail): tasks that poll for each
+//!   other need lower and lower numbers to have their turns, as those of the others stand.
 //! - Priorities are drawn when they are first compared, not when the event comes into being: a
 //!   number that nobody has looked at is as good as a new one. Steps that had no alternative
 //!   therefore cost nothing.
@@ -24,6 +26,7 @@
 //! `independent_steps_do_not_dilute_a_race` below, with a false alarm in 10^9.
 
 use super::spec::Entry;
+use super::tail::{HEAD, Tail};
 use super::tournament::Tournament;
 use super::{Flow, Interests, Strategy, draw};
 use crate::words::enabled::EnabledActions;
@@ -44,6 +47,7 @@ pub struct Pos {
     priorities: Generator,
     values: Generator,
     sampler: Sampler,
+    tail: Tail,
 }
 
 /// Which event comes first: the state of POS but for its randomness.
@@ -89,6 +93,7 @@ impl Pos {
             priorities: Seed(0).stream("pos.priorities"),
             values: Seed(0).stream("pos.values"),
             sampler: Sampler::new(),
+            tail: Tail::new("pos.tail"),
         }
     }
 }
@@ -112,11 +117,15 @@ impl Strategy for Pos {
         self.priorities = iteration.seed.stream("pos.priorities");
         self.values = iteration.seed.stream("pos.values");
         self.sampler.clear();
+        self.tail.begin(iteration, HEAD);
         Flow::Continue
     }
 
     #[inline]
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        if self.tail.has_come() {
+            return self.tail.pick(enabled);
+        }
         match enabled {
             EnabledSet::Actions(actions) => self.sampler.next(point, actions, &mut self.priorities),
             EnabledSet::Values(values) => enabled.pick(draw::value(&mut self.values, values)),
