@@ -260,6 +260,21 @@ impl Resource {
         }
     }
 
+    /// Says what has become of the resource, for reports: whoever waits for it then learns what it
+    /// looks like. To be called where somebody begins to wait, and where it changes later on without
+    /// waking them. Costs next to nothing while no report is made.
+    #[inline]
+    pub fn remark(&self, text: impl FnOnce() -> String) {
+        if WORLD.with(|world| world.recording.get()) {
+            self.in_world(|world, resource| {
+                if world.is_running() {
+                    let text = text();
+                    world.with(|core, _| core.note_remark(resource, text));
+                }
+            });
+        }
+    }
+
     /// Publishes the operation that the running poll is about to block in, where the operation is a
     /// scheduling point only if it need not wait. To be called before
     /// [`blocked`](Self::blocked).

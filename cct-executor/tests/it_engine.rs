@@ -28,6 +28,7 @@ mod it_engine {
     mod teardown_drops;
     mod time;
     mod variables;
+    mod waits;
 }
 
 type Boxed = std::pin::Pin<Box<dyn Future<Output = ()>>>;

@@ -133,6 +133,10 @@ impl Barrier {
             let poll = place.poll(cx, || passed() > before);
             if poll.is_pending() {
                 self.resource.blocked(OpKind::Wait, site);
+                self.resource.remark(|| {
+                    let arrived = self.count.with(|count| count.arrived);
+                    format!("{arrived} of {} have come", self.size)
+                });
             } else {
                 budget.made_progress();
             }

@@ -294,7 +294,27 @@ impl BatchSemaphore {
     fn show(&self, news: Option<u64>) {
         if let Some(state) = news {
             self.resource.set_state(state);
+            self.remark();
         }
+    }
+
+    /// Says who is in the way, for reports: the first in the queue, which others may not overtake.
+    fn remark(&self) {
+        self.resource.remark(|| {
+            self.state.with(|state| {
+                let queued = state.queue.queued();
+                let first = state.queue.first();
+                let missing = first.map_or(0, |key| state.queue.node(key).missing);
+                match missing {
+                    0 if self.counted => format!("{} permit(s) free", state.permits),
+                    0 => "free, or about to be".to_owned(),
+                    _ if self.counted => {
+                        format!("{queued} in the queue, the first lacks {missing} permit(s)")
+                    }
+                    _ => format!("{queued} in the queue, where nobody overtakes"),
+                }
+            })
+        });
     }
 
     #[inline]

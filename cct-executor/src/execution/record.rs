@@ -3,7 +3,7 @@
 use super::core::{Core, NONE, state};
 use super::point::resource_task;
 use crate::words::explanation::{
-    Explanation, Holder, LogLine, Step, TaskState, TaskStory, Wait, find_cycles,
+    Explanation, Holder, LogLine, Step, TaskState, TaskStory, Use, Wait, find_cycles,
 };
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +27,8 @@ pub(crate) struct Recorder {
     pub(crate) hashes: Vec<u64>,
     holders: BTreeMap<u32, Vec<(u32, Site)>>,
     blocked: BTreeMap<u32, Vec<Blocked>>,
+    /// What resources look like.
+    remarks: BTreeMap<u32, String>,
     log: Vec<LogLine>,
     snapshot: Vec<String>,
     last: Option<u32>,
@@ -204,6 +206,21 @@ impl Recorder {
     }
 }
 
+/// Whether what goes in at one end of such a resource comes out at another.
+fn has_ends(kind: ResourceKind) -> bool {
+    use ResourceKind::{Broadcast, Mpsc, Notify, Oneshot, Watch};
+    matches!(kind, Mpsc | Oneshot | Watch | Broadcast | Notify)
+}
+
+/// Whether an operation may be one at the other end than that which waits. Handles of both are closed
+/// and dropped.
+fn may_be_other(waiting: OpKind, other: OpKind) -> bool {
+    use OpKind::{Changed, Get, Notified, Notify, Recv, Reserve, Send, Set, TryRecv, TrySend};
+    let goes_in = |kind| matches!(kind, Send | TrySend | Reserve | Set | Notify);
+    let comes_out = |kind| matches!(kind, Recv | TryRecv | Changed | Notified | Get);
+    !(goes_in(waiting) && goes_in(other) || comes_out(waiting) && comes_out(other))
+}
+
 fn place(site: Site) -> String {
     format!("{}:{}", site.file(), site.line())
 }
@@ -214,6 +231,14 @@ impl Core {
     pub(crate) fn note_blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
         if let Some(recorder) = &mut self.recorder {
             recorder.blocked(key, kind, resource, site);
+        }
+    }
+
+    /// Notes what a resource looks like.
+    #[cold]
+    pub(crate) fn note_remark(&mut self, resource: u32, text: String) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.remarks.insert(resource, text);
         }
     }
 
@@ -352,6 +377,8 @@ impl Core {
                 site: place(blocked.site),
                 holders: self.explain_holders(blocked.resource, recorder),
                 exclusive: self.is_exclusive(blocked.resource),
+                state: recorder.remarks.get(&blocked.resource).cloned(),
+                uses: self.explain_uses(key, blocked, recorder),
             })
             .collect();
         TaskStory {
@@ -375,6 +402,32 @@ impl Core {
         let entry = || self.resources.get(resource as usize);
         resource_task(resource).is_some()
             || resource != 0 && entry().is_some_and(|entry| lock(entry.kind))
+    }
+
+    /// What others did last at the other end of a channel.
+    fn explain_uses(
+        &self,
+        waiting: u32,
+        blocked: &Blocked,
+        recorder: &Recorder,
+    ) -> Option<Vec<Use>> {
+        let resource = blocked.resource;
+        let entry = self.resources.get(resource as usize);
+        entry.filter(|entry| resource != 0 && has_ends(entry.kind))?;
+        let mut users = BTreeSet::from([waiting]);
+        let others = recorder.steps.iter().rev().filter(|step| {
+            let used = step.resource == resource && step.turn == Turn::Performs;
+            used && may_be_other(blocked.kind, step.kind) && users.insert(step.key)
+        });
+        let uses = others.map(|step| Use {
+            task: self.task_name(step.key),
+            ended: !self.is_alive(step.key),
+            op: step.kind.name().to_owned(),
+            // A handle is dropped where no code says so.
+            site: step.site.filter(|_| step.kind != OpKind::Drop).map(place),
+            step: step.step,
+        });
+        Some(uses.collect())
     }
 
     fn explain_holders(&self, resource: u32, recorder: &Recorder) -> Vec<Holder> {

@@ -8,7 +8,7 @@
 use super::at_await::at_await_text;
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
-use crate::words::explanation::{Explanation, LogLine, Step, TaskState, TaskStory, Wait};
+use crate::words::explanation::{Explanation, LogLine, Step, TaskState, TaskStory, Use, Wait};
 use std::fmt::Write as _;
 use tracing::Level;
 
@@ -16,6 +16,8 @@ use tracing::Level;
 const LAST_STEPS: usize = 25;
 /// Lines of the log shown.
 const LAST_LOG_LINES: usize = 50;
+/// Tasks shown that were at the other end of a channel.
+const USES_MAX: usize = 3;
 /// Tasks shown.
 const TASKS_MAX: usize = 30;
 /// A token longer than this does not fit well on a command line.
@@ -165,6 +167,33 @@ fn task(out: &mut String, story: &TaskStory) {
     }
     for wait in &story.waits {
         let _ = writeln!(out, "      {}", wait_text(wait));
+        uses(out, wait);
+    }
+}
+
+/// Who is at the other end of a channel.
+fn uses(out: &mut String, wait: &Wait) {
+    let Some(uses) = &wait.uses else {
+        return;
+    };
+    if uses.is_empty() {
+        out.push_str("        no other task has used its other end\n");
+    }
+    for Use {
+        task,
+        ended,
+        op,
+        site,
+        step,
+    } in uses.iter().take(USES_MAX)
+    {
+        let ended = if *ended { ", which has ended" } else { "" };
+        let site = site.as_ref().map(|site| format!(" at {site}"));
+        let site = site.unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "        last used by task {task}{ended}: {op}{site} in step {step}"
+        );
     }
 }
 
@@ -177,6 +206,9 @@ fn wait_text(wait: &Wait) -> String {
         if let Some(site) = &holder.site {
             let _ = write!(text, ", held by task {} since {site}", holder.name);
         }
+    }
+    if let Some(state) = &wait.state {
+        let _ = write!(text, ": {state}");
     }
     text
 }

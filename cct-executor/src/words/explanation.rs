@@ -94,6 +94,25 @@ pub struct Wait {
     pub holders: Vec<Holder>,
     /// Nobody but the holders can end it: it is for a lock, or for a task's end.
     pub exclusive: bool,
+    /// What the resource looks like.
+    pub state: Option<String>,
+    /// What other tasks did last at the other end of a channel; `None` for what has no ends.
+    pub uses: Option<Vec<Use>>,
+}
+
+/// What a task did last with a resource.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Use {
+    /// Number and name of the task.
+    pub task: String,
+    /// Whether the task has ended since.
+    pub ended: bool,
+    /// The operation.
+    pub op: String,
+    /// `file:line` of the operation, unless it was dropped there.
+    pub site: Option<String>,
+    /// The step.
+    pub step: u64,
 }
 
 /// Somebody who holds a resource, or the task that is waited for.
@@ -187,6 +206,8 @@ mod tests {
                 site: String::new(),
                 holders,
                 exclusive: true,
+                state: None,
+                uses: None,
             }],
         }
     }

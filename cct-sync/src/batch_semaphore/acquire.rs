@@ -150,6 +150,7 @@ impl<'a> Acquire<'a> {
                 Step::Blocked(news) => {
                     semaphore.show(news);
                     semaphore.resource.blocked(self.kind, self.site);
+                    semaphore.remark();
                     return Poll::Pending;
                 }
                 Step::NeedsWaiter => waiter = Some(Waiter::from_context(cx)),

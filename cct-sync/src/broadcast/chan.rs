@@ -40,6 +40,14 @@ impl<T> Chan<T> {
         })
     }
 
+    /// Says how many senders are left, for reports.
+    pub(super) fn remark(&self) {
+        self.resource.remark(|| {
+            let senders = self.state.with(|state| state.senders());
+            format!("{senders} sender(s)")
+        });
+    }
+
     /// A look at the state by a method that is a scheduling point.
     #[inline]
     #[track_caller]

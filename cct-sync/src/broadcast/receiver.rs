@@ -115,6 +115,7 @@ impl<T: Clone> Receiver<T> {
                     });
                     if poll.is_pending() {
                         chan.resource.blocked(OpKind::Recv, site);
+                        chan.remark();
                     }
                     let (found, digest) = ready!(poll);
                     let result = match chan.receive(found, digest) {

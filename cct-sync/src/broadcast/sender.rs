@@ -146,6 +146,7 @@ impl<T> Sender<T> {
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.chan.state.with(|state| state.add_sender());
+        self.chan.remark();
         Sender {
             chan: self.chan.clone(),
         }
@@ -162,6 +163,7 @@ impl<T> Drop for Sender<T> {
             state.remove_sender(&mut wakes);
             state.digest()
         });
+        chan.remark();
         chan.settle(digest, &mut wakes);
     }
 }
@@ -194,6 +196,7 @@ impl<T> WeakSender<T> {
             .resource
             .sync_point(OpKind::Get, Access::Write, Location::caller());
         let alive = self.chan.state.with(|state| state.add_sender());
+        self.chan.remark();
         alive.then(|| Sender {
             chan: self.chan.clone(),
         })

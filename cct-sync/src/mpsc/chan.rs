@@ -248,6 +248,22 @@ impl<T> Chan<T> {
         drained
     }
 
+    /// Says what the channel looks like, for reports.
+    pub(super) fn remark(&self) {
+        self.resource.remark(|| {
+            self.state.with(|state| {
+                let (len, senders) = (state.buffer.len(), state.senders);
+                match self.bound {
+                    UNBOUNDED => format!("{len} message(s), {senders} sender(s)"),
+                    bound => format!(
+                        "{len} message(s), {} of {bound} places free, {senders} sender(s)",
+                        state.permits
+                    ),
+                }
+            })
+        });
+    }
+
     /// A look at the state by a method that is a scheduling point.
     #[inline]
     #[track_caller]
@@ -287,6 +303,7 @@ impl<T> Chan<T> {
             state.senders += usize::from(alive);
             alive
         });
+        self.remark();
         alive.then(|| Tx(self.clone()))
     }
 }
@@ -338,6 +355,7 @@ impl<T> Tx<T> {
 impl<T> Clone for Tx<T> {
     fn clone(&self) -> Self {
         self.0.state.with(|state| state.senders += 1);
+        self.0.remark();
         Tx(self.0.clone())
     }
 }
@@ -357,6 +375,7 @@ impl<T> Drop for Tx<T> {
             (receiver, state.digest(chan.bound))
         });
         chan.resource.set_state(digest);
+        chan.remark();
         if let Some(receiver) = receiver {
             receiver.wake();
         }

@@ -190,6 +190,7 @@ impl<T> Rx<T> {
                 }
                 Step::Blocked => {
                     chan.resource.blocked(OpKind::Recv, site);
+                    chan.remark();
                     return Poll::Pending;
                 }
                 Step::Ready(received) => Some(received),

@@ -139,6 +139,15 @@ impl<T> Chan<T> {
 
     pub(super) fn add_sender(&self) {
         self.state.with(|state| state.senders += 1);
+        self.remark();
+    }
+
+    /// Says how many senders are left, for reports.
+    pub(super) fn remark(&self) {
+        self.resource.remark(|| {
+            let senders = self.state.with(|state| state.senders);
+            format!("{senders} sender(s)")
+        });
     }
 
     pub(super) fn remove_sender(&self) {
@@ -154,6 +163,7 @@ impl<T> Chan<T> {
             state.digest()
         });
         self.resource.set_state(digest);
+        self.remark();
         self.wake_receivers(wakes);
     }
 

@@ -114,7 +114,10 @@ impl<T> Receiver<T> {
                 let poll = place.poll(cx, |state| state.news(seen));
                 match poll.is_ready() {
                     true => coop.made_progress(),
-                    false => chan.resource.blocked(OpKind::Changed, site),
+                    false => {
+                        chan.resource.blocked(OpKind::Changed, site);
+                        chan.remark();
+                    }
                 }
                 poll
             })
@@ -179,6 +182,7 @@ impl<T> Receiver<T> {
                 let news = place.poll(cx, |state| state.news(seen));
                 if news.is_pending() {
                     chan.resource.blocked(OpKind::Changed, site);
+                    chan.remark();
                 }
                 closed = ready!(news).is_err();
                 shows = true;
