@@ -143,6 +143,7 @@ impl World {
             .set(explain || config.granularity == Granularity::Sync);
         self.spurious.set(config.spurious_polls);
         self.frozen.set(config.start_paused);
+        self.advanced.set(NONE);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
         self.start(scenario, home, serial);

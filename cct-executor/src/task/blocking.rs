@@ -176,6 +176,7 @@ fn in_world<F: Future>(
                 resume_unwind(Box::new(Closing))
             }
             Poll::Pending => {
+                world.fire_advanced(key);
                 world.wake_deferred();
                 world.park(site);
             }
