@@ -92,7 +92,9 @@ impl Campaign {
 
     fn explore(self: &Arc<Self>) -> Report {
         let begin = now();
-        let deadline = self.checker.time_budget.map(|budget| now() + budget);
+        // A budget beyond what the clock can count is none.
+        let budget = self.checker.time_budget;
+        let deadline = budget.and_then(|budget| now().checked_add(budget));
         let board = Arc::new(Board::new(deadline, None));
         match self.start(&board) {
             Ok(receiver) => self.collect(begin, &board, &receiver),
