@@ -156,6 +156,7 @@ impl Campaign {
                             let lost = Lost {
                                 step: beat.1,
                                 kind: Some(kind),
+                                visited: false,
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }
@@ -166,6 +167,7 @@ impl Campaign {
                             let lost = Lost {
                                 step: beat.1,
                                 kind: None,
+                                visited: pulse.visitors.any(),
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }

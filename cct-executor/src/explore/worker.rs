@@ -12,7 +12,7 @@ use super::driver::Driver;
 use crate::execution::Decider;
 use crate::execution::core::Harvest;
 use crate::execution::panics::LastWords;
-use crate::execution::run::{self, Finished};
+use crate::execution::run::{self, Finished, Visitors};
 use crate::strategy::{Flow, Lanes, Strategy};
 use crate::words::trace::SharedTrace;
 use crate::words::{Failure, Limit, Outcome, Trace, WorldConfig};
@@ -81,6 +81,7 @@ pub(super) struct Pulse {
     pub(super) trace: Arc<SharedTrace>,
     pub(super) iteration: Arc<AtomicU64>,
     pub(super) last_words: LastWords,
+    pub(super) visitors: Visitors,
 }
 
 pub(super) enum Message {
@@ -154,6 +155,7 @@ impl Campaign {
             trace: run::shared_trace(),
             iteration: Arc::new(AtomicU64::new(u64::MAX)),
             last_words: run::last_words(),
+            visitors: run::visitors(),
         };
         let watch = Watch {
             sender,
@@ -419,6 +421,7 @@ impl Watch<'_> {
                 heartbeat: run::heartbeat(),
                 trace: run::shared_trace(),
                 last_words: run::last_words(),
+                visitors: run::visitors(),
                 ..self.pulse.clone()
             }));
             tracing::dispatcher::with_default(&tracing::Dispatch::none(), run)
