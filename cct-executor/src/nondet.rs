@@ -21,8 +21,16 @@ use crate::words::{Access, Op, OpKind, Seed};
 use std::panic::Location;
 use std::task::Poll;
 
+/// As many values as a choice can have, and one more: what an entry of a trace has room for.
+const MANY: u32 = 1 << 30;
+
 #[track_caller]
 fn draw(count: u32, weights: &[u32], label: &'static str) -> u32 {
+    assert!(
+        count < MANY,
+        "nondet::{label} among {count} values: there must be fewer than 2^30; for a number that is not \
+         worth searching, take nondet::rng()"
+    );
     let site = Location::caller();
     WORLD.with(|world| world.choose(count, weights, (label, Some(site))))
 }
@@ -36,7 +44,7 @@ pub fn boolean() -> bool {
 /// A number below `count`.
 ///
 /// # Panics
-/// If `count` is 0.
+/// If `count` is 0, or 2^30 or more.
 #[track_caller]
 pub fn choose(count: u32) -> u32 {
     assert!(
@@ -49,14 +57,14 @@ pub fn choose(count: u32) -> u32 {
 /// One of the items.
 ///
 /// # Panics
-/// If there are none.
+/// If there are none, or 2^30 or more.
 #[track_caller]
 pub fn pick<T>(items: &[T]) -> &T {
     assert!(
         !items.is_empty(),
         "nondet::pick of nothing: there must be at least one item"
     );
-    let count = u32::try_from(items.len()).expect("nondet::pick of 2^32 items or more");
+    let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     &items[draw(count, &[], "pick") as usize]
 }
 

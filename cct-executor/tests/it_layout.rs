@@ -421,21 +421,30 @@ fn the_readme_lists_every_option_and_variable_and_strategy() {
         "const NAMES: ",
     );
     let variables = quoted("cct-executor/src/explore/env.rs", "const VARIABLES: ");
-    let strategies = cct_executor::strategy::StrategySpec::all()
-        .iter()
-        .map(|s| s.name().to_owned());
-    let missing = options
-        .into_iter()
-        .chain(variables)
-        .chain(strategies)
-        .filter(|name| {
-            !readme
-                .lines()
-                .any(|line| line.starts_with(&format!("| `{name}")))
-        });
-    let missing: Vec<String> = missing
-        .map(|name| format!("README.md: no row for `{name}`"))
-        .collect();
+    let rows = |begins: &str| readme.lines().any(|line| line.starts_with(begins));
+    let mut missing = Vec::new();
+    for name in options {
+        if !rows(&format!("| `{name} = ")) {
+            missing.push(format!("README.md: no row for option `{name}`"));
+        }
+    }
+    for name in variables {
+        if !rows(&format!("| `{name}` |")) {
+            missing.push(format!("README.md: no row for `{name}`"));
+        }
+    }
+    for strategy in cct_executor::strategy::StrategySpec::all() {
+        let parameters = strategy.parameters().iter();
+        let parameters: Vec<_> = parameters.map(|p| format!("`{}`", p.name())).collect();
+        let parameters = match &*parameters.join(", ") {
+            "" => String::new(),
+            some => format!("{some} "),
+        };
+        let row = format!("| `{}` | {parameters}|", strategy.name());
+        if !rows(&row) {
+            missing.push(format!("README.md: no row that begins with {row}"));
+        }
+    }
     complain(&missing);
 }
 

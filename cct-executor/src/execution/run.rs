@@ -8,7 +8,7 @@ use super::step::step_loop;
 use super::tasks::Spawn;
 use super::waker::TaskWaker;
 use super::world::{Nobody, Phase, Running, WORLD, World};
-use crate::raw::shared::{self, Entered, Home};
+use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
 use crate::raw::task::Body;
 use crate::words::explanation::Explanation;
@@ -96,9 +96,20 @@ pub(crate) fn heartbeat() -> Arc<AtomicU64> {
     prepared(|core| core.heartbeat.clone())
 }
 
-/// Whether some thread that runs no world waits to use what belongs to one.
-pub(crate) fn has_visitors() -> bool {
-    shared::has_visitors()
+/// Whether other threads wait to use what belongs to a thread's world, for a watchdog.
+#[derive(Clone, Copy)]
+pub(crate) struct Visitors(&'static Home);
+
+impl Visitors {
+    /// Whether there are any at this moment.
+    pub(crate) fn any(self) -> bool {
+        self.0.has_visitors()
+    }
+}
+
+/// Those of this thread's worlds.
+pub(crate) fn visitors() -> Visitors {
+    Visitors(WORLD.with(World::prepare))
 }
 
 /// Where this thread leaves its last words before a panic that would abort the process.
@@ -143,6 +154,7 @@ impl World {
             .set(explain || config.granularity == Granularity::Sync);
         self.spurious.set(config.spurious_polls);
         self.frozen.set(config.start_paused);
+        self.advanced.set(NONE);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
         self.start(scenario, home, serial);

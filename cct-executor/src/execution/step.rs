@@ -131,6 +131,9 @@ impl World {
         result: std::thread::Result<Poll<()>>,
     ) -> Result<Option<(u32, Lent)>, Turn> {
         let closing = self.phase.get() != Phase::Running;
+        if !closing {
+            self.fire_advanced(key);
+        }
         match result {
             Ok(Poll::Pending) if closing => self.with(|core, _| core.put_back(key, body)),
             Ok(Poll::Pending) => {
@@ -187,7 +190,7 @@ impl World {
 
     /// Wakes whom the poll that is over has deferred.
     pub(crate) fn wake_deferred(&self) {
-        if self.has_deferred.replace(false) {
+        if self.has_deferred.replace(self.advanced.get() != NONE) {
             let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
             deferred.into_iter().for_each(std::task::Waker::wake);
         }

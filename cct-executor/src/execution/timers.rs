@@ -59,6 +59,9 @@ pub(crate) struct Timers {
     dirty: bool,
     /// Wakers of foreign make that are to be woken outside the core.
     pub(crate) due: Vec<Waiter>,
+    /// Up to where timers have fired. Behind the clock only from a move by hand to the end of the
+    /// poll that made it; what is registered in between has not fired either.
+    elapsed_ns: u64,
 }
 
 impl Timers {
@@ -72,6 +75,7 @@ impl Timers {
             eligible: Vec::new(),
             dirty: false,
             due: Vec::new(),
+            elapsed_ns: 0,
         }
     }
 
@@ -82,6 +86,7 @@ impl Timers {
         self.eligible.clear();
         self.due.clear();
         self.sequence = 0;
+        self.elapsed_ns = 0;
         self.clock = clock;
         self.dirty = false;
     }
@@ -208,7 +213,7 @@ impl Core {
         site: &'static Location<'static>,
     ) -> Option<TimerId> {
         let deadline_ns = Self::rounded(deadline_ns);
-        if deadline_ns <= self.point.time_ns {
+        if deadline_ns <= self.timers.elapsed_ns {
             return None;
         }
         let timer = match self.timers.free.pop() {
@@ -352,14 +357,28 @@ impl Core {
         true
     }
 
+    /// Up to where timers have fired.
+    pub(crate) fn timers_elapsed_ns(&self) -> u64 {
+        self.timers.elapsed_ns
+    }
+
     /// Fires every timer whose deadline is over.
     pub(crate) fn fire_due(&mut self, decider: &mut dyn Decider) {
+        self.timers.elapsed_ns = self.point.time_ns;
         while let Some(first) = self.timers.heap.first() {
             if first.deadline_ns > self.point.time_ns {
                 break;
             }
             self.fire(first.timer, decider);
         }
+    }
+
+    /// Moves the clock; what has become due meanwhile fires with [`fire_due`](Self::fire_due).
+    pub(crate) fn advance_by_hand(&mut self, by_ns: u64) -> bool {
+        let elapsed_ns = self.timers.elapsed_ns;
+        let within = self.advance_to(self.point.time_ns.saturating_add(by_ns));
+        self.timers.elapsed_ns = elapsed_ns;
+        within
     }
 
     /// Moves the clock; it never goes back. Returns false when the time limit is passed.
@@ -370,6 +389,7 @@ impl Core {
             return false;
         }
         self.point.time_ns = self.point.time_ns.max(time_ns);
+        self.timers.elapsed_ns = self.point.time_ns;
         true
     }
 }

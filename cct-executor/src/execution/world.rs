@@ -151,7 +151,10 @@ pub(crate) struct World {
     /// Made when the thread runs its first world, dropped when the thread ends.
     engine: ManuallyDrop<Slot<Engine>>,
     pub(crate) deferred: ManuallyDrop<RefCell<Vec<Waker>>>,
+    /// Something is left to do at the end of a poll: `deferred`, or `advanced`.
     pub(crate) has_deferred: Cell<bool>,
+    /// The task in whose poll the clock was moved by hand, until that poll ends; or [`NONE`].
+    pub(crate) advanced: Cell<u32>,
     pub(crate) workers: ManuallyDrop<RefCell<Workers>>,
     /// Where actions of other crates come from.
     pub(crate) sources: ManuallyDrop<RefCell<Vec<Known>>>,
@@ -237,6 +240,7 @@ impl World {
             engine: ManuallyDrop::new(Slot::new()),
             deferred: ManuallyDrop::new(RefCell::new(Vec::new())),
             has_deferred: Cell::new(false),
+            advanced: Cell::new(NONE),
             workers: ManuallyDrop::new(RefCell::new(Workers {
                 workers: Vec::new(),
                 idle: Vec::new(),

@@ -64,6 +64,21 @@ impl World {
         }
     }
 
+    /// Lets timers fire once the poll of this task has returned: the clock was moved in it.
+    pub(crate) fn fire_after_poll(&self, key: u32) {
+        self.advanced.set(key);
+        self.has_deferred.set(true);
+    }
+
+    /// Fires what is due since this task, whose poll has returned, has moved the clock.
+    pub(crate) fn fire_advanced(&self, key: u32) {
+        if self.advanced.get() == key && key != NONE {
+            self.advanced.set(NONE);
+            self.with(|core, decider| core.fire_due(decider));
+            self.wake_due();
+        }
+    }
+
     #[cold]
     fn push_deferred(&self, cx: &Context<'_>) {
         self.deferred.borrow_mut().push(cx.waker().clone());

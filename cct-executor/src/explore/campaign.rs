@@ -92,7 +92,9 @@ impl Campaign {
 
     fn explore(self: &Arc<Self>) -> Report {
         let begin = now();
-        let deadline = self.checker.time_budget.map(|budget| now() + budget);
+        // A budget beyond what the clock can count is none.
+        let budget = self.checker.time_budget;
+        let deadline = budget.and_then(|budget| now().checked_add(budget));
         let board = Arc::new(Board::new(deadline, None));
         match self.start(&board) {
             Ok(receiver) => self.collect(begin, &board, &receiver),
@@ -154,6 +156,7 @@ impl Campaign {
                             let lost = Lost {
                                 step: beat.1,
                                 kind: Some(kind),
+                                visited: false,
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }
@@ -164,6 +167,7 @@ impl Campaign {
                             let lost = Lost {
                                 step: beat.1,
                                 kind: None,
+                                visited: pulse.visitors.any(),
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }

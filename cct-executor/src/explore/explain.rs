@@ -6,7 +6,7 @@ use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::trace_log;
 use super::worker::Found;
 use crate::execution::panics::LastWords;
-use crate::execution::run::{self, Finished};
+use crate::execution::run::{self, Finished, Visitors};
 use crate::words::explanation::Explanation;
 use crate::words::{
     Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
@@ -31,7 +31,8 @@ impl Campaign {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
         let (sender, receiver) = mpsc::channel();
         let body = move || {
-            let _ = sender.send(Note::Begun(run::heartbeat(), run::last_words()));
+            let (heartbeat, words) = (run::heartbeat(), run::last_words());
+            let _ = sender.send(Note::Begun(heartbeat, words, run::visitors()));
             let recorded = trace_log::with_log(|| {
                 let Finished {
                     end,
@@ -59,10 +60,13 @@ impl Campaign {
         let limit = self.checker.poll_limit;
         let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100));
         let (mut heartbeat, mut last_words) = (Arc::default(), LastWords::default());
+        let mut visitors = None;
         let (mut seen, mut waited) = (0, Duration::ZERO);
         loop {
             match receiver.recv_timeout(look) {
-                Ok(Note::Begun(beat, words)) => (heartbeat, last_words) = (beat, words),
+                Ok(Note::Begun(beat, words, who)) => {
+                    (heartbeat, last_words, visitors) = (beat, words, Some(who));
+                }
                 Ok(Note::Over(recorded)) => return Ok(*recorded),
                 Err(RecvTimeoutError::Disconnected) => match thread.join() {
                     Err(payload) => std::panic::resume_unwind(payload),
@@ -79,7 +83,11 @@ impl Campaign {
                     let words = last_words.lock();
                     let kind = words.unwrap_or_else(PoisonError::into_inner).take();
                     if kind.is_some() || waited > limit {
-                        return Err(Lost { step: seen, kind });
+                        return Err(Lost {
+                            step: seen,
+                            visited: kind.is_none() && visitors.is_some_and(Visitors::any),
+                            kind,
+                        });
                     }
                 }
             }
@@ -161,7 +169,7 @@ impl Campaign {
 
 /// What the thread of a replay tells.
 enum Note {
-    Begun(Arc<AtomicU64>, LastWords),
+    Begun(Arc<AtomicU64>, LastWords, Visitors),
     Over(Box<Recorded>),
 }
 
@@ -237,6 +245,8 @@ pub(super) struct Lost {
     pub(super) step: u64,
     /// To a panic that would abort the process; or else to a poll that does not return.
     pub(super) kind: Option<FailureKind>,
+    /// Another thread waits to use what belongs to its world.
+    pub(super) visited: bool,
 }
 
 /// Explains a lost thread: everything up to the step before it.
@@ -244,10 +254,13 @@ pub(super) fn lost(
     campaign: &Arc<Campaign>,
     world: WorldConfig,
     origin: Origin,
-    Lost { step, kind }: Lost,
+    Lost {
+        step,
+        kind,
+        visited,
+    }: Lost,
     trace: &Trace,
 ) -> FailureReport {
-    let threads_wait = kind.is_none() && run::has_visitors();
     let limits = Limits {
         steps: step.saturating_sub(1),
         ..world.limits
@@ -281,7 +294,7 @@ pub(super) fn lost(
         explanation,
         reproduced: up_to_it,
         again: None,
-        threads_wait,
+        threads_wait: visited,
         at_await: None,
     }
 }

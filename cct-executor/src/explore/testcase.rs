@@ -3,7 +3,7 @@
 use super::checker::Checker;
 use super::env::Settings;
 use super::regressions::{self, Case};
-use super::result::{FailureReport, Origin, Report};
+use super::result::{FailureReport, Origin, Report, StoppedBy};
 use crate::task::body::ScenarioResult;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ pub struct TestCase {
     pub file: &'static str,
     /// `line!()` of the function.
     pub line: u32,
+    /// Whether it has `#[should_panic]`: its failures are no news, and are not remembered.
+    pub should_panic: bool,
 }
 
 impl TestCase {
@@ -51,12 +53,16 @@ impl TestCase {
                     report.heeds_variables = true;
                     return report;
                 }
-                warnings.extend(report.error.map(|error| stale(path, &error)));
+                // What keeps a replay from beginning keeps the run from it too, which says so.
+                if report.stopped_by == StoppedBy::Replay {
+                    warnings.extend(report.error.map(|error| stale(path, &error)));
+                }
             }
         }
         let mut report = checker.run(scenario);
         report.warnings.splice(0..0, warnings);
-        if let (Some(failure), None) = (&report.failure, &settings.replay) {
+        if let (Some(failure), None, false) = (&report.failure, &settings.replay, self.should_panic)
+        {
             let note = self.remember(path, failure, settings.regressions.write());
             report.warnings.extend(note);
         }
@@ -101,4 +107,82 @@ fn stale(path: &Path, error: &str) -> String {
         "a remembered failure in {} no longer fits the program; delete its line ({error})",
         path.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A test in a directory of its own, gone when this is dropped.
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Place {
+            let name = format!("cct-testcase-{}-{name}", std::process::id());
+            let directory = std::env::temp_dir().join(name);
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join("bank.rs"), "").unwrap();
+            Place(directory)
+        }
+
+        fn case(&self, should_panic: bool) -> TestCase {
+            TestCase {
+                name: "bank::transfer",
+                manifest_dir: self.0.to_str().unwrap().to_owned().leak(),
+                file: "bank.rs",
+                line: 1,
+                should_panic,
+            }
+        }
+
+        fn regressions(&self) -> PathBuf {
+            self.0.join("bank.cct-regressions")
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[track_caller]
+    fn checker() -> Checker {
+        Checker::new().iterations(1).use_environment(false)
+    }
+
+    /// Whether the report speaks of the file, written or not, as the environment says.
+    fn speaks_of_the_file(report: &Report) -> bool {
+        let says = |warning: &String| warning.contains("bank.cct-regressions");
+        report.warnings.iter().any(says)
+    }
+
+    #[test]
+    fn an_expected_panic_is_not_remembered() {
+        let place = Place::new("expected");
+        let lossy = || async { panic!("lost") };
+        let report = place.case(true).run(checker(), lossy);
+        assert!(report.failure().is_some());
+        assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
+        assert!(!place.regressions().exists());
+        let report = place.case(false).run(checker(), lossy);
+        assert!(speaks_of_the_file(&report), "{:?}", report.warnings);
+    }
+
+    #[test]
+    fn a_run_that_cannot_begin_does_not_blame_what_is_remembered() {
+        let place = Place::new("blame");
+        let report = checker()
+            .name("bank::transfer")
+            .run(|| async { panic!("lost") });
+        let failure = report.failure().unwrap();
+        let line = format!("bank::transfer {}\n", failure.token);
+        fs::write(place.regressions(), line).unwrap();
+        let report = place
+            .case(false)
+            .run(checker().strategy_text("none such"), || async {});
+        assert_eq!(report.stopped_by, StoppedBy::Error);
+        assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
+    }
 }

@@ -12,7 +12,7 @@ use super::driver::Driver;
 use crate::execution::Decider;
 use crate::execution::core::Harvest;
 use crate::execution::panics::LastWords;
-use crate::execution::run::{self, Finished};
+use crate::execution::run::{self, Finished, Visitors};
 use crate::strategy::{Flow, Lanes, Strategy};
 use crate::words::trace::SharedTrace;
 use crate::words::{Failure, Limit, Outcome, Trace, WorldConfig};
@@ -23,6 +23,8 @@ use std::time::Instant;
 
 /// Stack of worker threads, which run destructors of user code.
 pub(super) const THREAD_STACK_BYTES: usize = 8 << 20;
+/// Steps of an iteration after which a look at the wall clock costs nothing in comparison.
+const LONG: u64 = 256;
 
 /// A failing iteration.
 #[derive(Clone)]
@@ -79,6 +81,7 @@ pub(super) struct Pulse {
     pub(super) trace: Arc<SharedTrace>,
     pub(super) iteration: Arc<AtomicU64>,
     pub(super) last_words: LastWords,
+    pub(super) visitors: Visitors,
 }
 
 pub(super) enum Message {
@@ -152,6 +155,7 @@ impl Campaign {
             trace: run::shared_trace(),
             iteration: Arc::new(AtomicU64::new(u64::MAX)),
             last_words: run::last_words(),
+            visitors: run::visitors(),
         };
         let watch = Watch {
             sender,
@@ -203,10 +207,10 @@ impl Campaign {
             if over[slot] {
                 continue;
             }
-            if board
-                .deadline
-                .is_some_and(|deadline| turn % 16 == 1 && now() >= deadline)
-            {
+            let last = done.records.last();
+            let looks = turn < 3 || turn % 16 == 0 || last.is_some_and(|last| last.steps >= LONG);
+            // A run that explored nothing would pass: the first iteration needs no budget.
+            if index > 0 && looks && board.deadline.is_some_and(|deadline| now() >= deadline) {
                 done.out_of_time = true;
                 break;
             }
@@ -417,6 +421,7 @@ impl Watch<'_> {
                 heartbeat: run::heartbeat(),
                 trace: run::shared_trace(),
                 last_words: run::last_words(),
+                visitors: run::visitors(),
                 ..self.pulse.clone()
             }));
             tracing::dispatcher::with_default(&tracing::Dispatch::none(), run)

@@ -28,6 +28,8 @@ pub(crate) struct Home {
     /// Something was put in the inbox since it was last emptied.
     mail: AtomicBool,
     inbox: Mutex<Vec<ForeignWake>>,
+    /// How many threads wait for it while it is another's.
+    visitors: AtomicUsize,
 }
 
 thread_local! {
@@ -36,14 +38,6 @@ thread_local! {
 
 /// Homes that no thread uses at the moment.
 static FREE: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
-
-/// How many threads wait for a home that is another's.
-static VISITORS: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether some thread waits to use what belongs to a world that another thread runs.
-pub(crate) fn has_visitors() -> bool {
-    VISITORS.load(Ordering::Relaxed) > 0
-}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -56,6 +50,7 @@ impl Home {
                 lock: Mutex::new(()),
                 mail: AtomicBool::new(false),
                 inbox: Mutex::new(Vec::new()),
+                visitors: AtomicUsize::new(0),
             }))
         })
     }
@@ -109,11 +104,16 @@ impl Home {
         std::mem::take(&mut *inbox)
     }
 
+    /// Whether some thread waits to use what belongs to the world that runs here.
+    pub(crate) fn has_visitors(&self) -> bool {
+        self.visitors.load(Ordering::Relaxed) > 0
+    }
+
     #[cold]
     fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
-        VISITORS.fetch_add(1, Ordering::Relaxed);
+        self.visitors.fetch_add(1, Ordering::Relaxed);
         let _guard = lock(&self.lock);
-        VISITORS.fetch_sub(1, Ordering::Relaxed);
+        self.visitors.fetch_sub(1, Ordering::Relaxed);
         f()
     }
 }

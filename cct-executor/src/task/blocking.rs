@@ -126,21 +126,17 @@ pub(crate) fn may_block() -> bool {
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let site = Location::caller();
     let future = pin!(future);
-    WORLD.with(|world| {
-        let running = world.running.get();
-        match world.phase.get() {
-            Phase::Closing => once(future),
-            Phase::Running if running.key != NONE => {
-                assert!(
-                    running.may_block,
-                    "Cannot block the current thread from within a runtime. This happens because \
-                     a function attempted to block the current thread while the thread is being \
-                     used to drive asynchronous tasks."
-                );
-                in_world(world, future, site)
-            }
-            _ => on_thread(future),
-        }
+    // Not in the closure, which would be the place of the panic.
+    assert!(
+        may_block(),
+        "Cannot block the current thread from within a runtime. This happens because a function \
+         attempted to block the current thread while the thread is being used to drive \
+         asynchronous tasks."
+    );
+    WORLD.with(|world| match world.phase.get() {
+        Phase::Closing => once(future),
+        Phase::Running if world.running.get().key != NONE => in_world(world, future, site),
+        _ => on_thread(future),
     })
 }
 
@@ -176,6 +172,7 @@ fn in_world<F: Future>(
                 resume_unwind(Box::new(Closing))
             }
             Poll::Pending => {
+                world.fire_advanced(key);
                 world.wake_deferred();
                 world.park(site);
             }

@@ -1,6 +1,5 @@
 //! Stopping the clock and moving it by hand.
 
-use crate::execution::waker::Waiter;
 use crate::execution::world::{WORLD, World, expect_world};
 use std::future::poll_fn;
 use std::panic::Location;
@@ -39,7 +38,8 @@ pub fn resume() {
     assert!(frozen, "{NOT_FROZEN}");
 }
 
-/// Moves the frozen clock, fires what has become due, and yields once.
+/// Moves the frozen clock and yields once; what has become due fires when the poll has returned, as
+/// with tokio. So does a timer that is first polled later in the same poll.
 ///
 /// # Scheduling points
 /// One: the poll returns `Pending` once after the clock was moved.
@@ -67,15 +67,11 @@ pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + U
 }
 
 fn move_clock(world: &World, duration: Duration) {
-    if !world.is_running() {
+    let Some(key) = world.current().filter(|_| world.is_running()) else {
         return;
+    };
+    let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    if world.with(|core, _| core.advance_by_hand(ns)) {
+        world.fire_after_poll(key);
     }
-    let due = world.with(|core, decider| {
-        let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        if core.advance_to(core.point.time_ns.saturating_add(ns)) {
-            core.fire_due(decider);
-        }
-        std::mem::take(&mut core.timers.due)
-    });
-    due.into_iter().for_each(Waiter::wake);
 }

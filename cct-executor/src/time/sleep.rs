@@ -177,7 +177,7 @@ impl Timer {
             // Where it is going to wait, the poll is about to end, and that is a point already. It must
             // not be suspended for another: it may hold a lock of another make.
             ready!(world.point_unless(op, |core, key| {
-                deadline > Instant::of_world(core.clock_of(key).shown(core.point.time_ns))
+                deadline > Instant::of_world(core.clock_of(key).shown(core.timers_elapsed_ns()))
             }));
         }
         let budget = ready!(coop::poll_proceed(cx));

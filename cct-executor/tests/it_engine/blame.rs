@@ -1,7 +1,9 @@
 //! A misuse is reported at the place of the call, not inside this crate.
 
+use cct_executor::runtime::{Handle, Runtime};
 use cct_executor::task::{LocalSet, spawn_blocking};
-use cct_executor::{Checker, node::node, spawn, time};
+use cct_executor::{Checker, node::node, nondet, spawn, time};
+use cct_sync::Mutex;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
@@ -53,10 +55,14 @@ fn what_is_wrong_anywhere() {
 
 #[test]
 fn in_a_world() {
-    let misuses: [(u32, fn()); 3] = [
+    let misuses: [(u32, fn()); 7] = [
         (line!(), || time::resume()),
         (line!(), || drop(time::interval(Duration::ZERO))),
         (line!(), || (0..2).for_each(|_| time::pause())),
+        (line!(), || assert_eq!(nondet::choose(1 << 30), 0)),
+        (line!(), || drop(Mutex::new(()).blocking_lock())),
+        (line!(), || Handle::current().block_on(async {})),
+        (line!(), || Runtime::new().unwrap().block_on(async {})),
     ];
     for (line, misuse) in misuses {
         let report = Checker::new()

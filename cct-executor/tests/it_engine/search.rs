@@ -343,3 +343,51 @@ fn steps_with_one_choice_are_told() {
     assert!(asked > 0 && forced > 0, "{asked} and {forced}");
     assert_eq!(asked + forced, steps);
 }
+
+#[test]
+fn a_run_without_time_looks_at_one_schedule() {
+    use cct_executor::StoppedBy;
+    use std::time::Duration;
+    for workers in [1, 4] {
+        let report = checker("no time at all")
+            .time_budget(Some(Duration::ZERO))
+            .workers(workers)
+            .iterations(100)
+            .run(|| async {});
+        assert_eq!(
+            (report.iterations, report.stopped_by),
+            (1, StoppedBy::TimeBudget)
+        );
+        let report = checker("no time at all, and a failure")
+            .time_budget(Some(Duration::ZERO))
+            .workers(workers)
+            .run(|| async { panic!("at once") });
+        assert_eq!(report.failure().unwrap().kind.class(), "panic");
+    }
+}
+
+#[test]
+fn a_budget_beyond_the_clock_is_no_bound() {
+    use std::time::Duration;
+    let report = checker("all the time in the world")
+        .time_budget(Some(Duration::MAX))
+        .iterations(3)
+        .run(|| async {});
+    assert_eq!((report.iterations, &report.error), (3, &None));
+}
+
+#[test]
+fn long_iterations_keep_to_the_time_budget() {
+    use std::time::Duration;
+    // Each takes some hundredths of a second, and the clock is looked at after every one.
+    let report = checker("long iterations")
+        .time_budget(Some(Duration::from_millis(1)))
+        .workers(1)
+        .determinism_check(false)
+        .run(|| async {
+            for _ in 0..20_000 {
+                yield_now().await;
+            }
+        });
+    assert!(report.iterations <= 2, "{}", report.iterations);
+}

@@ -3,7 +3,7 @@
 use crate::{checker, failed, within};
 use cct_executor::task::{Builder, yield_now};
 use cct_executor::words::FailureKind;
-use cct_executor::{Checker, Isolation, nondet, spawn};
+use cct_executor::{Checker, Isolation, Report, nondet, spawn};
 use cct_sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -147,9 +147,8 @@ fn a_lock_of_another_make_is_thought_of() {
 }
 
 /// A thread of the test's own wants something of the world, and a poll waits for the thread.
-#[test]
-fn a_thread_that_waits_for_the_poll_is_thought_of() {
-    let report = within(20, || {
+fn joins_a_thread() -> Report {
+    within(20, || {
         checker("joins a thread")
             .poll_limit(Duration::from_millis(300))
             .workers(1)
@@ -161,9 +160,32 @@ fn a_thread_that_waits_for_the_poll_is_thought_of() {
                     .unwrap();
                 assert_eq!(rx.recv().await, Some(1));
             })
-    });
+    })
+}
+
+#[test]
+fn a_thread_that_waits_for_the_poll_is_thought_of() {
+    let report = joins_a_thread();
     let failure = failed(&report);
     assert!(matches!(failure.kind, FailureKind::Stuck { .. }));
     assert!(failure.threads_wait, "{}", report.text());
     assert!(report.text().contains("use spawn_blocking instead of"));
+}
+
+/// The thread of the run before still waits, but not for this world.
+#[test]
+fn a_thread_that_waits_for_another_run_is_not_blamed() {
+    assert!(failed(&joins_a_thread()).threads_wait);
+    let report = within(20, || {
+        checker("blocks alone")
+            .poll_limit(Duration::from_millis(300))
+            .workers(1)
+            .run(|| async {
+                let (_open, never) = std::sync::mpsc::channel::<()>();
+                let _ = never.recv();
+            })
+    });
+    let failure = failed(&report);
+    assert!(matches!(failure.kind, FailureKind::Stuck { .. }));
+    assert!(!failure.threads_wait, "{}", report.text());
 }

@@ -12,6 +12,7 @@ struct Handed {
     manifest_dir: &'static str,
     file: &'static str,
     line: u32,
+    should_panic: bool,
     calls: Vec<String>,
     passed: bool,
 }
@@ -110,6 +111,7 @@ mod recorder {
             pub(in super::super) manifest_dir: &'static str,
             pub(in super::super) file: &'static str,
             pub(in super::super) line: u32,
+            pub(in super::super) should_panic: bool,
         }
 
         pub(in super::super) async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
@@ -126,6 +128,7 @@ mod recorder {
                 manifest_dir,
                 file,
                 line,
+                should_panic,
             } = case;
             let passed = super::super::super::probe::run(scenario()).passed();
             let calls = checker.0;
@@ -134,6 +137,7 @@ mod recorder {
                 manifest_dir,
                 file,
                 line,
+                should_panic,
                 calls,
                 passed,
             }));
@@ -220,7 +224,7 @@ fn hands_over_name_and_place() {
         line_of(plain.line).trim(),
         "#[cct_executor::test(crate = recorder)]"
     );
-    assert!(plain.calls.is_empty());
+    assert!(plain.calls.is_empty() && !plain.should_panic);
     subjects::call_match();
     let raw = last();
     assert!(raw.name.ends_with("::subjects::match"));

@@ -123,3 +123,38 @@ pub(crate) async fn time_waits_for_blocking_tasks(log: Log) {
         .unwrap();
     note!(log, "{during:?} {:?}", sleeper.await.unwrap());
 }
+
+pub(crate) async fn timers_do_not_fire_in_the_poll_that_advances(log: Log) {
+    // The inner future is polled first, and is over before the deadline is looked at.
+    let inner = async {
+        time::advance(millis(10)).await;
+        "in time"
+    };
+    note!(log, "{:?}", time::timeout(millis(3), inner).await);
+    // The same for a deadline that somebody has waited for already.
+    let later = async {
+        tasks::yield_now().await;
+        time::advance(millis(10)).await;
+        "in time"
+    };
+    note!(log, "{:?}", time::timeout(millis(3), later).await);
+    let mut advance = task::spawn(Box::pin(time::advance(millis(10))));
+    let mut sleep = task::spawn(Box::pin(time::sleep(millis(5))));
+    note!(log, "{:?} {:?}", advance.poll(), sleep.poll());
+    let mut nothing = task::spawn(Box::pin(time::sleep(millis(0))));
+    note!(log, "{:?} {:?}", nothing.poll(), sleep.is_elapsed());
+    drop(advance);
+    tasks::yield_now().await;
+    note!(log, "{:?} {:?}", sleep.is_woken(), nothing.is_woken());
+    note!(log, "{:?} {:?}", sleep.poll(), nothing.poll());
+}
+
+pub(crate) async fn an_advance_outlives_its_task(log: Log) {
+    let start = Instant::now();
+    let mut sleep = task::spawn(Box::pin(time::sleep(millis(5))));
+    note!(log, "{:?}", sleep.poll());
+    let ends = spawn(async { task::spawn(Box::pin(time::advance(millis(8)))).poll() });
+    note!(log, "{:?}", ends.await.unwrap());
+    sleep.into_inner().await;
+    note!(log, "{:?}", start.elapsed());
+}

@@ -30,7 +30,8 @@ macro_rules! runtime_contracts {
                     advance_in_steps_reaches_the_deadline a_deadline_within_the_current_millisecond
                     sleeps_between_milliseconds_are_never_short advance_and_sleep_add_up
                     pausing_twice_panics a_resumed_clock_still_sleeps
-                    the_unread_past_is_not_repeated time_waits_for_blocking_tasks;
+                    the_unread_past_is_not_repeated time_waits_for_blocking_tasks
+                    timers_do_not_fire_in_the_poll_that_advances an_advance_outlives_its_task;
             }
             combinators {
                 clock: futures_unordered_yields_by_completion futures_unordered_takes_what_is_woken

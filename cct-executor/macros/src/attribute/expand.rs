@@ -16,6 +16,9 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
         block,
     } = function;
     let attributes = attrs.iter().cloned().map(outer);
+    let should_panic = attrs
+        .iter()
+        .any(|attribute| attribute.path().is_ident("should_panic"));
     let name = &sig.ident;
     let text = name.unraw().to_string();
     let crate_path = match &options.crate_path {
@@ -43,6 +46,7 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
             manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
             file: ::core::file!(),
             line: ::core::line!(),
+            should_panic: #should_panic,
         },
         #crate_path::Checker::new()#(#calls)*,
         #passed,
@@ -92,4 +96,24 @@ fn call_at_result(
         })
         .collect();
     quote_spanned!(place=> #function(#arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::expand;
+    use quote::quote;
+
+    #[test]
+    fn an_expected_panic_is_handed_over() {
+        for (attribute, expected) in [
+            (quote!(#[should_panic(expected = "lost")]), true),
+            (quote!(#[should_panic]), true),
+            (quote!(#[allow(unused)]), false),
+        ] {
+            let test = quote!(#attribute async fn a_test() {});
+            let text = expand(quote!(), test).to_string();
+            let field = format!("should_panic : {expected} ,");
+            assert!(text.contains(&field), "{text}");
+        }
+    }
 }
