@@ -86,6 +86,15 @@ impl Timers {
         self.dirty = false;
     }
 
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Whether no timer is running.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// All waiters, so that they can be dropped outside the core.
     pub(crate) fn take_waiters(&mut self) -> Vec<Waiter> {
         let mut waiters: Vec<_> = self

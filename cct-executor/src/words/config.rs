@@ -22,6 +22,9 @@ pub enum Granularity {
 #[non_exhaustive]
 pub enum Clock {
     /// Only when nothing else is enabled, like tokio's paused clock. No impossible order is shown.
+    ///
+    /// Tasks that wait by waking themselves, in a loop over yields, count as nothing once they have
+    /// done so for half of the steps that an iteration may have, and nobody did anything else.
     #[default]
     Strict,
     /// A timer whose deadline lies within this slack of the earliest one may fire while work is
