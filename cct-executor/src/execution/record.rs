@@ -126,6 +126,13 @@ impl Recorder {
         });
     }
 
+    /// The step just taken happened although a task was ready, as a timer's may.
+    pub(crate) fn overtakes_work(&mut self) {
+        if let Some(step) = self.steps.last_mut() {
+            step.preempts = true;
+        }
+    }
+
     pub(crate) fn value(
         &mut self,
         step: u64,

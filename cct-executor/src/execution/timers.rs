@@ -336,6 +336,12 @@ impl Core {
         let timer = self.actions[action as usize].subject;
         let waiter = self.timers.timers[timer as usize].waiter.as_ref();
         self.record_step_for(action, waiter.and_then(Waiter::task));
+        if let Some(recorder) = &mut self.recorder {
+            let mut ready = self.enabled.iter();
+            if ready.any(|&key| self.actions[key as usize].sort == Sort::Run) {
+                recorder.overtakes_work();
+            }
+        }
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
         if self.advance_to(deadline_ns) {
             self.fire(timer, decider);

@@ -28,7 +28,8 @@ pub enum Clock {
     #[default]
     Strict,
     /// A timer whose deadline lies within this slack of the earliest one may fire while work is
-    /// ready: work takes time, and timers may be late relative to each other by the slack.
+    /// ready: work takes time, and timers may be late relative to each other by the slack. The earliest
+    /// one may fire however far away it is.
     Racing(Duration),
     /// The earliest timer of any node may fire at any moment.
     Adversarial,
