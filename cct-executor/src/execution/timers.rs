@@ -322,7 +322,11 @@ impl Core {
         self.timers.take(timer);
         self.alerted |= self.timers.dirty;
         self.retire_action(timer);
-        match self.timers.timers[timer as usize].waiter.take() {
+        let waiter = self.timers.timers[timer as usize].waiter.take();
+        if let (Some(recorder), Some(waiter)) = (&mut self.recorder, &waiter) {
+            recorder.timer_wakes(waiter.task());
+        }
+        match waiter {
             None => {}
             Some(waiter) => match waiter.task() {
                 Some(key) => self.wake(key, decider),
