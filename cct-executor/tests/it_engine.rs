@@ -22,6 +22,7 @@ mod it_engine {
     mod partial;
     mod reports;
     mod search;
+    mod spinning;
     mod stuck;
     mod tasks;
     mod teardown;

@@ -12,6 +12,7 @@ use super::runtimes::Runtimes;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
 use super::source::SourceEntry;
+use super::spin::Spin;
 use super::suspend::Suspended;
 use super::tasks::Task;
 use super::timers::Timers;
@@ -158,6 +159,9 @@ pub(crate) struct Core {
     pub(crate) watched: bool,
     /// The end of a poll concerns more than the enabled set.
     pub(crate) closely: bool,
+    /// The step after which to look at the step limit, and for what spins.
+    stop_at: u64,
+    pub(crate) spin: Spin,
     pub(crate) noise: Generator,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
@@ -209,6 +213,8 @@ impl Core {
             interests: Interests::default(),
             watched: false,
             closely: false,
+            stop_at: 0,
+            spin: Spin::default(),
             noise: Seed(0).stream("noise"),
             heartbeat: Arc::default(),
             recorder: None,
@@ -260,7 +266,9 @@ impl Core {
         self.noise = config.noise.stream("noise");
         self.interests = interests;
         self.watched = interests.steps || recorder.is_some();
-        self.closely = interests.readiness || config.spurious_polls;
+        self.closely = self.looks_closely();
+        self.spin.reset();
+        self.stop_at = self.next_look();
         self.recorder = recorder;
     }
 
@@ -297,11 +305,27 @@ impl Core {
             self.last_state = state;
             self.add_state(state);
         }
+        if self.point.step > self.stop_at {
+            return self.may_go_on();
+        }
+        true
+    }
+
+    /// The step limit is reached, or it is time to look what the steps are spent on.
+    #[cold]
+    fn may_go_on(&mut self) -> bool {
         if self.point.step > self.config.limits.steps {
             self.cut(Limit::Steps);
             return false;
         }
+        self.look_for_spinning();
+        self.stop_at = self.next_look();
         true
+    }
+
+    /// Whether the end of a poll always concerns more than the enabled set.
+    pub(crate) fn looks_closely(&self) -> bool {
+        self.interests.readiness || self.config.spurious_polls
     }
 
     /// Ends the iteration because of a limit, unless it is over already.

@@ -115,7 +115,7 @@ impl Core {
     pub(crate) fn next_inlined(&mut self, current: u32, decider: &mut dyn Decider) -> Next {
         loop {
             if self.alerted {
-                if let Some(next) = self.see_to_alert() {
+                if let Some(next) = self.see_to_alert(decider) {
                     return next;
                 }
             }
@@ -157,6 +157,7 @@ impl Core {
     /// Something was picked that is no task's.
     #[inline(never)]
     fn fire_picked(&mut self, sort: Sort, key: u32, decider: &mut dyn Decider) {
+        self.spin.breaks();
         match sort {
             Sort::Run => {}
             Sort::Fire => self.fire_early(key, decider),
@@ -184,7 +185,10 @@ impl Core {
     /// What has to happen before the next decision, if anything: the alert stands until there is
     /// nothing left.
     #[cold]
-    fn see_to_alert(&mut self) -> Option<Next> {
+    fn see_to_alert(&mut self, decider: &mut dyn Decider) -> Option<Next> {
+        if std::mem::take(&mut self.spin.due) && self.end.is_none() {
+            self.advance_to_next_timer(decider);
+        }
         if self.end.is_some() {
             return Some(Next::End);
         }

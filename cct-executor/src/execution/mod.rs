@@ -28,6 +28,7 @@ pub(crate) mod runtimes;
 pub(crate) mod sites;
 pub(crate) mod sketch;
 pub(crate) mod source;
+pub(crate) mod spin;
 pub(crate) mod step;
 pub(crate) mod suspend;
 pub(crate) mod tasks;

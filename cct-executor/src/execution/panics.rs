@@ -111,25 +111,48 @@ pub(crate) fn forget() {
     let _ = SEEN.try_with(|seen| seen.borrow_mut().clear());
 }
 
+/// Panics that a panic tells of, the nearest first: an `unwrap` of what a join handle returned shows
+/// the message of the task's panic, but not where it was.
+fn told_of<'a>(message: &str, seen: &'a [Seen]) -> Vec<&'a Seen> {
+    let mut told: Vec<&Seen> = Vec::new();
+    let mut message = message.to_owned();
+    let mut before = seen;
+    while let Some(at) = before.iter().rposition(|earlier| {
+        let quoted = format!("{:?}", earlier.message);
+        message.contains(&quoted) && message != earlier.message
+    }) {
+        told.push(&before[at]);
+        message.clone_from(&before[at].message);
+        before = &before[..at];
+    }
+    told
+}
+
 /// A panic as a failure: that of the payload, or else the last one.
 pub(crate) fn failure_of(payload: Option<&(dyn Any + Send)>) -> FailureKind {
     let message = payload.map(message_of);
-    let (hooked, location) = SEEN.with(|seen| {
+    SEEN.with(|seen| {
         let seen = seen.borrow();
         // Others may have been caught before it, and in its destructors.
-        let this = |seen: &&Seen| {
+        let this = |seen: &Seen| {
             message
                 .as_ref()
                 .is_none_or(|message| seen.message == *message)
         };
-        let found = seen.iter().rev().find(this);
-        (
-            found.map(|seen| seen.message.clone()),
-            found.and_then(|seen| seen.location.clone()),
-        )
-    });
-    let message = message
-        .or(hooked)
-        .unwrap_or_else(|| "a destructor panicked".to_owned());
-    FailureKind::Panic { message, location }
+        let found = seen.iter().rposition(this);
+        let location = found.and_then(|at| seen[at].location.clone());
+        let hooked = found.map(|at| seen[at].message.clone());
+        let mut message = message
+            .clone()
+            .or(hooked)
+            .unwrap_or_else(|| "a destructor panicked".to_owned());
+        for earlier in told_of(&message.clone(), &seen[..found.unwrap_or_default()]) {
+            let at = earlier.location.as_deref().unwrap_or("an unknown place");
+            message.push_str(&format!(
+                "\n  which was a panic at {at}: {}",
+                earlier.message
+            ));
+        }
+        FailureKind::Panic { message, location }
+    })
 }

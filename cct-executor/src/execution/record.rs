@@ -36,6 +36,10 @@ pub(crate) struct Recorder {
     polled: BTreeSet<u32>,
     /// Tasks whose poll returned before the operation that they have published.
     published: BTreeSet<u32>,
+    /// Tasks that a timer has woken.
+    timed: BTreeSet<u32>,
+    /// A timer has woken what may have been any task.
+    timed_others: bool,
     /// Of the poll that begins, until its first step.
     turn: Turn,
     /// The task in whose poll the iteration ended.
@@ -81,13 +85,27 @@ impl Recorder {
 
     /// A task's poll begins: what it waited for is settled anew. `yielded`: it gave way before.
     pub(crate) fn begin_poll(&mut self, key: u32, yielded: bool, aborted: bool) {
-        let waited = self.blocked.remove(&key).is_some();
+        let timed = self.timed.remove(&key) || self.timed_others;
+        let waited = self.blocked.remove(&key).is_some_and(|waits| {
+            // No deadline was reached: it also waits for something of another crate, which woke it.
+            timed || waits.iter().any(|wait| wait.kind != OpKind::Sleep)
+        });
         let published = self.published.remove(&key) || self.polled.insert(key);
         self.turn = match (aborted, published || waited || yielded) {
             (true, _) => Turn::Aborted,
             (false, true) => Turn::Performs,
             (false, false) => Turn::Again,
         };
+    }
+
+    /// A timer fires, and wakes this task, or somebody of whom nothing is known.
+    pub(crate) fn timer_wakes(&mut self, task: Option<u32>) {
+        match task {
+            Some(key) => {
+                self.timed.insert(key);
+            }
+            None => self.timed_others = true,
+        }
     }
 
     /// What a task waited for in the middle of a poll has come.
@@ -124,6 +142,13 @@ impl Recorder {
             preempts,
             turn: std::mem::take(&mut self.turn),
         });
+    }
+
+    /// The step just taken happened although a task was ready, as a timer's may.
+    pub(crate) fn overtakes_work(&mut self) {
+        if let Some(step) = self.steps.last_mut() {
+            step.preempts = true;
+        }
     }
 
     pub(crate) fn value(

@@ -218,6 +218,7 @@ impl Core {
         }
         self.action(key).state |= state::NOTIFIED;
         self.insert(key);
+        self.spin.breaks();
         if self.interests.lifecycle {
             decider.observe(&StepEvent::Spawned {
                 task: ActionKey(key),
@@ -339,6 +340,7 @@ impl Core {
         if self.actions[key as usize].state & state::GROUPED != 0 {
             self.end_group_turn(key);
         }
+        self.spin.polled(key, notified);
         if notified || self.spurious_wake() {
             self.insert(key);
             if self.interests.readiness {
@@ -352,6 +354,7 @@ impl Core {
     /// A task is over. The caller drops the result outside.
     pub(crate) fn exit(&mut self, key: u32, decider: &mut dyn Decider) -> Option<Vec<Local>> {
         self.sweep();
+        self.spin.breaks();
         self.count_task(key, 0);
         let action = self.action(key);
         action.state = action.state & state::GROUPED | state::DONE;

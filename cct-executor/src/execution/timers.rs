@@ -91,6 +91,15 @@ impl Timers {
         self.dirty = false;
     }
 
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Whether no timer is running.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
     /// All waiters, so that they can be dropped outside the core.
     pub(crate) fn take_waiters(&mut self) -> Vec<Waiter> {
         let mut waiters: Vec<_> = self
@@ -318,7 +327,11 @@ impl Core {
         self.timers.take(timer);
         self.alerted |= self.timers.dirty;
         self.retire_action(timer);
-        match self.timers.timers[timer as usize].waiter.take() {
+        let waiter = self.timers.timers[timer as usize].waiter.take();
+        if let (Some(recorder), Some(waiter)) = (&mut self.recorder, &waiter) {
+            recorder.timer_wakes(waiter.task());
+        }
+        match waiter {
             None => {}
             Some(waiter) => match waiter.task() {
                 Some(key) => self.wake(key, decider),
@@ -332,6 +345,12 @@ impl Core {
         let timer = self.actions[action as usize].subject;
         let waiter = self.timers.timers[timer as usize].waiter.as_ref();
         self.record_step_for(action, waiter.and_then(Waiter::task));
+        if let Some(recorder) = &mut self.recorder {
+            let mut ready = self.enabled.iter();
+            if ready.any(|&key| self.actions[key as usize].sort == Sort::Run) {
+                recorder.overtakes_work();
+            }
+        }
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
         if self.advance_to(deadline_ns) {
             self.fire(timer, decider);

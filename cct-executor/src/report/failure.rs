@@ -1,7 +1,7 @@
 //! The story of a failure.
 //!
 //! Columns of the step table: the step's number; virtual time; node; task; `!` where the task that
-//! ran before could have gone on; the operation, or `poll again` where the task waited for something
+//! ran before could have gone on, or a timer fired although a task was ready; the operation, or `poll again` where the task waited for something
 //! of another crate; how many things could have happened instead; where the operation, or the last
 //! one, was called.
 
@@ -20,6 +20,8 @@ const LAST_LOG_LINES: usize = 50;
 const USES_MAX: usize = 3;
 /// Tasks shown.
 const TASKS_MAX: usize = 30;
+/// Work that waits for so long, in virtual nanoseconds, is worth a word.
+const LONG_WAIT_NS: u64 = 1_000_000_000;
 /// A token longer than this does not fit well on a command line.
 const LONG_TOKEN: usize = 100_000;
 
@@ -37,6 +39,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              cct's control takes part (wall clock, threads, hash order, state that survives)\n",
         );
     }
+    work_waited(&mut out, explanation);
     foreign_runtime(&mut out, failure);
     if let Some(again) = &failure.again {
         let again = again.to_string().replace('\n', "\n  ");
@@ -57,6 +60,28 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+/// That work was kept waiting for long, if it was: under clocks that let timers fire meanwhile, the
+/// next deadline may be far away, such as that of a time limit that guards the test.
+fn work_waited(out: &mut String, explanation: &Explanation) {
+    let steps = explanation
+        .steps
+        .iter()
+        .zip(explanation.steps.iter().skip(1));
+    let longest = steps
+        .filter(|(step, _)| step.task.is_none() && step.preempts)
+        .map(|(step, next)| (next.time_ns.saturating_sub(step.time_ns), step.step))
+        .max_by_key(|&(waited, step)| (waited, std::cmp::Reverse(step)));
+    let Some((waited, step)) = longest.filter(|(waited, _)| *waited >= LONG_WAIT_NS) else {
+        return;
+    };
+    let _ = writeln!(
+        out,
+        "  at step {step} a timer fires {} ahead although a task is ready, which only clock `strict` \
+         rules out;\n  if nobody has to wait that long for work, try `strict`, or leave out the timer",
+        time_text(waited)
+    );
 }
 
 /// What tokio's own words mean here: that something asked for tokio's runtime.

@@ -100,6 +100,9 @@ pub fn summary_line(report: &Report) -> String {
         let failing = plural(coverage.failing, "iteration", "iterations");
         line.push_str(&format!("; {failing} failed"));
     }
+    if report.iterations > 0 && report.cut() == report.iterations {
+        line.push_str("; no iteration came to its end");
+    }
     if let Some(growth) = growth(&coverage.states_by_iteration) {
         line.push_str(&format!("; {growth}"));
     }

@@ -22,10 +22,14 @@ pub enum Granularity {
 #[non_exhaustive]
 pub enum Clock {
     /// Only when nothing else is enabled, like tokio's paused clock. No impossible order is shown.
+    ///
+    /// Tasks that wait by waking themselves, in a loop over yields, count as nothing once they have
+    /// done so for half of the steps that an iteration may have, and nobody did anything else.
     #[default]
     Strict,
     /// A timer whose deadline lies within this slack of the earliest one may fire while work is
-    /// ready: work takes time, and timers may be late relative to each other by the slack.
+    /// ready: work takes time, and timers may be late relative to each other by the slack. The earliest
+    /// one may fire however far away it is.
     Racing(Duration),
     /// The earliest timer of any node may fire at any moment.
     Adversarial,

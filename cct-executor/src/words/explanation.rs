@@ -47,7 +47,7 @@ pub struct Step {
     pub site: Option<String>,
     /// How many things could have happened instead, itself included.
     pub choices: u32,
-    /// The task that ran before could have gone on.
+    /// The task that ran before could have gone on; or a timer fired although a task was ready.
     pub preempts: bool,
 }
 

@@ -74,6 +74,33 @@ fn a_panic_that_is_raised_again_has_its_first_place() {
 }
 
 #[test]
+fn a_panic_that_tells_of_others_has_their_places_too() {
+    let report = checker("handed on").run(|| async {
+        // One of the same text, which has nothing to do with it.
+        assert!(std::panic::catch_unwind(|| panic!("another one")).is_err());
+        let middle = spawn(async {
+            let inner = spawn(async {
+                panic!("a \"quoted\" cause\nof two lines");
+            });
+            inner.await.expect("no inner one");
+        });
+        middle.await.unwrap();
+    });
+    let (message, _) = panicked(&report);
+    let lines: Vec<&str> = message.lines().collect();
+    let places = lines.iter().filter(|line| line.contains(file!()));
+    assert_eq!(places.count(), 2, "{message}");
+    assert!(lines[1].starts_with("  which was a panic at "), "{message}");
+    assert!(lines[1].contains("no inner one"), "{message}");
+    assert!(lines[2].starts_with("  which was a panic at "), "{message}");
+    assert!(
+        lines[2].ends_with("a \"quoted\" cause") && lines[3] == "of two lines",
+        "{message}"
+    );
+    assert!(!message.contains("another"), "{message}");
+}
+
+#[test]
 fn a_detached_panic_fails_and_names_the_task() {
     let report = checker("detached").run(|| async {
         drop(

@@ -2,10 +2,11 @@
 
 use crate::{checker, failed};
 use cct_executor::task::yield_now;
-use cct_executor::time::timeout;
+use cct_executor::time::{sleep, timeout};
 use cct_executor::words::explanation::Step;
 use cct_executor::{Clock, Report, cancellable, join, select, spawn, try_join};
 use std::future::pending;
+use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -24,6 +25,36 @@ fn whats(report: &Report, task: &str) -> Vec<String> {
         .into_iter()
         .map(|(what, _)| what)
         .collect()
+}
+
+#[test]
+fn a_task_woken_by_another_crate_before_its_deadline_does_not_seem_to_have_slept() {
+    let report = checker("before")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let (sender, mut receiver) = mpsc::channel::<u32>(1);
+            spawn(async move {
+                let mut time_is_up = pin!(sleep(Duration::from_millis(9)));
+                loop {
+                    select! {
+                        biased;
+                        Some(_) = receiver.recv() => {}
+                        () = &mut time_is_up => break,
+                    }
+                }
+                pending::<()>().await;
+            });
+            yield_now().await;
+            sender.send(1).await.unwrap();
+            sleep(Duration::from_millis(20)).await;
+            pending::<()>().await;
+        });
+    assert_eq!(
+        whats(&report, "1"),
+        ["start", "sleep", "poll again", "sleep"],
+        "{}",
+        report.text()
+    );
 }
 
 #[test]

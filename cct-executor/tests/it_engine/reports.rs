@@ -2,9 +2,9 @@
 
 use crate::{checker, failed};
 use cct_executor::task::yield_now;
-use cct_executor::time::sleep;
+use cct_executor::time::{sleep, timeout};
 use cct_executor::words::{FailureKind, ReplayToken};
-use cct_executor::{Checker, Clock, Granularity, Seed, nondet, spawn};
+use cct_executor::{Checker, Clock, Granularity, Seed, join, nondet, spawn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -269,4 +269,43 @@ fn the_finest_lines_are_left_out_where_there_are_many() {
         "{many}"
     );
     assert!(!many.contains("line=0"), "{many}");
+}
+
+/// Work that is ready, and a time limit far away that only guards it.
+async fn guarded() {
+    let work = spawn(async {});
+    let guarded = timeout(Duration::from_secs(60), work).await;
+    guarded.expect("a minute is enough").unwrap();
+}
+
+#[test]
+fn a_report_says_when_ready_work_was_kept_waiting_for_long() {
+    let report = checker("guarded")
+        .clock(Clock::Racing(Duration::from_millis(5)))
+        .run(guarded);
+    let text = report.text();
+    assert!(
+        failed(&report).kind.to_string().contains("a minute"),
+        "{text}"
+    );
+    assert!(text.contains("a timer fires 60000ms ahead"), "{text}");
+    let fires = &failed(&report).explanation.steps;
+    assert!(
+        fires.iter().any(|s| s.task.is_none() && s.preempts),
+        "{text}"
+    );
+    checker("guarded").run(guarded).assert_passed();
+}
+
+#[test]
+fn a_report_is_silent_of_timers_that_fire_when_nothing_is_ready() {
+    let report = checker("idle").clock(Clock::Adversarial).run(|| async {
+        join!(
+            sleep(Duration::from_secs(60)),
+            sleep(Duration::from_secs(61))
+        );
+        panic!("at the end");
+    });
+    let text = report.text();
+    assert!(!text.contains("a timer fires"), "{text}");
 }

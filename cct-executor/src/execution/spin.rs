@@ -1,0 +1,127 @@
+//! Tasks that wait by waking themselves: loops over yields, futures that ask to be polled again.
+//!
+//! They are always ready, and under the strict clock time would stand still for ever: whatever they
+//! wait for could not come, were it behind a timer. In reality time passes while they spin.
+//!
+//! 1. Only a world in which nothing else happens spins: for half of the steps that an iteration may
+//!    have no task blocked, ended, began or was left unpolled, and nothing was picked but tasks. Then
+//!    time moves to the next deadline as if the world were idle.
+//! 2. Who was seen to spin for so long is believed sooner the next time.
+//! 3. It costs nothing while it looks for nothing: the step count is compared anyway.
+
+use super::core::Core;
+use super::timers::Timers;
+use crate::words::Clock;
+use crate::words::action::Sort;
+use std::collections::BTreeSet;
+
+/// How many steps more it takes once the tasks are known to spin.
+const AGAIN: u64 = 1_000;
+
+/// What is known of tasks that wake themselves.
+#[derive(Default)]
+pub(crate) struct Spin {
+    /// The polls that ended are being looked at.
+    looks: bool,
+    /// Something else happened since.
+    broken: bool,
+    /// Since this step.
+    since: u64,
+    /// The time then.
+    time_ns: u64,
+    /// Who was polled meanwhile and woke itself.
+    seen: BTreeSet<u32>,
+    /// Who has spun until time moved.
+    known: BTreeSet<u32>,
+    /// Time is to move.
+    pub(crate) due: bool,
+}
+
+impl Spin {
+    pub(crate) fn reset(&mut self) {
+        self.looks = false;
+        self.broken = false;
+        self.since = 0;
+        self.time_ns = 0;
+        self.seen.clear();
+        self.known.clear();
+        self.due = false;
+    }
+
+    /// Something happened that is no task's waking itself.
+    #[inline]
+    pub(crate) fn breaks(&mut self) {
+        self.broken = true;
+    }
+
+    /// A poll of this task ended, with the task woken already or not.
+    pub(crate) fn polled(&mut self, key: u32, notified: bool) {
+        if !notified {
+            self.broken = true;
+        } else if self.looks {
+            self.seen.insert(key);
+        }
+    }
+}
+
+impl Timers {
+    /// Whether time could move, and does so only when the world is idle.
+    fn wait_for_idleness(&self) -> bool {
+        self.clock() == Clock::Strict && !self.is_empty()
+    }
+}
+
+impl Core {
+    /// How long a world has to spin before it is believed.
+    fn patience(&self) -> u64 {
+        (self.config.limits.steps / 2).max(1)
+    }
+
+    /// The step after which to look next.
+    pub(super) fn next_look(&self) -> u64 {
+        let limit = self.config.limits.steps;
+        let looking = if self.spin.looks {
+            AGAIN.min(self.patience())
+        } else {
+            // Who spins for half of the steps is seen at the second look, if not at the first.
+            self.patience() / 4
+        };
+        limit.min(self.point.step.saturating_add(looking.max(1)))
+    }
+
+    /// Whether all that is enabled, and not optional, is these tasks.
+    fn all_are_among(&self, tasks: &BTreeSet<u32>) -> bool {
+        let others = self
+            .enabled
+            .iter()
+            .filter(|&&key| self.actions[key as usize].sort != Sort::Run || !tasks.contains(&key));
+        others.count() == self.optional as usize
+    }
+
+    /// Looks whether the world spins.
+    #[cold]
+    pub(super) fn look_for_spinning(&mut self) {
+        let (step, time_ns) = (self.point.step, self.point.time_ns);
+        let goes_on = self.spin.looks && !self.spin.broken && self.spin.time_ns == time_ns;
+        if !goes_on {
+            let in_vain = self.spin.looks && self.spin.broken && self.spin.known.is_empty();
+            let begins = !in_vain && self.timers.wait_for_idleness();
+            self.spin.seen.clear();
+            self.spin.looks = begins;
+            self.spin.broken = false;
+            self.spin.since = step;
+            self.spin.time_ns = time_ns;
+            self.closely = begins || self.looks_closely();
+            return;
+        }
+        let all_known = self.all_are_among(&self.spin.known);
+        let long = all_known || step - self.spin.since >= self.patience();
+        if long && self.all_are_among(&self.spin.seen) {
+            let seen = std::mem::take(&mut self.spin.seen);
+            self.spin.known.extend(seen);
+            self.spin.since = step;
+            self.spin.due = true;
+            self.alert();
+        }
+    }
+}

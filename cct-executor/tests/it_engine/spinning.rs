@@ -1,0 +1,193 @@
+//! Tasks that wait by waking themselves: time passes for them as well.
+
+use crate::{GRANULARITIES, checker};
+use cct_executor::task::yield_now;
+use cct_executor::time::{Instant, sleep, timeout};
+use cct_executor::{Checker, Report, spawn};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::task::Poll;
+use std::time::Duration;
+
+/// (Others may let a task spin while one that is ready is never polled, and time has to stand still.)
+const STRATEGIES: [&str; 2] = ["random", "round-robin"];
+
+fn run<F: Future<Output = ()> + 'static>(
+    configure: impl Fn(Checker) -> Checker,
+    scenario: impl Fn() -> F + Send + Sync + Clone + 'static,
+) -> Vec<Report> {
+    let runs = STRATEGIES.iter().flat_map(|strategy| {
+        GRANULARITIES.map(|granularity| {
+            let checker = checker("spinning")
+                .strategy_text(strategy)
+                .granularity(granularity)
+                .iterations(3)
+                .determinism_check(true);
+            configure(checker).run(scenario.clone())
+        })
+    });
+    runs.collect()
+}
+
+/// A flag, which is set after a while.
+fn set_later(after: Duration) -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let theirs = flag.clone();
+    spawn(async move {
+        sleep(after).await;
+        theirs.store(true, SeqCst);
+    });
+    flag
+}
+
+/// Ready when the flag is set, and asks to be polled again until then.
+async fn polled_until_set(flag: &AtomicBool) {
+    poll_fn(|cx| {
+        if flag.load(SeqCst) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+async fn both_ways_of_waiting() {
+    let begun = Instant::now();
+    let flag = set_later(Duration::from_millis(20));
+    let later = set_later(Duration::from_millis(30));
+    let others: Vec<_> = (0..2)
+        .map(|_| {
+            let flag = flag.clone();
+            spawn(async move { polled_until_set(&flag).await })
+        })
+        .collect();
+    while !flag.load(SeqCst) {
+        yield_now().await;
+    }
+    assert_eq!(begun.elapsed(), Duration::from_millis(20));
+    polled_until_set(&later).await;
+    assert_eq!(begun.elapsed(), Duration::from_millis(30));
+    for other in others {
+        other.await.unwrap();
+    }
+}
+
+#[test]
+fn who_waits_by_waking_himself_sees_time_pass() {
+    for report in run(|checker| checker.max_steps(20_000), both_ways_of_waiting) {
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut(), 0, "{}", report.text());
+    }
+}
+
+/// Ten thousand turns, under a time limit.
+async fn busy() {
+    let turns = Arc::new(AtomicU64::new(0));
+    let tasks: Vec<_> = (0..4)
+        .map(|_| {
+            let turns = turns.clone();
+            spawn(async move {
+                for _ in 0..2_500 {
+                    turns.fetch_add(1, SeqCst);
+                    yield_now().await;
+                }
+            })
+        })
+        .collect();
+    let all = async {
+        for task in tasks {
+            task.await.unwrap();
+        }
+    };
+    timeout(Duration::from_millis(1), all)
+        .await
+        .expect("time stands still while there is work");
+    assert_eq!(turns.load(SeqCst), 10_000);
+}
+
+#[test]
+fn time_stands_still_while_busy_tasks_have_turns_left() {
+    for report in run(|checker| checker.max_steps(30_000), busy) {
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut(), 0, "{}", report.text());
+    }
+}
+
+/// One spins, two others keep each other going: who is not idle needs no help.
+async fn a_conversation() {
+    let flag = set_later(Duration::from_millis(20));
+    let (sender, mut receiver) = wire::channel();
+    let speaks = spawn(async move {
+        loop {
+            sender.send();
+            yield_now().await;
+        }
+    });
+    let listens = spawn(async move {
+        loop {
+            receiver.recv().await;
+        }
+    });
+    while !flag.load(SeqCst) {
+        yield_now().await;
+    }
+    speaks.abort();
+    listens.abort();
+}
+
+/// A channel for unit values, made of a waker.
+mod wire {
+    use std::future::poll_fn;
+    use std::sync::{Arc, Mutex};
+    use std::task::{Poll, Waker};
+
+    #[derive(Default)]
+    struct State {
+        sent: u64,
+        waker: Option<Waker>,
+    }
+
+    pub(super) struct Sender(Arc<Mutex<State>>);
+    pub(super) struct Receiver(Arc<Mutex<State>>);
+
+    pub(super) fn channel() -> (Sender, Receiver) {
+        let state = Arc::<Mutex<State>>::default();
+        (Sender(state.clone()), Receiver(state))
+    }
+
+    impl Sender {
+        pub(super) fn send(&self) {
+            let waker = {
+                let mut state = self.0.lock().unwrap();
+                state.sent += 1;
+                state.waker.take()
+            };
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    impl Receiver {
+        pub(super) async fn recv(&mut self) {
+            poll_fn(|cx| {
+                let mut state = self.0.lock().unwrap();
+                if state.sent > 0 {
+                    state.sent -= 1;
+                    return Poll::Ready(());
+                }
+                state.waker = Some(cx.waker().clone());
+                Poll::Pending
+            })
+            .await;
+        }
+    }
+}
+
+#[test]
+fn a_world_in_which_something_happens_does_not_spin() {
+    for report in run(|checker| checker.max_steps(4_000), a_conversation) {
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut(), report.iterations(), "{}", report.text());
+    }
+}
