@@ -32,7 +32,7 @@
 //! # Kinds
 //! | fault | what it hits | over |
 //! |---|---|---|
-//! | [`Fault::Crash`], [`Fault::Restart`], [`Fault::Pause`] | a node | when mended |
+//! | [`Fault::Crash`], [`Fault::Kill`], [`Fault::Restart`], [`Fault::Pause`] | a node | when mended |
 //! | [`Fault::Partition`], [`Fault::Isolate`], [`Fault::Cut`], [`Fault::Hold`] | links | when mended |
 //! | [`Fault::Drop`], [`Fault::Duplicate`], [`Fault::Delay`] | a message on its way | at once |
 //! | [`Fault::Reset`] | a TCP connection of a node | at once |

@@ -9,7 +9,7 @@
 use super::faults::{DiskFault, DiskFaults, FaultState, ODDS, Prospect};
 use super::survive::Chooser;
 use super::tree::Tree;
-use crate::fabric::shown;
+use crate::fabric::{CrashStyle, network, shown};
 use cct_executor::node::{self, NodeId};
 use cct_executor::nondet;
 use cct_executor::shim::{self, ActionSource, Offer, Resource, Shared, Source, SourceAction};
@@ -208,7 +208,7 @@ impl Drive {
 }
 
 impl Disks {
-    fn crash(&self, node: NodeId) {
+    fn crash(&self, node: NodeId, style: CrashStyle) {
         let Ok(disks) = disks() else {
             return;
         };
@@ -221,7 +221,10 @@ impl Disks {
             return;
         };
         let drive = Drive { disks, node, epoch };
-        let crashed = drive.apart(|tree, chooser| tree.crash(chooser));
+        let crashed = drive.apart(|tree, chooser| match style {
+            CrashStyle::Silent => tree.crash(chooser),
+            CrashStyle::Kill => tree.outlive(),
+        });
         debug_assert!(crashed.is_ok(), "cct bug: a node crashes while it crashes");
     }
 }
@@ -241,9 +244,20 @@ impl ActionSource for Disks {
                 .filter_map(|lane| Some((lane.action, lane.job.take()?)))
                 .collect()
         });
-        self.crash(node);
+        let style = network().map_or(CrashStyle::Silent, |net| net.crash_style(node));
+        let mut undone = Vec::new();
         for (action, job) in lost {
             action.offer(false);
+            // A thread of the process may just have done it.
+            let label = "what the killed process has done";
+            if style == CrashStyle::Kill && shim::choose(2, label) == 1 {
+                job(Fate::Due);
+            } else {
+                undone.push(job);
+            }
+        }
+        self.crash(node, style);
+        for job in undone {
             job(Fate::Lost);
         }
     }

@@ -7,6 +7,7 @@
 //! 3. A side that is closed or gone sends nothing any more but resets.
 
 use super::waiters::Waiters;
+use crate::errno::of_socket;
 use crate::io::known::{Known, Told};
 use crate::io::{Interest, Ready};
 use std::collections::VecDeque;
@@ -150,6 +151,14 @@ impl State {
         self.sides.iter().all(sound) && !self.is_over()
     }
 
+    /// Whether a side's kernel knows yet whom it is connected to: not once the connection is over,
+    /// or was closed by both sides. Sockets of Unix never forget.
+    pub(crate) fn knows_peer(&self, id: SideId) -> bool {
+        let side = &self.sides[id];
+        let closed_by_both = side.fin_arrived && self.sides[1 - id].fin_arrived;
+        self.local || !side.closed && !closed_by_both
+    }
+
     /// Both sides know that they are connected.
     pub(crate) fn establish(&mut self, fx: &mut Effects) {
         for id in [0, 1] {
@@ -274,7 +283,7 @@ impl State {
             return Some(Ok(0));
         }
         if let Some(error) = side.error.take() {
-            return Some(Err(error.into()));
+            return Some(Err(of_socket(error)));
         }
         side.closed.then_some(Ok(0))
     }
@@ -306,10 +315,10 @@ impl State {
             side.error.take()
         };
         if let Some(error) = told {
-            return Some(Err(error.into()));
+            return Some(Err(of_socket(error)));
         }
         if side.fin_queued || side.closed || nobody_reads {
-            return Some(Err(ErrorKind::BrokenPipe.into()));
+            return Some(Err(of_socket(ErrorKind::BrokenPipe)));
         }
         let mut left = side.room().min(limit);
         if left == 0 {
@@ -428,7 +437,7 @@ impl State {
     pub(crate) fn connected(&mut self, id: SideId) -> Option<io::Result<()>> {
         let side = &mut self.sides[id];
         match side.error.take() {
-            Some(error) => Some(Err(error.into())),
+            Some(error) => Some(Err(of_socket(error))),
             None => side.open.then_some(Ok(())),
         }
     }

@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
-const ALL: [Fault; 10] = [
+const ALL: [Fault; 11] = [
     Fault::Crash,
+    Fault::Kill,
     Fault::Restart,
     Fault::Pause,
     Fault::Partition,
