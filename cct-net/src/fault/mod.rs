@@ -43,7 +43,8 @@
 //! # When faults are offered
 //! If every fault were enabled all the time, a random walk would spend the whole budget on its first
 //! steps. So the plan offers them at moments that are spread out. A *moment* is the arrival of a
-//! packet, or the passing of some virtual time without one (see [`FaultPlan::pace`]). At the start
+//! packet, something that a disk has done, or the passing of some virtual time without either (see
+//! [`FaultPlan::pace`]). At the start
 //! and after each fault the strategy chooses how many moments pass until the next offer, from a
 //! ladder whose rungs are powers of two, and which kind of fault is offered then. All faults of that
 //! kind which are possible are then enabled, until one is taken or some moments have passed.

@@ -18,6 +18,7 @@ use cct_executor::words::fingerprint::{mix, mix2};
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::Location;
+use std::sync::Arc;
 
 /// What happens to work that was under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +45,11 @@ struct State {
     tickets: u64,
     /// For disks yet to be made.
     faults: DiskFaults,
+    /// Is told whenever a disk has done something.
+    watcher: Option<Watcher>,
 }
+
+type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// One action, used by one job after the other.
 struct Lane {
@@ -168,6 +173,11 @@ impl Drive {
         Ok(result)
     }
 
+    /// The disk has done something.
+    pub(super) fn has_worked(&self) {
+        self.disks.tell();
+    }
+
     /// Puts work under way: the strategy says when it is done. Work on the same thing (`identity`)
     /// may be done in any order.
     pub(super) fn start(
@@ -208,6 +218,13 @@ impl Drive {
 }
 
 impl Disks {
+    fn tell(&self) {
+        let watcher = self.state.with(|state| state.watcher.clone());
+        if let Some(watcher) = watcher {
+            watcher();
+        }
+    }
+
     fn crash(&self, node: NodeId, style: CrashStyle) {
         let Ok(disks) = disks() else {
             return;
@@ -234,6 +251,7 @@ impl ActionSource for Disks {
         let job = (self.state).with(|state| state.lanes.get_mut(what as usize)?.job.take());
         if let Some(job) = job {
             job(Fate::Due);
+            self.tell();
         }
     }
 
@@ -275,6 +293,14 @@ impl ActionSource for Disks {
         });
         let line = |(node, text)| format!("disk of {}: {text}", shown(node));
         disks.into_iter().map(line).collect()
+    }
+}
+
+/// Has `watcher` called whenever a disk of this world has done something.
+pub(crate) fn watch(watcher: Watcher) {
+    if let Ok(disks) = disks() {
+        let old = disks.state.with(|state| state.watcher.replace(watcher));
+        drop(old);
     }
 }
 
