@@ -154,9 +154,12 @@ impl State {
     /// Whether a side's kernel knows yet whom it is connected to: not once the connection is over,
     /// or was closed by both sides. Sockets of Unix never forget.
     pub(crate) fn knows_peer(&self, id: SideId) -> bool {
-        let side = &self.sides[id];
-        let closed_by_both = side.fin_arrived && self.sides[1 - id].fin_arrived;
-        self.local || !side.closed && !closed_by_both
+        self.local || !self.sides[id].closed && !self.is_closed_by_both()
+    }
+
+    /// Whether both sides know that nothing more will be written: to the kernels it is over.
+    fn is_closed_by_both(&self) -> bool {
+        self.sides.iter().all(|side| side.fin_arrived)
     }
 
     /// Both sides know that they are connected.
@@ -345,12 +348,13 @@ impl State {
     /// The handle is dropped, or its process dies.
     pub(crate) fn close(&mut self, id: SideId, fx: &mut Effects) {
         let unread = self.readable(id) > 0;
+        let over = self.is_closed_by_both();
         let side = &mut self.sides[id];
         if side.orphan || side.gone {
             return;
         }
         side.orphan = true;
-        if side.closed {
+        if side.closed || over {
             return;
         }
         if !side.open {

@@ -183,6 +183,15 @@ pub(crate) async fn forgotten_peer(log: Log) {
     log.os("closed", peer(&client));
     log.os("closed", peer(&server));
     log.note(client.local_addr().is_ok());
+    let (mut client, mut server) = connected().await;
+    rt::write_all(&mut server, b"unread").await.unwrap();
+    rt::shutdown(&mut server).await.unwrap();
+    rt::shutdown(&mut client).await.unwrap();
+    rt::pause().await;
+    drop(client);
+    rt::pause().await;
+    let error = server.take_error().unwrap();
+    log.os("no reset any more", error.map_or(Ok("none"), Err));
     let (client, server) = connected().await;
     drop(server);
     client.readable().await.unwrap();
