@@ -7,6 +7,7 @@
 //! 3. The strategy is asked while the cell is free.
 
 use super::faults::{DiskFault, DiskFaults, FaultState, ODDS, Prospect};
+use super::inspect::{inspect, losses};
 use super::survive::Chooser;
 use super::tree::Tree;
 use crate::fabric::{CrashStyle, network, shown};
@@ -62,6 +63,8 @@ pub(super) struct Disk {
     pub(super) tree: Tree,
     /// How often the node crashed.
     epoch: u32,
+    /// What crashes took, for a report.
+    losses: Vec<String>,
     pub(super) faults: FaultState,
 }
 
@@ -92,6 +95,7 @@ impl State {
         self.disks.entry(node.0).or_insert_with(|| Disk {
             tree: Tree::new(site),
             epoch: 0,
+            losses: Vec::new(),
             faults: FaultState::new(faults.clone()),
         })
     }
@@ -238,11 +242,23 @@ impl Disks {
             return;
         };
         let drive = Drive { disks, node, epoch };
+        // Only a report asks what was lost; at other times it would cost too much to find out.
+        let before = shim::has_sync_points().then(|| inspect(node));
         let crashed = drive.apart(|tree, chooser| match style {
             CrashStyle::Silent => tree.crash(chooser),
             CrashStyle::Kill => tree.outlive(),
         });
         debug_assert!(crashed.is_ok(), "cct bug: a node crashes while it crashes");
+        if let Some(before) = before {
+            let losses = losses(&before, &inspect(node));
+            let millis = shim::world_time_ns() as f64 / 1e6;
+            self.state.with(|state| {
+                if let (Some(disk), false) = (state.disks.get_mut(&node.0), losses.is_empty()) {
+                    disk.losses
+                        .push(format!("the crash at {millis} ms: {losses}"));
+                }
+            });
+        }
     }
 }
 
@@ -287,9 +303,10 @@ impl ActionSource for Disks {
                     .filter(|lane| lane.node.0 == node && lane.job.is_some())
                     .count();
                 let text = format!("{}, {under_way} under way", disk.tree.summary());
-                (NodeId(node), text)
+                let lost = disk.losses.iter().cloned();
+                lost.chain([text]).map(move |text| (NodeId(node), text))
             });
-            lines.collect()
+            lines.flatten().collect()
         });
         let line = |(node, text)| format!("disk of {}: {text}", shown(node));
         disks.into_iter().map(line).collect()
