@@ -50,7 +50,9 @@
 //! kind which are possible are then enabled, until one is taken or some moments have passed.
 //!
 //! What lasts (a crash, a partition) is mended by an action of its own, which is offered after
-//! another number of moments drawn from the same ladder.
+//! another number of moments drawn from the same ladder. Like faults, it is picked only beside other
+//! things that may happen; so where nothing else does, a choice decides whether it is mended there
+//! and then.
 //!
 //! A fault of a disk lasts until an operation meets it, and counts as lasting until then.
 //!

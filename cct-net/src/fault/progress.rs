@@ -70,6 +70,8 @@ pub(super) enum Ask {
     Slot,
     Reoffer(usize),
     Mend(usize),
+    /// It is due, and nothing may happen for long that it could be mended beside.
+    PerhapsMend(usize),
     End,
 }
 
@@ -137,6 +139,9 @@ impl Progress {
                     fault.offered = true;
                     run.actions
                         .offer_mend(run, (fault.kind, fault.instance), true);
+                    if fault.due.time_ns <= now {
+                        return Ask::PerhapsMend(at);
+                    }
                 }
             }
         }

@@ -100,6 +100,11 @@ impl Run {
                     break;
                 }
                 Ask::Mend(at) => self.mend_at(at),
+                Ask::PerhapsMend(at) => {
+                    if shim::choose(2, "whether the fault is over now") == 1 {
+                        self.mend_at(at);
+                    }
+                }
                 Ask::End => self.finish(),
             }
         }
