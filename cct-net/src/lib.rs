@@ -7,6 +7,7 @@
 
 pub mod check;
 pub mod dns;
+mod errno;
 pub mod fabric;
 pub mod fault;
 pub mod fs;

@@ -14,6 +14,10 @@ use tracing::Level;
 
 /// Steps shown before the failure.
 const LAST_STEPS: usize = 25;
+/// Faults shown that came before these steps.
+const EARLIER_FAULTS: usize = 20;
+/// Lines shown of how things stand at the end.
+const SNAPSHOT_MAX: usize = 60;
 /// Lines of the log shown.
 const LAST_LOG_LINES: usize = 50;
 /// Tasks shown that were at the other end of a channel.
@@ -243,14 +247,22 @@ fn steps(out: &mut String, explanation: &Explanation) {
     if steps.is_empty() {
         return;
     }
-    let shown = &steps[steps.len().saturating_sub(LAST_STEPS)..];
+    let (earlier, last) = steps.split_at(steps.len().saturating_sub(LAST_STEPS));
+    // What went wrong long before is what the end is to be explained by.
+    let faults: Vec<&Step> = earlier.iter().filter(|step| is_fault(step)).collect();
+    let faults = &faults[faults.len().saturating_sub(EARLIER_FAULTS)..];
+    let before = match faults.len() {
+        0 => "",
+        _ => ", and the faults before them",
+    };
     let _ = writeln!(
         out,
-        "\n  last {} of {} steps (! = preemption):",
-        shown.len(),
+        "\n  last {} of {} steps{before} (! = preemption):",
+        last.len(),
         steps.len()
     );
-    let rows: Vec<[String; 6]> = shown.iter().map(row).collect();
+    let shown: Vec<&Step> = faults.iter().copied().chain(last).collect();
+    let rows: Vec<[String; 6]> = shown.iter().map(|step| row(step)).collect();
     let heads = ["step", "time", "node", "task", "action", "choices"].map(str::to_owned);
     let mut widths = heads.clone().map(|head| head.len());
     for row in &rows {
@@ -259,9 +271,17 @@ fn steps(out: &mut String, explanation: &Explanation) {
         }
     }
     table_line(out, &heads, widths, "at");
-    for (cells, step) in rows.iter().zip(shown) {
+    for (at, (cells, step)) in rows.iter().zip(shown).enumerate() {
+        if at > 0 && at == faults.len() {
+            out.push_str("    ...\n");
+        }
         table_line(out, cells, widths, step.site.as_deref().unwrap_or(""));
     }
+}
+
+/// Faults and what mends them are nobody's steps.
+fn is_fault(step: &Step) -> bool {
+    step.task.is_none() && step.what.starts_with("fault ")
 }
 
 fn table_line(out: &mut String, cells: &[String; 6], widths: [usize; 6], place: &str) {
@@ -307,11 +327,11 @@ fn snapshot(out: &mut String, explanation: &Explanation) {
         return;
     }
     out.push_str("\n  network and disks at the end:\n");
-    for line in explanation.snapshot.iter().take(TASKS_MAX) {
+    for line in explanation.snapshot.iter().take(SNAPSHOT_MAX) {
         let _ = writeln!(out, "    {line}");
     }
-    if explanation.snapshot.len() > TASKS_MAX {
-        let more = explanation.snapshot.len() - TASKS_MAX;
+    if explanation.snapshot.len() > SNAPSHOT_MAX {
+        let more = explanation.snapshot.len() - SNAPSHOT_MAX;
         let _ = writeln!(out, "    ... and {more} more");
     }
 }

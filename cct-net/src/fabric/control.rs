@@ -209,10 +209,12 @@ pub fn statistics() -> Statistics {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum CrashStyle {
-    /// The host is gone, as in a power cut: what is sent to it gets no answer.
+    /// The host is gone, as in a power cut: what is sent to it gets no answer, and its disk keeps for
+    /// certain only what was synced.
     #[default]
     Silent,
-    /// The process died and its host lives on: connections are closed, new ones refused.
+    /// The process died and its host lives on: connections are closed, new ones refused, and files
+    /// keep what was written to them.
     Kill,
 }
 

@@ -7,6 +7,7 @@ use super::plan::{Deed, FaultPlan, Kind, What};
 use crate::fabric::{Network, Verdict, control, network};
 use crate::fs::disks::{self, Armed};
 use crate::host;
+use crate::node;
 use cct_executor::node::{Node, NodeId};
 use cct_executor::shim;
 use cct_executor::words::Observations;
@@ -72,6 +73,7 @@ impl Kind {
         let count = match self.what {
             What::Known(
                 Fault::Crash
+                | Fault::Kill
                 | Fault::Restart
                 | Fault::Pause
                 | Fault::Isolate
@@ -90,6 +92,7 @@ impl Kind {
         match self.what {
             What::Known(
                 Fault::Crash
+                | Fault::Kill
                 | Fault::Restart
                 | Fault::Pause
                 | Fault::Isolate
@@ -133,9 +136,10 @@ impl Kind {
         };
         suitable
             && match (&self.what, hit) {
-                (What::Known(Fault::Crash | Fault::Restart | Fault::Pause), Hit::One(at)) => {
-                    plan.nodes[at].is_up()
-                }
+                (
+                    What::Known(Fault::Crash | Fault::Kill | Fault::Restart | Fault::Pause),
+                    Hit::One(at),
+                ) => plan.nodes[at].is_up(),
                 (What::Known(Fault::Reset), Hit::One(at)) => {
                     !host::established(plan.nodes[at].id()).is_empty()
                 }
@@ -193,7 +197,10 @@ impl Kind {
                 Some(Undo::Disarm(disks::arm(plan.nodes[at].id(), *fault)?))
             }
             (What::Known(fault), Hit::One(at)) => {
-                plan.nodes[at].crash();
+                match fault {
+                    Fault::Kill => node::kill(&plan.nodes[at]),
+                    _ => plan.nodes[at].crash(),
+                }
                 done.at_once = *fault == Fault::Restart;
                 Some(Undo::Restart(plan.nodes[at].clone()))
             }

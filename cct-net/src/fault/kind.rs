@@ -9,6 +9,9 @@ use std::fmt;
 pub enum Fault {
     /// A node crashes; it restarts later.
     Crash,
+    /// A node's process is killed, whatever its crashes look like otherwise (see
+    /// [`CrashStyle::Kill`](crate::fabric::CrashStyle::Kill)); it restarts later.
+    Kill,
     /// A node crashes and restarts at the next moment.
     Restart,
     /// A node stands still for a while.
@@ -42,6 +45,7 @@ impl Fault {
     pub fn name(self) -> &'static str {
         match self {
             Fault::Crash => "crash",
+            Fault::Kill => "kill",
             Fault::Restart => "restart",
             Fault::Pause => "pause",
             Fault::Partition => "partition",
@@ -64,7 +68,12 @@ impl Fault {
     /// How many nodes it needs at least.
     pub(super) fn nodes_min(self) -> usize {
         match self {
-            Fault::Crash | Fault::Restart | Fault::Pause | Fault::Reset | Fault::Disk(_) => 1,
+            Fault::Crash
+            | Fault::Kill
+            | Fault::Restart
+            | Fault::Pause
+            | Fault::Reset
+            | Fault::Disk(_) => 1,
             _ => 2,
         }
     }

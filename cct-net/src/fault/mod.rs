@@ -32,7 +32,7 @@
 //! # Kinds
 //! | fault | what it hits | over |
 //! |---|---|---|
-//! | [`Fault::Crash`], [`Fault::Restart`], [`Fault::Pause`] | a node | when mended |
+//! | [`Fault::Crash`], [`Fault::Kill`], [`Fault::Restart`], [`Fault::Pause`] | a node | when mended |
 //! | [`Fault::Partition`], [`Fault::Isolate`], [`Fault::Cut`], [`Fault::Hold`] | links | when mended |
 //! | [`Fault::Drop`], [`Fault::Duplicate`], [`Fault::Delay`] | a message on its way | at once |
 //! | [`Fault::Reset`] | a TCP connection of a node | at once |
@@ -43,13 +43,16 @@
 //! # When faults are offered
 //! If every fault were enabled all the time, a random walk would spend the whole budget on its first
 //! steps. So the plan offers them at moments that are spread out. A *moment* is the arrival of a
-//! packet, or the passing of some virtual time without one (see [`FaultPlan::pace`]). At the start
+//! packet, something that a disk has done, or the passing of some virtual time without either (see
+//! [`FaultPlan::pace`]). At the start
 //! and after each fault the strategy chooses how many moments pass until the next offer, from a
 //! ladder whose rungs are powers of two, and which kind of fault is offered then. All faults of that
 //! kind which are possible are then enabled, until one is taken or some moments have passed.
 //!
 //! What lasts (a crash, a partition) is mended by an action of its own, which is offered after
-//! another number of moments drawn from the same ladder.
+//! another number of moments drawn from the same ladder. Like faults, it is picked only beside other
+//! things that may happen; so where nothing else does, a choice decides whether it is mended there
+//! and then.
 //!
 //! A fault of a disk lasts until an operation meets it, and counts as lasting until then.
 //!

@@ -11,7 +11,7 @@ const SLOT: u64 = 16;
 pub(super) struct Pace {
     /// The greatest number of moments is below two to this power.
     pub(super) rungs: u32,
-    /// How much virtual time without an arrival is one moment.
+    /// How much virtual time in which nothing happens is one moment.
     pub(super) quiet: Duration,
 }
 

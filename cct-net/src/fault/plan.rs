@@ -209,7 +209,7 @@ impl FaultPlan {
     }
 
     /// Fewer than `moments` pass between offers (rounded up to a power of two; 512 unless said), and
-    /// `quiet` virtual time without an arrival is a moment (10 ms unless said).
+    /// `quiet` virtual time in which nothing arrives and no disk works is a moment (10 ms unless said).
     pub fn pace(mut self, moments: u32, quiet: Duration) -> FaultPlan {
         let rungs = moments.max(2).next_power_of_two().trailing_zeros();
         let quiet = quiet.max(Duration::from_millis(1));

@@ -21,6 +21,8 @@ pub(super) struct Progress {
     /// The predicate has held.
     pub(super) open: bool,
     pub(super) arrivals: u64,
+    /// Packets that arrived, and work that disks have done.
+    pub(super) moments: u64,
     pub(super) taken: u32,
     pub(super) of_episode: u32,
     pub(super) by_kind: Vec<u32>,
@@ -68,6 +70,8 @@ pub(super) enum Ask {
     Slot,
     Reoffer(usize),
     Mend(usize),
+    /// It is due, and nothing may happen for long that it could be mended beside.
+    PerhapsMend(usize),
     End,
 }
 
@@ -77,6 +81,7 @@ impl Progress {
             phase: Phase::Closed,
             open: plan.after.is_none(),
             arrivals: 0,
+            moments: 0,
             taken: 0,
             of_episode: 0,
             by_kind: vec![0; plan.kinds.len()],
@@ -126,7 +131,7 @@ impl Progress {
             if self.phase == Phase::Over || fault.undo.is_done() {
                 return Ask::Mend(at);
             }
-            if fault.due.is_over(self.arrivals, now) {
+            if fault.due.is_over(self.moments, now) {
                 if fault.at_once {
                     return Ask::Mend(at);
                 }
@@ -134,6 +139,9 @@ impl Progress {
                     fault.offered = true;
                     run.actions
                         .offer_mend(run, (fault.kind, fault.instance), true);
+                    if fault.due.time_ns <= now {
+                        return Ask::PerhapsMend(at);
+                    }
                 }
             }
         }
@@ -141,8 +149,8 @@ impl Progress {
             Phase::Closed if now < begin || self.arrivals < deliveries.start => Ask::Rest,
             Phase::Closed if !self.open => Ask::Predicate,
             Phase::Closed => Ask::Gap,
-            Phase::Gap(due) if due.is_over(self.arrivals, now) => Ask::Slot,
-            Phase::Slot(kind, due) if due.is_over(self.arrivals, now) => {
+            Phase::Gap(due) if due.is_over(self.moments, now) => Ask::Slot,
+            Phase::Slot(kind, due) if due.is_over(self.moments, now) => {
                 run.actions.offer(kind, &[]);
                 Ask::Gap
             }

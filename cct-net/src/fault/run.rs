@@ -14,6 +14,17 @@ use cct_executor::words::Observations;
 use cct_executor::words::fingerprint::mix2;
 use std::panic::Location;
 
+/// Why a plan is asked what it does now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Cause {
+    /// A packet arrived.
+    Arrival,
+    /// A disk has done something.
+    Disk,
+    /// Time has passed, or the plan begins.
+    Time,
+}
+
 /// A running plan.
 pub(super) struct Run {
     pub(super) plan: FaultPlan,
@@ -64,11 +75,16 @@ impl Run {
         (after(self.plan.time.start), after(self.plan.time.end))
     }
 
-    /// Something arrived, or time has passed.
-    pub(super) fn tick(&self, arrived: bool) {
-        if arrived {
-            self.state.with(|state| state.arrivals += 1);
-        }
+    /// The plan is asked what it does now.
+    pub(super) fn tick(&self, cause: Cause) {
+        self.state.with(|state| match cause {
+            Cause::Arrival => {
+                state.arrivals += 1;
+                state.moments += 1;
+            }
+            Cause::Disk => state.moments += 1,
+            Cause::Time => {}
+        });
         loop {
             match self.state.with(|state| state.next(self)) {
                 Ask::Rest => break,
@@ -84,6 +100,11 @@ impl Run {
                     break;
                 }
                 Ask::Mend(at) => self.mend_at(at),
+                Ask::PerhapsMend(at) => {
+                    if shim::choose(2, "whether the fault is over now") == 1 {
+                        self.mend_at(at);
+                    }
+                }
                 Ask::End => self.finish(),
             }
         }
@@ -108,7 +129,7 @@ impl Run {
         }
         let moments = self.plan.pace.draw("moments until a fault is offered");
         self.state.with(|state| {
-            state.phase = Phase::Gap(self.plan.pace.due(moments, state.arrivals));
+            state.phase = Phase::Gap(self.plan.pace.due(moments, state.moments));
         });
     }
 
@@ -130,7 +151,7 @@ impl Run {
         let nth = shim::choose(kinds.len() as u32, "which kind of fault is offered");
         let kind = kinds[nth as usize];
         self.state.with(|state| {
-            state.phase = Phase::Slot(kind, self.plan.pace.slot(state.arrivals));
+            state.phase = Phase::Slot(kind, self.plan.pace.slot(state.moments));
         });
         self.offer(kind);
     }
@@ -181,7 +202,7 @@ impl Run {
         self.state.with(|state| {
             state.count(kind);
             state.note(done.text.clone());
-            let due = self.plan.pace.due(moments, state.arrivals);
+            let due = self.plan.pace.due(moments, state.moments);
             if let Some(undo) = done.undo {
                 let landed = !matches!(undo, Undo::Restart(_));
                 state.in_force.push(InForce {

@@ -3,8 +3,9 @@
 use super::error::PlanError;
 use super::handle::Faults;
 use super::plan::FaultPlan;
-use super::run::Run;
+use super::run::{Cause, Run};
 use crate::fabric::network;
+use crate::fs::disks;
 use cct_executor::node::NodeId;
 use cct_executor::shim::{
     self, ActionSource, Alarm, Offer, Resource, ResourceKind, Shared, Source, SourceAction,
@@ -133,14 +134,17 @@ pub(super) fn start(
     let run = Arc::new(Run::new(plan, actions, resource, site));
     source.runs.with(|runs| runs.push(run.clone()));
     if number == 0 {
-        let watcher = || {
-            if let Some(plans) = plans() {
-                plans.tick(true);
+        let watcher = |cause| {
+            move || {
+                if let Some(plans) = plans() {
+                    plans.tick(cause);
+                }
             }
         };
-        net.watch(Arc::new(watcher));
+        net.watch(Arc::new(watcher(Cause::Arrival)));
+        disks::watch(Arc::new(watcher(Cause::Disk)));
     }
-    source.tick(false);
+    source.tick(Cause::Time);
     Ok(Faults::new(source, run))
 }
 
@@ -149,9 +153,8 @@ impl Plans {
         self.runs.with(|runs| runs.clone())
     }
 
-    /// Something arrived, or time has passed.
-    fn tick(&self, arrived: bool) {
-        self.runs().iter().for_each(|run| run.tick(arrived));
+    fn tick(&self, cause: Cause) {
+        self.runs().iter().for_each(|run| run.tick(cause));
         self.set_alarm();
     }
 
@@ -161,7 +164,7 @@ impl Plans {
         impl Wake for Due {
             fn wake(self: Arc<Self>) {
                 if let Some(plans) = plans() {
-                    plans.tick(false);
+                    plans.tick(Cause::Time);
                 }
             }
         }

@@ -7,9 +7,10 @@
 //! 3. The strategy is asked while the cell is free.
 
 use super::faults::{DiskFault, DiskFaults, FaultState, ODDS, Prospect};
+use super::inspect::{inspect, losses};
 use super::survive::Chooser;
 use super::tree::Tree;
-use crate::fabric::shown;
+use crate::fabric::{CrashStyle, network, shown};
 use cct_executor::node::{self, NodeId};
 use cct_executor::nondet;
 use cct_executor::shim::{self, ActionSource, Offer, Resource, Shared, Source, SourceAction};
@@ -18,6 +19,7 @@ use cct_executor::words::fingerprint::{mix, mix2};
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::Location;
+use std::sync::Arc;
 
 /// What happens to work that was under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +46,11 @@ struct State {
     tickets: u64,
     /// For disks yet to be made.
     faults: DiskFaults,
+    /// Is told whenever a disk has done something.
+    watcher: Option<Watcher>,
 }
+
+type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// One action, used by one job after the other.
 struct Lane {
@@ -57,6 +63,8 @@ pub(super) struct Disk {
     pub(super) tree: Tree,
     /// How often the node crashed.
     epoch: u32,
+    /// What crashes took, for a report.
+    losses: Vec<String>,
     pub(super) faults: FaultState,
 }
 
@@ -87,6 +95,7 @@ impl State {
         self.disks.entry(node.0).or_insert_with(|| Disk {
             tree: Tree::new(site),
             epoch: 0,
+            losses: Vec::new(),
             faults: FaultState::new(faults.clone()),
         })
     }
@@ -168,6 +177,11 @@ impl Drive {
         Ok(result)
     }
 
+    /// The disk has done something.
+    pub(super) fn has_worked(&self) {
+        self.disks.tell();
+    }
+
     /// Puts work under way: the strategy says when it is done. Work on the same thing (`identity`)
     /// may be done in any order.
     pub(super) fn start(
@@ -208,7 +222,14 @@ impl Drive {
 }
 
 impl Disks {
-    fn crash(&self, node: NodeId) {
+    fn tell(&self) {
+        let watcher = self.state.with(|state| state.watcher.clone());
+        if let Some(watcher) = watcher {
+            watcher();
+        }
+    }
+
+    fn crash(&self, node: NodeId, style: CrashStyle) {
         let Ok(disks) = disks() else {
             return;
         };
@@ -221,8 +242,23 @@ impl Disks {
             return;
         };
         let drive = Drive { disks, node, epoch };
-        let crashed = drive.apart(|tree, chooser| tree.crash(chooser));
+        // Only a report asks what was lost; at other times it would cost too much to find out.
+        let before = shim::has_sync_points().then(|| inspect(node));
+        let crashed = drive.apart(|tree, chooser| match style {
+            CrashStyle::Silent => tree.crash(chooser),
+            CrashStyle::Kill => tree.outlive(),
+        });
         debug_assert!(crashed.is_ok(), "cct bug: a node crashes while it crashes");
+        if let Some(before) = before {
+            let losses = losses(&before, &inspect(node));
+            let millis = shim::world_time_ns() as f64 / 1e6;
+            self.state.with(|state| {
+                if let (Some(disk), false) = (state.disks.get_mut(&node.0), losses.is_empty()) {
+                    disk.losses
+                        .push(format!("the crash at {millis} ms: {losses}"));
+                }
+            });
+        }
     }
 }
 
@@ -231,6 +267,7 @@ impl ActionSource for Disks {
         let job = (self.state).with(|state| state.lanes.get_mut(what as usize)?.job.take());
         if let Some(job) = job {
             job(Fate::Due);
+            self.tell();
         }
     }
 
@@ -241,9 +278,20 @@ impl ActionSource for Disks {
                 .filter_map(|lane| Some((lane.action, lane.job.take()?)))
                 .collect()
         });
-        self.crash(node);
+        let style = network().map_or(CrashStyle::Silent, |net| net.crash_style(node));
+        let mut undone = Vec::new();
         for (action, job) in lost {
             action.offer(false);
+            // A thread of the process may just have done it.
+            let label = "what the killed process has done";
+            if style == CrashStyle::Kill && shim::choose(2, label) == 1 {
+                job(Fate::Due);
+            } else {
+                undone.push(job);
+            }
+        }
+        self.crash(node, style);
+        for job in undone {
             job(Fate::Lost);
         }
     }
@@ -255,12 +303,21 @@ impl ActionSource for Disks {
                     .filter(|lane| lane.node.0 == node && lane.job.is_some())
                     .count();
                 let text = format!("{}, {under_way} under way", disk.tree.summary());
-                (NodeId(node), text)
+                let lost = disk.losses.iter().cloned();
+                lost.chain([text]).map(move |text| (NodeId(node), text))
             });
-            lines.collect()
+            lines.flatten().collect()
         });
         let line = |(node, text)| format!("disk of {}: {text}", shown(node));
         disks.into_iter().map(line).collect()
+    }
+}
+
+/// Has `watcher` called whenever a disk of this world has done something.
+pub(crate) fn watch(watcher: Watcher) {
+    if let Ok(disks) = disks() {
+        let old = disks.state.with(|state| state.watcher.replace(watcher));
+        drop(old);
     }
 }
 

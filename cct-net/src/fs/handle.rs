@@ -2,10 +2,10 @@
 
 use super::content::SECTOR;
 use super::disks::Drive;
-use super::errno::Errno;
 use super::faults::DiskFault;
 use super::journal::Ino;
 use super::tree::{Kind, SIZE_MAX, Tree};
+use crate::errno::Errno;
 use cct_executor::shim::{self, Resource, Shared};
 use std::io::{self, SeekFrom};
 use std::panic::Location;

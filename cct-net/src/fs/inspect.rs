@@ -3,7 +3,7 @@
 use super::disks::Drive;
 use super::tree::{Kind, ROOT, Tree};
 use cct_executor::node::NodeId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,40 @@ pub fn inspect(node: NodeId) -> BTreeMap<PathBuf, Inspected> {
         debug_assert!(listed.is_ok(), "cct bug: a disk that is stale at once");
     }
     found
+}
+
+/// How many losses of one crash are told.
+const TOLD: usize = 6;
+
+/// What a crash took, in words; empty if nothing.
+pub(super) fn losses(
+    before: &BTreeMap<PathBuf, Inspected>,
+    after: &BTreeMap<PathBuf, Inspected>,
+) -> String {
+    let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+    let told = paths.into_iter().filter_map(|path| {
+        let shown = path.display();
+        match (before.get(path), after.get(path)) {
+            (Some(_), None) => Some(format!("`{shown}` is gone")),
+            (None, Some(_)) => Some(format!("`{shown}` is there again")),
+            (Some(Inspected::File(old)), Some(Inspected::File(new))) if old != new => {
+                let (old, new) = (old.len(), new.len());
+                Some(match old == new {
+                    true => format!("`{shown}` holds other bytes"),
+                    false => format!("`{shown}` holds {new} bytes, not {old}"),
+                })
+            }
+            (old, new) if old != new => Some(format!("`{shown}` is another")),
+            _ => None,
+        }
+    });
+    let mut told: Vec<String> = told.collect();
+    let more = told.len().saturating_sub(TOLD);
+    told.truncate(TOLD);
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
+    told.join(", ")
 }
 
 fn list(tree: &mut Tree, ino: u32, path: &Path, found: &mut BTreeMap<PathBuf, Inspected>) {

@@ -1,11 +1,11 @@
 //! Logs for protocol libraries: records are appended at once, and flushed some time later.
 
 use super::disks::{Drive, Fate};
-use super::errno::Errno;
 use super::handle::{Handle, sync};
 use super::open_options::OpenOptions;
 use super::operation::{Completion, Intent, lost};
 use super::path_ops::on_path;
+use crate::errno::Errno;
 use cct_executor::shim::{Access, OpKind, Shared};
 use cct_executor::words::fingerprint::hash_of;
 use std::collections::BTreeMap;

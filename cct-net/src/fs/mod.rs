@@ -23,6 +23,11 @@
 //! 7. A flush takes its time: its end is an action like the arrival of a message, and several may end
 //!    in any order. Until then anything may be lost or survive.
 //!
+//! So it is after a power cut, which a crash is unless it is told otherwise. When the node's process
+//! is killed ([`node::kill`](crate::node::kill), [`CrashStyle::Kill`](crate::fabric::CrashStyle)) the
+//! host keeps all that was written, durable or not; but what a [`File`] had still to write in the
+//! background may never have been.
+//!
 //! Programs that run see none of this: for them all is as they wrote it, as on any Linux.
 //!
 //! What goes wrong besides is set with [`set_faults`], or one by one with [`inject`]. Everything but
@@ -61,7 +66,6 @@
 mod content;
 mod dir_builder;
 pub(crate) mod disks;
-mod errno;
 mod faults;
 mod file;
 mod file_io;

@@ -1,11 +1,11 @@
 //! `OpenOptions`.
 
 use super::disks::Drive;
-use super::errno::Errno;
 use super::file::File;
 use super::handle::{Handle, Mode};
 use super::path_ops::on_path;
 use super::tree::Tree;
+use crate::errno::Errno;
 use cct_executor::shim::{Access, OpKind};
 use std::io;
 use std::panic::Location;

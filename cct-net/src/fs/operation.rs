@@ -89,7 +89,11 @@ where
             .drive
             .take()
             .expect("an operation polled after its end");
-        Poll::Ready(act(&drive))
+        let done = act(&drive);
+        if this.intent.access == Access::Write {
+            drive.has_worked();
+        }
+        Poll::Ready(done)
     }
 }
 

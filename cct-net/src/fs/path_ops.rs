@@ -1,13 +1,13 @@
 //! Functions on paths, of the node that the calling task lives on.
 
 use super::disks::Drive;
-use super::errno::Errno;
 use super::file::text_of;
 use super::metadata::{Metadata, Permissions};
 use super::open_options::OpenOptions;
 use super::operation::{Intent, Operation};
 use super::read_dir::ReadDir;
 use super::tree::{ROOT, Tree};
+use crate::errno::Errno;
 use cct_executor::shim::{Access, OpKind};
 use std::io;
 use std::panic::Location;
@@ -123,7 +123,8 @@ fn write_at(drive: &Drive, path: &Path, bytes: &[u8], site: Site) -> io::Result<
     options.open_at(drive, path, site)?.write_all(bytes)
 }
 
-/// Copies a file's bytes and permissions; returns how many bytes there were.
+/// Copies a file's bytes and permissions; returns how many bytes there were. Copying a file onto
+/// itself empties it, as in tokio.
 ///
 /// # Scheduling points
 /// One.
@@ -141,15 +142,21 @@ pub fn copy(
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     let site = Location::caller();
     on_path((OpKind::Write, Access::Write), site, move |drive| {
-        let is_file = drive.tree(|tree| {
+        let (source, is_file, readonly) = drive.tree(|tree| {
             let ino = tree.lookup(&from)?;
-            Ok::<_, Errno>((tree.inode(ino).is_file(), tree.inode(ino).readonly))
+            let inode = tree.inode(ino);
+            Ok::<_, Errno>((ino, inode.is_file(), inode.readonly))
         })?;
-        let (true, readonly) = is_file else {
+        if !is_file {
             let text = "the source path is neither a regular file nor a symlink to a regular file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        };
-        let bytes = read_at(drive, &from, site)?;
+        }
+        let mut bytes = read_at(drive, &from, site)?;
+        let target = drive.tree(|tree| Ok::<_, Errno>(tree.lookup(&to).ok()))?;
+        if target == Some(source) {
+            // It is emptied before it is read.
+            bytes.clear();
+        }
         write_at(drive, &to, &bytes, site)?;
         drive.tree(|tree| {
             let ino = tree.lookup(&to)?;

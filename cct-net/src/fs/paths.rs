@@ -1,9 +1,9 @@
 //! What can be done with paths, by the rules of Linux.
 
 use super::content::Content;
-use super::errno::Errno;
 use super::journal::Ino;
 use super::tree::{Directory, Kind, ROOT, Tree, entry, means_directory};
+use crate::errno::Errno;
 use std::ffi::{OsStr, OsString};
 use std::panic::Location;
 use std::path::{Component, Path, PathBuf};

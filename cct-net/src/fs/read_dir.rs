@@ -1,10 +1,10 @@
 //! `ReadDir` and `DirEntry`.
 
 use super::disks::Drive;
-use super::errno::Errno;
 use super::metadata::{FileType, Metadata};
 use super::path_ops::on_path;
 use super::tree::Kind;
+use crate::errno::Errno;
 use cct_executor::shim::{self, Access, OpKind};
 use std::collections::VecDeque;
 use std::ffi::OsString;

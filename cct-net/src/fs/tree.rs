@@ -6,9 +6,9 @@
 //! 2. A file lives as long as a name, a change that is not durable, or a handle needs it.
 
 use super::content::Content;
-use super::errno::Errno;
 use super::journal::{Entry, Ino, Journal};
 use super::survive::Chooser;
+use crate::errno::Errno;
 use cct_executor::shim::{Resource, ResourceKind};
 use cct_executor::words::fingerprint::{hash_of, mix2};
 use std::collections::{BTreeMap, BTreeSet};
@@ -290,6 +290,15 @@ impl Tree {
             }
             inode.publish();
         }
+    }
+
+    /// The node's process has died, and its host lives on: files are as programs saw them, and no
+    /// more durable than before.
+    pub(super) fn outlive(&mut self) {
+        for inode in self.inodes.values_mut() {
+            inode.handles = 0;
+        }
+        self.forget_unused();
     }
 
     /// A handle was closed.

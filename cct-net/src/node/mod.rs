@@ -155,7 +155,7 @@ pub fn power_off(node: &Node) {
 }
 
 /// Kills a node's process: its connections are closed, or reset where data was not read, and new
-/// ones are refused.
+/// ones are refused. Its disk keeps what was written, synced or not.
 pub fn kill(node: &Node) {
     crash(node, CrashStyle::Kill);
 }

@@ -153,8 +153,10 @@ macro_rules! ready_methods {
         /// The address at the other end.
         ///
         /// # Errors
-        /// None.
+        /// Of TCP, `NotConnected` when the connection is over: it was reset, timed out, or was closed
+        /// by both ends.
         pub fn peer_addr(&self) -> ::std::io::Result<$Address> {
+            self.end().check_peer()?;
             Ok(self.addresses()[1].clone())
         }
     };

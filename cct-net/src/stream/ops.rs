@@ -3,6 +3,7 @@
 use super::conn::Conn;
 use super::state::{Effects, SideId, State};
 use super::waiters::{Wait, Waiters};
+use crate::errno::of_socket;
 use crate::io::{Interest, Ready};
 use cct_executor::shim::{self, Access, OpKind};
 use cct_executor::task::coop;
@@ -360,9 +361,17 @@ impl End {
         poll_fn(|cx| self.poll_op(cx, op, |state, _| state.connected(self.id))).await
     }
 
+    /// Fails once the kernel has forgotten whom this end was connected to.
+    pub(crate) fn check_peer(&self) -> io::Result<()> {
+        let known = self.conn.state.with(|state| state.knows_peer(self.id));
+        known
+            .then_some(())
+            .ok_or_else(|| of_socket(ErrorKind::NotConnected))
+    }
+
     pub(crate) fn take_error(&self) -> Option<io::Error> {
         let error = self.conn.state.with(|state| state.take_error(self.id));
-        error.map(io::Error::from)
+        error.map(of_socket)
     }
 }
 

@@ -7,6 +7,7 @@
 //! 3. A side that is closed or gone sends nothing any more but resets.
 
 use super::waiters::Waiters;
+use crate::errno::of_socket;
 use crate::io::known::{Known, Told};
 use crate::io::{Interest, Ready};
 use std::collections::VecDeque;
@@ -150,6 +151,17 @@ impl State {
         self.sides.iter().all(sound) && !self.is_over()
     }
 
+    /// Whether a side's kernel knows yet whom it is connected to: not once the connection is over,
+    /// or was closed by both sides. Sockets of Unix never forget.
+    pub(crate) fn knows_peer(&self, id: SideId) -> bool {
+        self.local || !self.sides[id].closed && !self.is_closed_by_both()
+    }
+
+    /// Whether both sides know that nothing more will be written: to the kernels it is over.
+    fn is_closed_by_both(&self) -> bool {
+        self.sides.iter().all(|side| side.fin_arrived)
+    }
+
     /// Both sides know that they are connected.
     pub(crate) fn establish(&mut self, fx: &mut Effects) {
         for id in [0, 1] {
@@ -274,7 +286,7 @@ impl State {
             return Some(Ok(0));
         }
         if let Some(error) = side.error.take() {
-            return Some(Err(error.into()));
+            return Some(Err(of_socket(error)));
         }
         side.closed.then_some(Ok(0))
     }
@@ -306,10 +318,10 @@ impl State {
             side.error.take()
         };
         if let Some(error) = told {
-            return Some(Err(error.into()));
+            return Some(Err(of_socket(error)));
         }
         if side.fin_queued || side.closed || nobody_reads {
-            return Some(Err(ErrorKind::BrokenPipe.into()));
+            return Some(Err(of_socket(ErrorKind::BrokenPipe)));
         }
         let mut left = side.room().min(limit);
         if left == 0 {
@@ -336,12 +348,13 @@ impl State {
     /// The handle is dropped, or its process dies.
     pub(crate) fn close(&mut self, id: SideId, fx: &mut Effects) {
         let unread = self.readable(id) > 0;
+        let over = self.is_closed_by_both();
         let side = &mut self.sides[id];
         if side.orphan || side.gone {
             return;
         }
         side.orphan = true;
-        if side.closed {
+        if side.closed || over {
             return;
         }
         if !side.open {
@@ -428,7 +441,7 @@ impl State {
     pub(crate) fn connected(&mut self, id: SideId) -> Option<io::Result<()>> {
         let side = &mut self.sides[id];
         match side.error.take() {
-            Some(error) => Some(Err(error.into())),
+            Some(error) => Some(Err(of_socket(error))),
             None => side.open.then_some(Ok(())),
         }
     }

@@ -1,5 +1,6 @@
 //! A socket as its host keeps it: what arrived, and who waits for it.
 
+use crate::errno::of_socket;
 use crate::host::{Hosts, mapped};
 use crate::io::known::Known;
 use crate::io::{Interest, Ready};
@@ -125,11 +126,16 @@ impl Inner {
         })
     }
 
+    /// Whether it takes what comes from there: connected, it does so from its peer only.
+    pub(super) fn takes_from(&self, from: SocketAddr) -> bool {
+        self.state
+            .with(|state| state.peer.is_none_or(|peer| peer == from))
+    }
+
     /// A datagram arrives. One that finds no room is lost.
     pub(super) fn arrive(&self, datagram: Datagram, recv_buffer: usize) {
         let arrived = self.state.with(|state| {
-            let stranger = state.peer.is_some_and(|peer| peer != datagram.from);
-            if stranger || state.bytes + datagram.data.len() > recv_buffer {
+            if state.bytes + datagram.data.len() > recv_buffer {
                 return None;
             }
             state.bytes += datagram.data.len();
@@ -157,7 +163,7 @@ impl Inner {
 
     pub(super) fn take_error(&self) -> Option<io::Error> {
         let error = self.state.with(|state| state.error.take());
-        error.map(io::Error::from)
+        error.map(of_socket)
     }
 
     /// The next datagram, if there is one and tasks know of it; `keep` leaves it where it is.
@@ -168,7 +174,7 @@ impl Inner {
                 return (None, None);
             }
             if let Some(error) = state.error.take() {
-                return (Some(Err(error.into())), None);
+                return (Some(Err(of_socket(error))), None);
             }
             let next = if keep {
                 state.queue.front().cloned()

@@ -1,6 +1,7 @@
 //! Datagrams on their way.
 
 use super::inner::{Datagram, Inner};
+use crate::errno::Errno;
 use crate::fabric::flow::FlowKind;
 use crate::fabric::{Arrival, FlowId, Network, network};
 use crate::host::Hosts;
@@ -53,19 +54,16 @@ impl Inner {
             return Err(error);
         }
         let peer = self.state.with(|state| state.peer);
-        let to = to.or(peer).ok_or_else(|| {
-            let text = "the socket is not connected, and no address was given";
-            // Linux has a word of its own for it, which std does not name.
-            io::Error::new(ErrorKind::NotConnected, text)
-        })?;
-        let to = SocketAddr::new(to.ip().to_canonical(), to.port());
+        let to = to.or(peer).ok_or(Errno::EDESTADDRREQ)?;
         if to.is_ipv6() && !self.v6 {
-            let text = format!("{to} is no address for a socket of IP version 4");
-            return Err(io::Error::new(ErrorKind::InvalidInput, text));
+            return Err(Errno::EAFNOSUPPORT.into());
         }
+        if to.port() == 0 {
+            return Err(Errno::EINVAL.into());
+        }
+        let to = SocketAddr::new(to.ip().to_canonical(), to.port());
         if data.len() > LONGEST {
-            let text = format!("{} bytes do not fit in a datagram", data.len());
-            return Err(io::Error::other(text));
+            return Err(Errno::EMSGSIZE.into());
         }
         let hosts = self
             .hosts
@@ -194,9 +192,11 @@ impl Arrival for Flight {
         let Some(hosts) = self.hosts.upgrade() else {
             return;
         };
-        let (sockets, room) = self.receivers(&hosts);
+        let (mut sockets, room) = self.receivers(&hosts);
         match &self.load {
             Load::Datagram(datagram) => {
+                // A socket that is connected to somebody else is none for this.
+                sockets.retain(|socket| socket.takes_from(datagram.from));
                 for socket in &sockets {
                     socket.arrive(datagram.clone(), room);
                 }

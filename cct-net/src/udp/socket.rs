@@ -2,6 +2,7 @@
 
 use super::inner::{Datagram, Inner};
 use crate::dns::{ToSocketAddrs, each};
+use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::host::ports::Share;
 use crate::io::{Interest, Ready};
@@ -109,7 +110,7 @@ impl UdpSocket {
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         let peer = self.inner.state.with(|state| state.peer);
         let peer = peer.map(|peer| self.inner.shown(peer));
-        peer.ok_or_else(|| ErrorKind::NotConnected.into())
+        peer.ok_or_else(|| of_socket(ErrorKind::NotConnected))
     }
 
     /// Waits until the socket is ready for some of `interest`, and says for what.

@@ -3,6 +3,7 @@
 use super::SocketAddr;
 use super::inner::Inner;
 use super::registry::Bound;
+use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::io::{Interest, Ready};
 use crate::stream::waiters::Wait;
@@ -454,7 +455,7 @@ impl UnixDatagram {
             let (_, name) = state.peer.as_ref()?;
             Some(name.clone())
         });
-        peer.ok_or_else(|| ErrorKind::NotConnected.into())
+        peer.ok_or_else(|| of_socket(ErrorKind::NotConnected))
     }
 
     /// Takes the error of the socket: there never is one.

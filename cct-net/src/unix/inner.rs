@@ -1,6 +1,7 @@
 //! A datagram socket as its host keeps it.
 
 use super::SocketAddr;
+use crate::errno::of_socket;
 use crate::host::Hosts;
 use crate::io::known::{Known, Told};
 use crate::io::{Interest, Ready};
@@ -84,7 +85,7 @@ impl Inner {
             return None;
         }
         if shut {
-            return Some(Err(ErrorKind::BrokenPipe.into()));
+            return Some(Err(of_socket(ErrorKind::BrokenPipe)));
         }
         let sent = to.take_in(Datagram {
             from: name,
@@ -102,10 +103,10 @@ impl Inner {
         let count = datagram.data.len();
         let refused = self.state.with(|state| {
             if state.closed {
-                return Some(Err(ErrorKind::ConnectionRefused.into()));
+                return Some(Err(of_socket(ErrorKind::ConnectionRefused)));
             }
             if state.shut_read {
-                return Some(Err(ErrorKind::BrokenPipe.into()));
+                return Some(Err(of_socket(ErrorKind::BrokenPipe)));
             }
             if state.queue.len() >= QUEUE {
                 let known = |one: &Weak<Inner>| one.ptr_eq(&datagram.sender);
@@ -207,8 +208,8 @@ impl Inner {
             let (peer, _) = state.peer.as_ref()?;
             Some(peer.upgrade())
         });
-        peer.ok_or(ErrorKind::NotConnected)?
-            .ok_or_else(|| ErrorKind::ConnectionRefused.into())
+        peer.ok_or_else(|| of_socket(ErrorKind::NotConnected))?
+            .ok_or_else(|| of_socket(ErrorKind::ConnectionRefused))
     }
 
     fn readiness(&self) -> Readiness {

@@ -1,6 +1,7 @@
 //! Paths of one node.
 
 use super::inner::Inner;
+use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::stream::listening::Listening;
 use cct_executor::node::current;
@@ -42,7 +43,7 @@ impl Paths {
             Bound::Stream(listener) => listener.upgrade(),
             Bound::Datagram(_) => return Err(wrong_type(path)),
         }
-        .ok_or_else(|| ErrorKind::ConnectionRefused.into())
+        .ok_or_else(|| of_socket(ErrorKind::ConnectionRefused))
     }
 
     pub(super) fn datagram(&self, path: &Path) -> io::Result<Arc<Inner>> {
@@ -50,7 +51,7 @@ impl Paths {
             Bound::Datagram(socket) => socket.upgrade(),
             Bound::Stream(_) => return Err(wrong_type(path)),
         }
-        .ok_or_else(|| ErrorKind::ConnectionRefused.into())
+        .ok_or_else(|| of_socket(ErrorKind::ConnectionRefused))
     }
 }
 

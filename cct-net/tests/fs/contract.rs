@@ -126,6 +126,12 @@ pub(crate) async fn whole_files(root: PathBuf, log: &mut Vec<String>) {
             .map(|path| name_of(&path, &root))
     );
     note!(log, unit(fs::canonicalize(root.join("none")).await));
+    // A file that is copied onto itself is emptied first.
+    let file = root.join("self");
+    note!(log, fs::write(&file, "hello").await);
+    note!(log, fs::hard_link(&file, root.join("again")).await);
+    note!(log, fs::copy(&file, root.join("again")).await);
+    note!(log, fs::read_to_string(&file).await);
 }
 
 pub(crate) async fn directories(root: PathBuf, log: &mut Vec<String>) {

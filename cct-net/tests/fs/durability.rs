@@ -4,7 +4,8 @@ use super::{all_seen, checker, everywhere};
 use cct_executor::node::node;
 use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
-use cct_executor::{Checker, Report, nondet, spawn};
+use cct_executor::{Checker, Report, nondet, sometimes, spawn};
+use cct_net::fault::{Fault, FaultPlan};
 use cct_net::fs::{self, File, OpenOptions};
 use std::future::Future;
 use std::io;
@@ -122,6 +123,87 @@ fn every_bit_of_care_is_needed() {
                 .failure()
                 .unwrap_or_else(|| panic!("{name}: nothing found"));
             assert_eq!(failure.kind.class(), "panic", "{name}");
+        }
+    }
+}
+
+/// The host of a killed process keeps what the process wrote, and a power cut may still take it.
+#[test]
+fn a_killed_process_loses_nothing_that_it_wrote() {
+    let report = checker("kill").iterations(500).run(|| async {
+        let db = node("db").start(|| async {
+            if fs::try_exists("/f").await? {
+                sometimes!(true, "it was killed and came back");
+            } else {
+                fs::write("/f", "written").await?;
+                fs::create_dir("/d").await?;
+                fs::rename("/f", "/d/g").await?;
+                fs::write("/f", "not synced").await?;
+                fs::remove_file("/d/g").await?;
+                let mut file = File::create("/d/background").await?;
+                file.write_all(b"on its way").await?;
+                drop(file);
+            }
+            std::future::pending::<io::Result<()>>().await
+        });
+        sleep(Duration::from_secs(1)).await;
+        cct_net::node::kill(&db);
+        let left = fs::inspect(db.id());
+        let bytes = |path: &str| match left.get(std::path::Path::new(path)) {
+            Some(fs::Inspected::File(bytes)) => Some(bytes.clone()),
+            _ => None,
+        };
+        assert_eq!(bytes("/f").as_deref(), Some(&b"not synced"[..]));
+        assert_eq!(bytes("/d/g"), None);
+        let background = bytes("/d/background").expect("a file that was made");
+        assert!(background.is_empty() || background == b"on its way");
+        db.restart();
+        sleep(Duration::from_secs(1)).await;
+        cct_net::node::power_off(&db);
+        let kept = fs::inspect(db.id()).contains_key(std::path::Path::new("/f"));
+        sometimes!(kept, "a power cut spares it");
+        sometimes!(!kept, "a power cut takes it");
+    });
+    report.assert_passed();
+    all_seen(&report);
+}
+
+/// Plans find their moments in the work of a disk alone: nothing is sent here, and no time passes
+/// before the work is done. What is not synced outlives kills, and crashes do not leave it alone.
+#[test]
+fn plans_hit_nodes_that_work_on_their_disks() {
+    for (fault, survives) in [(Fault::Kill, true), (Fault::Crash, false)] {
+        let report = checker("plan").iterations(1000).run(move || async move {
+            let acknowledged = Arc::new(AtomicU32::new(0));
+            let theirs = acknowledged.clone();
+            let db = node("db").start(move || {
+                let acknowledged = theirs.clone();
+                async move {
+                    let before = acknowledged.load(SeqCst);
+                    let text = fs::read_to_string("/state").await.unwrap_or_default();
+                    let mut count = text.parse::<u32>().unwrap_or_default();
+                    assert!(count >= before, "{before} was acknowledged, not {count}");
+                    sometimes!(before > 0, "it came back in the middle of its work");
+                    while count < 20 {
+                        count += 1;
+                        let careless = Care {
+                            sync_file: false,
+                            ..FULL
+                        };
+                        replace(&count.to_string(), careless).await?;
+                        acknowledged.store(count, SeqCst);
+                    }
+                    io::Result::Ok(())
+                }
+            });
+            let plan = FaultPlan::new().nodes([&db]).fault(fault);
+            let faults = plan.start().unwrap();
+            sleep(Duration::from_secs(20)).await;
+            faults.stop();
+        });
+        assert_eq!(report.failure().is_none(), survives, "{}", report.text());
+        if survives {
+            all_seen(&report);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{STRATEGIES, checker, everywhere, failed};
 use cct_executor::node::{Node, node};
 use cct_executor::time::{Instant, sleep};
-use cct_executor::{Report, observe};
+use cct_executor::{Report, observe, sometimes};
 use cct_net::fabric;
 use cct_net::fault::{Fault, FaultPlan, Faults};
 use cct_net::mailbox::Mailbox;
@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
-const ALL: [Fault; 10] = [
+const ALL: [Fault; 11] = [
     Fault::Crash,
+    Fault::Kill,
     Fault::Restart,
     Fault::Pause,
     Fault::Partition,
@@ -406,4 +407,30 @@ fn plans_work_on_many_nodes() {
     });
     report.assert_passed();
     assert_eq!(never_reached(&report), [""; 0]);
+}
+
+/// While everybody waits for a timer, what lasts may be over before it fires, and may not.
+#[test]
+fn faults_end_in_the_quiet() {
+    let report = checker("quiet").iterations(600).run(|| async {
+        let begin = Instant::now();
+        let db = node("db").start(move || async move {
+            let started = begin.elapsed();
+            let early = Duration::from_millis(1)..Duration::from_millis(999);
+            sometimes!(early.contains(&started), "back before the timer fires");
+            for _ in 0..40 {
+                cct_net::fs::write("/f", "x").await?;
+            }
+            std::future::pending::<std::io::Result<()>>().await
+        });
+        let plan = FaultPlan::new().nodes([&db]).fault(Fault::Crash).total(1);
+        let faults = plan.start().unwrap();
+        sleep(Duration::from_secs(1)).await;
+        sometimes!(!db.is_up(), "still away when it has fired");
+        faults.stop();
+    });
+    report.assert_passed();
+    for (what, _, _, seen) in &report.coverage.sometimes {
+        assert!(seen.reached > 0, "never: {what}");
+    }
 }

@@ -27,6 +27,17 @@ impl Log {
         }
     }
 
+    /// Notes the kind, the number and the text of an error, or the value.
+    pub(crate) fn os<T: Display>(&self, what: &str, result: std::io::Result<T>) {
+        match result {
+            Ok(value) => self.note(format!("{what}: {value}")),
+            Err(error) => {
+                let (kind, number) = (error.kind(), error.raw_os_error());
+                self.note(format!("{what}: {kind:?} {number:?} {error}"));
+            }
+        }
+    }
+
     fn lines(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
@@ -109,9 +120,9 @@ contracts! {
     tcp: hello half_close peek_and_try split_and_reunite back_pressure backlog early_bird
         vectored version_6 both_versions readiness names growing_buffers what_panics_may_pass;
     tcp_errors: refused taken shared_port elsewhere close_with_unread_data zero_linger data_before_reset
-        write_to_closed write_after_shutdown listener_dropped bad_names;
+        write_to_closed write_after_shutdown listener_dropped bad_names forgotten_peer numbers;
     udp: echo connected unreachable truncated peeking nothing_there forbidden_broadcast
-        growing_buffers senders settings;
+        growing_buffers senders settings elsewhere numbers;
     known: reading peeking writing closed_while_full half_written own_operations udp udp_error
         budget datagrams again_until_it_works;
     unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers;

@@ -167,3 +167,68 @@ pub(crate) async fn bad_names(log: Log) {
     let error = socket.connect("[::1]:80".parse().unwrap()).await.is_err();
     log.note(format!("wrong version: {error}"));
 }
+
+/// A connection that is over does not know any more whom it was with.
+pub(crate) async fn forgotten_peer(log: Log) {
+    let peer = |stream: &TcpStream| stream.peer_addr().map(|_| "known");
+    let (mut client, mut server) = connected().await;
+    log.os("open", peer(&client));
+    rt::shutdown(&mut client).await.unwrap();
+    log.os("half", peer(&client));
+    log.result("end", rt::read(&mut server, &mut [0; 4]).await);
+    log.os("other half", peer(&server));
+    rt::shutdown(&mut server).await.unwrap();
+    log.result("end", rt::read(&mut client, &mut [0; 4]).await);
+    rt::pause().await;
+    log.os("closed", peer(&client));
+    log.os("closed", peer(&server));
+    log.note(client.local_addr().is_ok());
+    let (mut client, mut server) = connected().await;
+    rt::write_all(&mut server, b"unread").await.unwrap();
+    rt::shutdown(&mut server).await.unwrap();
+    rt::shutdown(&mut client).await.unwrap();
+    rt::pause().await;
+    drop(client);
+    rt::pause().await;
+    let error = server.take_error().unwrap();
+    log.os("no reset any more", error.map_or(Ok("none"), Err));
+    let (client, server) = connected().await;
+    drop(server);
+    client.readable().await.unwrap();
+    log.os("half", peer(&client));
+    let (client, server) = connected().await;
+    server.set_zero_linger().unwrap();
+    drop(server);
+    client.readable().await.unwrap();
+    log.os("reset", peer(&client));
+    let (client, _) = client.into_split();
+    log.os("reset half", client.peer_addr().map(|_| "known"));
+}
+
+/// Errors have the numbers of the system's.
+pub(crate) async fn numbers(log: Log) {
+    let (mut client, mut server) = connected().await;
+    rt::shutdown(&mut client).await.unwrap();
+    log.os("pipe", rt::write(&mut client, b"x").await);
+    log.os("pipe", client.try_write(b"x"));
+    rt::write_all(&mut server, b"unread").await.unwrap();
+    client.readable().await.unwrap();
+    drop(client);
+    rt::pause().await;
+    log.os("reset", rt::write(&mut server, b"x").await);
+    let (mut client, server) = connected().await;
+    server.set_zero_linger().unwrap();
+    drop(server);
+    log.os("reset", rt::read(&mut client, &mut [0; 4]).await);
+    let (client, server) = connected().await;
+    server.set_zero_linger().unwrap();
+    drop(server);
+    client.readable().await.unwrap();
+    let error = client.take_error().unwrap();
+    log.os("taken", error.map_or(Ok("none"), Err));
+    log.os("nothing", client.try_read(&mut []));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    drop(listener);
+    log.os("refused", TcpStream::connect(addr).await.map(|_| "ok"));
+}

@@ -163,3 +163,41 @@ pub(crate) async fn settings(log: Log) {
     log.result("set", socket.set_tclass_v6(96).map(|()| "ok"));
     log.result("class", socket.tclass_v6());
 }
+
+/// A socket that is connected to one is no socket for others, who are told so.
+pub(crate) async fn elsewhere(log: Log) {
+    let (one, two) = two().await;
+    let three = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let [first, second, third] = [&one, &two, &three].map(|s| s.local_addr().unwrap());
+    two.connect(third).await.unwrap();
+    one.connect(second).await.unwrap();
+    log.os("send", one.send(b"stranger").await);
+    log.os("refused", one.recv(&mut [0; 4]).await);
+    three.send_to(b"unconnected", second).await.unwrap();
+    log.os("from the peer", two.recv(&mut [0; 16]).await);
+    two.connect(first).await.unwrap();
+    three.send_to(b"x", second).await.unwrap();
+    rt::pause().await;
+    log.os("one is not told", three.try_recv(&mut [0; 4]));
+    log.os("send", one.send(b"friend").await);
+    log.os("friend", two.recv(&mut [0; 16]).await);
+}
+
+pub(crate) async fn numbers(log: Log) {
+    let (one, two) = two().await;
+    let to = two.local_addr().unwrap();
+    log.os("nowhere", one.send(b"x").await);
+    log.os("peer", one.peer_addr().map(|_| "known"));
+    log.os("too long", one.send_to(&[0; 65_508], to).await);
+    log.os("longest", one.send_to(&[0; 65_507], to).await);
+    log.os("port 0", one.send_to(b"x", "127.0.0.1:0").await);
+    log.os("version 6", one.send_to(b"x", "[::1]:9").await);
+    rt::pause().await;
+    one.connect(to).await.unwrap();
+    drop(two);
+    one.send(b"x").await.unwrap();
+    log.os("refused", one.recv(&mut [0; 4]).await);
+    one.send(b"x").await.unwrap();
+    rt::pause().await;
+    log.os("taken", one.take_error().unwrap().map_or(Ok("none"), Err));
+}
