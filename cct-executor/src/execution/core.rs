@@ -161,7 +161,8 @@ pub(crate) struct Core {
     pub(crate) closely: bool,
     /// The step after which to look at the step limit, and for what spins.
     stop_at: u64,
-    pub(crate) spin: Spin,
+    /// Apart from what every step reads.
+    pub(crate) spin: Box<Spin>,
     pub(crate) noise: Generator,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
@@ -214,7 +215,7 @@ impl Core {
             watched: false,
             closely: false,
             stop_at: 0,
-            spin: Spin::default(),
+            spin: Box::default(),
             noise: Seed(0).stream("noise"),
             heartbeat: Arc::default(),
             recorder: None,

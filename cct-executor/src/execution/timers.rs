@@ -327,11 +327,10 @@ impl Core {
         self.timers.take(timer);
         self.alerted |= self.timers.dirty;
         self.retire_action(timer);
-        let waiter = self.timers.timers[timer as usize].waiter.take();
-        if let (Some(recorder), Some(waiter)) = (&mut self.recorder, &waiter) {
-            recorder.timer_wakes(waiter.task());
+        if self.recorder.is_some() {
+            self.note_timer(timer);
         }
-        match waiter {
+        match self.timers.timers[timer as usize].waiter.take() {
             None => {}
             Some(waiter) => match waiter.task() {
                 Some(key) => self.wake(key, decider),
@@ -345,12 +344,7 @@ impl Core {
         let timer = self.actions[action as usize].subject;
         let waiter = self.timers.timers[timer as usize].waiter.as_ref();
         self.record_step_for(action, waiter.and_then(Waiter::task));
-        if let Some(recorder) = &mut self.recorder {
-            let mut ready = self.enabled.iter();
-            if ready.any(|&key| self.actions[key as usize].sort == Sort::Run) {
-                recorder.overtakes_work();
-            }
-        }
+        self.note_early_timer();
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
         if self.advance_to(deadline_ns) {
             self.fire(timer, decider);
@@ -374,6 +368,25 @@ impl Core {
         }
         self.fire_due(decider);
         true
+    }
+
+    /// Notes whom a timer wakes.
+    #[cold]
+    fn note_timer(&mut self, timer: TimerId) {
+        let waiter = self.timers.timers[timer as usize].waiter.as_ref();
+        if let (Some(recorder), Some(waiter)) = (&mut self.recorder, waiter) {
+            recorder.timer_wakes(waiter.task());
+        }
+    }
+
+    /// Notes that the timer which fires overtakes work, if there is any.
+    fn note_early_timer(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            let mut ready = self.enabled.iter();
+            if ready.any(|&key| self.actions[key as usize].sort == Sort::Run) {
+                recorder.overtakes_work();
+            }
+        }
     }
 
     /// Up to where timers have fired.

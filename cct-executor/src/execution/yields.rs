@@ -71,12 +71,18 @@ impl World {
     }
 
     /// Fires what is due since this task, whose poll has returned, has moved the clock.
+    #[inline]
     pub(crate) fn fire_advanced(&self, key: u32) {
         if self.advanced.get() == key && key != NONE {
-            self.advanced.set(NONE);
-            self.with(|core, decider| core.fire_due(decider));
-            self.wake_due();
+            self.fire_what_is_due();
         }
+    }
+
+    #[cold]
+    fn fire_what_is_due(&self) {
+        self.advanced.set(NONE);
+        self.with(|core, decider| core.fire_due(decider));
+        self.wake_due();
     }
 
     #[cold]
