@@ -42,6 +42,8 @@ pub(crate) struct Recorder {
     timed_others: bool,
     /// Of the poll that begins, until its first step.
     turn: Turn,
+    /// Tasks of which others held wakers, and hold none any more.
+    pub(crate) unwakeable: BTreeSet<u32>,
     /// The task in whose poll the iteration ended.
     stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
@@ -417,6 +419,7 @@ impl Core {
                 false => TaskState::Waiting,
             },
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
+            unwakeable: recorder.unwakeable.contains(&key),
             waits,
         }
     }

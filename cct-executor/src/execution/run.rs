@@ -150,6 +150,7 @@ impl World {
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
+        self.wakers.borrow_mut().clear();
         self.sync_points
             .set(explain || config.granularity == Granularity::Sync);
         self.spurious.set(config.spurious_polls);
@@ -171,6 +172,15 @@ impl World {
                         recorder.snapshot(lines);
                     }
                 });
+            });
+        }
+        if explain {
+            let wakers = self.wakers.take();
+            let gone = wakers.into_iter().filter(|&(_, count)| count == 0);
+            self.with(|core, _| {
+                if let Some(recorder) = &mut core.recorder {
+                    recorder.unwakeable = gone.map(|(key, _)| key).collect();
+                }
             });
         }
         let finished = self.conclude(explain);

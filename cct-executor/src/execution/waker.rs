@@ -36,6 +36,18 @@ impl TaskWaker {
     }
 }
 
+impl TaskWaker {
+    /// There is one more waker of the task in the hands of others, or one less.
+    #[inline]
+    pub(crate) fn wakers_changed(&self, more: bool) {
+        WORLD.with(|world| {
+            if world.recording.get() && world.serial.get() == self.serial {
+                world.count_waker(self.key, more);
+            }
+        });
+    }
+}
+
 impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         self.wake_task();

@@ -15,6 +15,7 @@ use crate::raw::stack::Worker;
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::task::Waker;
@@ -135,6 +136,8 @@ pub(crate) struct World {
     pub(crate) dying: Cell<bool>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
+    /// How many wakers of a task others hold, if they ever held one; only while recording.
+    pub(crate) wakers: ManuallyDrop<RefCell<BTreeMap<u32, u32>>>,
     /// Whether synchronous operations are points, recorded, or (while something closes) counted.
     pub(crate) sync_points: Cell<bool>,
     /// Whether `time::advance` may move the clock.
@@ -189,6 +192,7 @@ impl Drop for Cleaner {
         WORLD.with(|world| {
             world.engine.put(None);
             drop(world.deferred.take());
+            drop(world.wakers.take());
             drop(world.workers.take());
             drop(world.sources.take());
             drop(world.after_crash.take());
@@ -222,6 +226,19 @@ pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
 }
 
 impl World {
+    /// There is one more waker of this task in the hands of others, or one less.
+    #[cold]
+    pub(crate) fn count_waker(&self, key: u32, more: bool) {
+        // The table is never borrowed for longer than this.
+        let mut wakers = self.wakers.borrow_mut();
+        let count = wakers.entry(key).or_default();
+        *count = if more {
+            *count + 1
+        } else {
+            count.saturating_sub(1)
+        };
+    }
+
     const fn new() -> World {
         World {
             serial: Cell::new(0),
@@ -230,6 +247,7 @@ impl World {
             granularity: Cell::new(Granularity::Op),
             dying: Cell::new(false),
             recording: Cell::new(false),
+            wakers: ManuallyDrop::new(RefCell::new(BTreeMap::new())),
             sync_points: Cell::new(false),
             frozen: Cell::new(false),
             spurious: Cell::new(false),

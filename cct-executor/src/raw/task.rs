@@ -32,6 +32,12 @@ pub(crate) trait Ending<T> {
 pub(crate) trait WakeTask {
     /// Wakes the task.
     fn wake_task(&self);
+
+    /// There is one more waker of the task, or one less.
+    #[inline]
+    fn wakers_changed(&self, more: bool) {
+        let _ = more;
+    }
 }
 
 struct Task<F, E, W> {
@@ -86,14 +92,16 @@ impl<C> WakerOf<C> for Apart {
 unsafe fn clone<F, E: WakeTask>(task: *const ()) -> RawWaker {
     // SAFETY: `task` came from an `Arc`, which lives while its waker is cloned.
     unsafe { Arc::increment_strong_count(task.cast::<Task<F, E, Itself>>()) };
+    // SAFETY: as in `wake_by_ref`.
+    unsafe { &(*task.cast::<Task<F, E, Itself>>()).ending }.wakers_changed(true);
     raw_waker::<F, E>(task)
 }
 
 unsafe fn wake<F, E: WakeTask>(task: *const ()) {
     // SAFETY: this waker owned one count, which ends here.
-    unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) }
-        .ending
-        .wake_task();
+    let task = unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) };
+    task.ending.wakers_changed(false);
+    task.ending.wake_task();
 }
 
 unsafe fn wake_by_ref<F, E: WakeTask>(task: *const ()) {
@@ -104,7 +112,8 @@ unsafe fn wake_by_ref<F, E: WakeTask>(task: *const ()) {
 
 unsafe fn forget<F, E: WakeTask>(task: *const ()) {
     // SAFETY: this waker owned one count, which ends here.
-    drop(unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) });
+    let task = unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) };
+    task.ending.wakers_changed(false);
 }
 
 /// A task whose kind of future is forgotten.

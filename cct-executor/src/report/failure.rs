@@ -188,9 +188,14 @@ fn task(out: &mut String, story: &TaskStory) {
         story.name, story.spawned_at
     );
     if story.waits.is_empty() && story.state == TaskState::Waiting {
+        let who = if story.unwakeable {
+            "; every waker of it is gone, and nothing can wake it"
+        } else {
+            " (a waker of another crate)"
+        };
         let _ = writeln!(
             out,
-            "      for something cct does not know (a waker of another crate); last operation: {}",
+            "      for something cct does not know{who}; last operation: {}",
             story.last_op
         );
     }

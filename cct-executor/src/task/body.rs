@@ -106,6 +106,10 @@ impl<T> WakeTask for JoinCell<T> {
     fn wake_task(&self) {
         self.task.wake_task();
     }
+
+    fn wakers_changed(&self, more: bool) {
+        self.task.wakers_changed(more);
+    }
 }
 
 impl<T> Ending<T> for JoinCell<T> {
@@ -178,6 +182,10 @@ struct MainEnding {
 impl WakeTask for MainEnding {
     fn wake_task(&self) {
         self.task.wake_task();
+    }
+
+    fn wakers_changed(&self, more: bool) {
+        self.task.wakers_changed(more);
     }
 }
 

@@ -77,6 +77,8 @@ pub struct TaskStory {
     pub state: TaskState,
     /// The last operation it announced.
     pub last_op: String,
+    /// Others held wakers of it, and hold none any more: they cannot wake it.
+    pub unwakeable: bool,
     /// What it waits for.
     pub waits: Vec<Wait>,
 }
@@ -200,6 +202,7 @@ mod tests {
             spawned_at: String::new(),
             state: TaskState::Waiting,
             last_op: String::new(),
+            unwakeable: false,
             waits: vec![Wait {
                 op: String::new(),
                 resource: None,

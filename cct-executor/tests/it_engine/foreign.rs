@@ -5,8 +5,10 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::explanation::Step;
 use cct_executor::{Clock, Report, cancellable, join, select, spawn, try_join};
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -191,4 +193,76 @@ fn a_crate_that_wants_the_runtime_of_tokio_is_told_apart() {
     assert!(text.contains("a world is no tokio runtime"), "{text}");
     let report = checker("no runtime").run(|| async { panic!("a panic of its own") });
     assert!(!report.text().contains("a world is no tokio runtime"));
+}
+
+/// Keeps the waker of whoever polled last.
+#[derive(Clone, Default)]
+struct OneSeat(Arc<Mutex<Option<Waker>>>);
+
+impl OneSeat {
+    async fn wait(self) {
+        poll_fn(|cx| {
+            let waker = Some(cx.waker().clone());
+            let _before = std::mem::replace(&mut *self.0.lock().unwrap(), waker);
+            Poll::<()>::Pending
+        })
+        .await;
+    }
+}
+
+#[test]
+fn a_report_says_that_a_waker_was_lost() {
+    let report = checker("lost").strategy_text("round-robin").run(|| async {
+        let seat = OneSeat::default();
+        spawn(seat.clone().wait());
+        spawn(seat.clone().wait());
+        seat.wait().await;
+    });
+    let failure = failed(&report);
+    let lost: Vec<bool> = failure
+        .explanation
+        .tasks
+        .iter()
+        .map(|t| t.unwakeable)
+        .collect();
+    assert_eq!(lost, [true, true, false], "{}", report.text());
+    let text = report.text();
+    assert_eq!(
+        text.matches("every waker of it is gone").count(),
+        2,
+        "{text}"
+    );
+    assert_eq!(
+        text.matches("(a waker of another crate)").count(),
+        1,
+        "{text}"
+    );
+}
+
+#[test]
+fn a_waker_that_is_used_up_is_gone() {
+    let report = checker("used").strategy_text("round-robin").run(|| async {
+        let seat = OneSeat::default();
+        let task = spawn({
+            let seat = seat.clone();
+            async move {
+                let mut asked = pin!(seat.wait());
+                let mut polls = 0;
+                poll_fn(|cx| {
+                    polls += 1;
+                    match polls {
+                        1 => asked.as_mut().poll(cx),
+                        _ => Poll::Pending, // and forgets to ask again
+                    }
+                })
+                .await;
+            }
+        });
+        yield_now().await;
+        let waker = seat.0.lock().unwrap().take();
+        waker.expect("the task has asked").wake();
+        task.await.unwrap();
+    });
+    let text = report.text();
+    assert!(text.contains("every waker of it is gone"), "{text}");
 }
