@@ -5,6 +5,7 @@ use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use crate::task::body::ScenarioResult;
+use crate::words::{Limit, Limits};
 use std::path::{Path, PathBuf};
 
 /// Where a test stands. Filled in by `#[cct_executor::test]`.
@@ -59,8 +60,13 @@ impl TestCase {
                 }
             }
         }
+        let limits_are_chosen = checker.world.limits != Limits::default();
         let mut report = checker.run(scenario);
         report.warnings.splice(0..0, warnings);
+        let is_a_search = settings.replay.is_none() && !self.should_panic;
+        if report.passed() && is_a_search && !limits_are_chosen {
+            report.error = without_end(&report);
+        }
         if let (Some(failure), None, false) = (&report.failure, &settings.replay, self.should_panic)
         {
             let note = self.remember(path, failure, settings.regressions.write());
@@ -102,6 +108,27 @@ impl TestCase {
     }
 }
 
+/// Why a run shows nothing in which no iteration came to its end. With a limit that somebody chose it
+/// is as he wants it; but a test that never ends under the limits that all tests have would hang
+/// elsewhere.
+fn without_end(report: &Report) -> Option<String> {
+    let cut = &report.coverage.cut;
+    let (limit, _) = cut.iter().max_by_key(|(_, count)| **count)?;
+    let option = match limit {
+        Limit::Tasks => "max_tasks",
+        Limit::Time => "max_time",
+        _ => "max_steps",
+    };
+    (report.cut() == report.iterations).then(|| {
+        format!(
+            "each of {} iterations was cut at the {limit}, and none came to its end. \
+             `fail_on_limit = true` shows the last steps of one; raise {option} if it is too low, \
+             or set {option} to say that the test is not to end",
+            report.iterations
+        )
+    })
+}
+
 fn stale(path: &Path, error: &str) -> String {
     format!(
         "a remembered failure in {} no longer fits the program; delete its line ({error})",
@@ -112,6 +139,7 @@ fn stale(path: &Path, error: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::yield_now;
     use std::fs;
 
     /// A test in a directory of its own, gone when this is dropped.
@@ -184,5 +212,37 @@ mod tests {
             .run(checker().strategy_text("none such"), || async {});
         assert_eq!(report.stopped_by, StoppedBy::Error);
         assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
+    }
+
+    /// Ends at once or never, under the limits that `configure` sets.
+    fn endless(configure: impl Fn(Checker) -> Checker, ends: bool, should_panic: bool) -> Report {
+        let place = Place::new(&format!("endless-{ends}-{should_panic}"));
+        let checker = configure(checker().strategy_text("random").iterations(2));
+        place.case(should_panic).run(checker, move || async move {
+            if !ends {
+                loop {
+                    yield_now().await;
+                }
+            }
+        })
+    }
+
+    #[test]
+    fn a_test_that_never_ends_does_not_pass() {
+        let report = endless(|checker| checker, false, false);
+        let error = report.error().expect("it never ended");
+        let what = "each of 2 iterations was cut at the step limit";
+        assert!(error.contains(what), "{error}");
+        assert!(error.contains("set max_steps"), "{error}");
+        assert!(endless(|checker| checker, true, false).passed());
+        // Nor does it do what is expected of it.
+        assert!(endless(|checker| checker, false, true).passed());
+    }
+
+    #[test]
+    fn a_test_that_is_not_to_end_says_so_by_a_limit() {
+        let report = endless(|checker| checker.max_steps(1_000), false, false);
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut(), 2);
     }
 }
