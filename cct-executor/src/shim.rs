@@ -364,7 +364,8 @@ impl StateShare {
 }
 
 /// A choice without meaning in the program: where tokio promises no order. Returns a number below
-/// `count`; 0 outside a world.
+/// `count`; 0 outside a world. Reports do not list choices whose label begins with `~`: for those that
+/// say only when something is tried.
 #[inline]
 pub fn choose(count: u32, label: &'static str) -> u32 {
     WORLD.with(|world| world.choose(count, &[], (label, None)))

@@ -11,6 +11,9 @@ use std::panic::Location;
 
 type Site = &'static Location<'static>;
 
+/// Labels of choices that a report leaves out begin with it.
+const UNTOLD: char = '~';
+
 /// One thing an operation waits for.
 #[derive(Clone, Copy)]
 struct Blocked {
@@ -162,6 +165,9 @@ impl Recorder {
         site: Option<Site>,
     ) {
         let choices = self.choices.take().unwrap_or(1);
+        if label.starts_with(UNTOLD) {
+            return;
+        }
         self.steps.push(RawStep {
             step,
             time_ns,

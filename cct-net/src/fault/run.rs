@@ -127,7 +127,7 @@ impl Run {
         if self.plan.kinds.is_empty() {
             return self.state.with(|state| state.phase = Phase::Spent);
         }
-        let moments = self.plan.pace.draw("moments until a fault is offered");
+        let moments = self.plan.pace.draw("~moments until a fault is offered");
         self.state.with(|state| {
             state.phase = Phase::Gap(self.plan.pace.due(moments, state.moments));
         });
@@ -148,7 +148,7 @@ impl Run {
         if kinds.is_empty() {
             return self.begin_gap();
         }
-        let nth = shim::choose(kinds.len() as u32, "which kind of fault is offered");
+        let nth = shim::choose(kinds.len() as u32, "~which kind of fault is offered");
         let kind = kinds[nth as usize];
         self.state.with(|state| {
             state.phase = Phase::Slot(kind, self.plan.pace.slot(state.moments));
@@ -197,7 +197,10 @@ impl Run {
             (None, _) | (_, true) => 1,
             // It is mended when an operation meets it.
             (Some(Undo::Disarm(_)), _) => u64::MAX,
-            _ => self.plan.pace.draw("moments until the fault may be mended"),
+            _ => self
+                .plan
+                .pace
+                .draw("~moments until the fault may be mended"),
         };
         self.state.with(|state| {
             state.count(kind);
