@@ -474,7 +474,9 @@ impl State {
     fn readiness(&self, id: SideId) -> Readiness {
         let side = &self.sides[id];
         let error = side.error.is_some();
-        let hang_up = side.closed || (side.fin_arrived && side.fin_queued);
+        // Unix sockets know at once that nobody will read what they write.
+        let nobody_reads = self.local && self.sides[1 - id].orphan;
+        let hang_up = side.closed || side.fin_arrived && (side.fin_queued || nobody_reads);
         Readiness {
             readable: self.readable(id) > 0 || side.fin_arrived || hang_up || error,
             writable: side.has_room() || side.fin_queued || side.closed,

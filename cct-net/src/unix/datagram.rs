@@ -93,6 +93,7 @@ impl UnixDatagram {
     /// `NotFound`, and `ConnectionRefused` when the socket there was closed.
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         let peer = self.find(path.as_ref())?;
+        self.inner.may_send_to(&peer)?;
         self.inner.connect(&peer);
         Ok(())
     }
@@ -201,6 +202,7 @@ impl UnixDatagram {
     ) -> impl Future<Output = io::Result<usize>> {
         let site = Location::caller();
         async move {
+            self.inner.check_open()?;
             let to = self.find(target.as_ref())?;
             poll_fn(|cx| self.poll_push(cx, &to, buf, (Wait::Future, site))).await
         }
@@ -215,6 +217,7 @@ impl UnixDatagram {
     /// `WouldBlock` when there is no room, and as for [`send_to`](Self::send_to).
     #[track_caller]
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
+        self.inner.check_open()?;
         self.try_push(&self.find(target.as_ref())?, buf, Location::caller())
     }
 

@@ -1,7 +1,7 @@
 //! A datagram socket as its host keeps it.
 
 use super::SocketAddr;
-use crate::errno::of_socket;
+use crate::errno::{Errno, of_socket};
 use crate::host::Hosts;
 use crate::io::known::{Known, Told};
 use crate::io::{Interest, Ready};
@@ -87,6 +87,9 @@ impl Inner {
         if shut {
             return Some(Err(of_socket(ErrorKind::BrokenPipe)));
         }
+        if let Err(error) = self.may_send_to(to) {
+            return Some(Err(error));
+        }
         let sent = to.take_in(Datagram {
             from: name,
             sender: Arc::downgrade(self),
@@ -96,6 +99,27 @@ impl Inner {
             self.disprove(told);
         }
         sent
+    }
+
+    /// A socket that is connected to another takes nothing from anybody else.
+    pub(super) fn may_send_to(self: &Arc<Self>, to: &Inner) -> io::Result<()> {
+        let own = Arc::downgrade(self);
+        let taken = to.state.with(|state| {
+            let peer = state.peer.as_ref();
+            peer.is_some_and(|(peer, _)| !peer.ptr_eq(&own))
+        });
+        match taken {
+            true => Err(Errno::EPERM.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Fails once it was said that nothing more will be sent.
+    pub(super) fn check_open(&self) -> io::Result<()> {
+        match self.state.with(|state| state.shut_write) {
+            true => Err(of_socket(ErrorKind::BrokenPipe)),
+            false => Ok(()),
+        }
     }
 
     /// Takes a datagram in; `None` if there is no room.
@@ -204,6 +228,11 @@ impl Inner {
 
     /// The socket that `send` sends to.
     pub(super) fn peer(&self) -> io::Result<Arc<Inner>> {
+        self.check_open()?;
+        self.connected_to()
+    }
+
+    fn connected_to(&self) -> io::Result<Arc<Inner>> {
         let peer = self.state.with(|state| {
             let (peer, _) = state.peer.as_ref()?;
             Some(peer.upgrade())
@@ -213,7 +242,7 @@ impl Inner {
     }
 
     fn readiness(&self) -> Readiness {
-        let room = match self.peer() {
+        let room = match self.connected_to() {
             Ok(peer) => peer
                 .state
                 .with(|state| state.queue.len() < QUEUE || state.closed || state.shut_read),

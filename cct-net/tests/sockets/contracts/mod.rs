@@ -125,5 +125,6 @@ contracts! {
         growing_buffers senders settings elsewhere numbers;
     known: reading peeking writing closed_while_full half_written own_operations udp udp_error
         budget datagrams again_until_it_works;
-    unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers;
+    unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers
+        strangers hang_up;
 }

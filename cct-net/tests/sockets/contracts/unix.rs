@@ -152,3 +152,53 @@ pub(crate) async fn growing_buffers(log: Log) {
     log.result("nothing to read", taken);
     rt::unlink(&path).unwrap();
 }
+
+/// A socket that is connected takes nothing from others; one that is shut down says so first.
+pub(crate) async fn strangers(log: Log) {
+    let bound = |name: &str| {
+        let path = rt::path(name);
+        (UnixDatagram::bind(&path).unwrap(), path)
+    };
+    let (one, first) = bound("strangers-1");
+    let (two, second) = bound("strangers-2");
+    let (three, third) = bound("strangers-3");
+    one.connect(&second).unwrap();
+    log.os("stranger", two.send_to(b"x", &third).await);
+    log.os("stranger sends", three.send_to(b"x", &first).await);
+    log.os("stranger connects", three.connect(&first).map(|()| "ok"));
+    log.os("the peer sends", two.send_to(b"xy", &first).await);
+    log.os("the peer connects", two.connect(&first).map(|()| "ok"));
+    log.os("received", one.recv(&mut [0; 4]).await);
+    let nobody = rt::path("strangers-none");
+    three.shutdown(std::net::Shutdown::Write).unwrap();
+    log.os("to nobody", three.send_to(b"x", &nobody).await);
+    log.os("unconnected", three.send(b"x").await);
+    for path in [first, second, third] {
+        rt::unlink(&path).unwrap();
+    }
+}
+
+/// Who hears that the other end is closed hears that nobody will read, too.
+pub(crate) async fn hang_up(log: Log) {
+    let (one, two) = UnixStream::pair().unwrap();
+    drop(two);
+    rt::pause().await;
+    let both = rt::Interest::READABLE | rt::Interest::WRITABLE;
+    let ready = one.ready(both).await.unwrap();
+    log.note(format!(
+        "{} {}",
+        ready.is_read_closed(),
+        ready.is_write_closed()
+    ));
+    let (mut one, mut two) = UnixStream::pair().unwrap();
+    rt::shutdown(&mut two).await.unwrap();
+    rt::pause().await;
+    let ready = one.ready(both).await.unwrap();
+    log.note(format!(
+        "{} {}",
+        ready.is_read_closed(),
+        ready.is_write_closed()
+    ));
+    log.os("write", rt::write(&mut one, b"x").await);
+    log.os("read", rt::read(&mut two, &mut [0; 4]).await);
+}
