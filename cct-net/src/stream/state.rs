@@ -281,8 +281,9 @@ impl State {
             }
             return Some(Ok(count));
         }
+        let errors_first = self.local;
         let side = &mut self.sides[id];
-        if side.fin_arrived {
+        if side.fin_arrived && !(errors_first && side.error.is_some()) {
             return Some(Ok(0));
         }
         if let Some(error) = side.error.take() {
@@ -348,7 +349,8 @@ impl State {
     /// The handle is dropped, or its process dies.
     pub(crate) fn close(&mut self, id: SideId, fx: &mut Effects) {
         let unread = self.readable(id) > 0;
-        let over = self.is_closed_by_both();
+        // A Unix socket hears of what was not read, whatever else is over.
+        let over = !self.local && self.is_closed_by_both();
         let side = &mut self.sides[id];
         if side.orphan || side.gone {
             return;
@@ -365,6 +367,10 @@ impl State {
         } else {
             side.fin_queued = true;
             self.pump(id, fx);
+        }
+        if self.local && self.sides[1 - id].fin_arrived {
+            // It heard of the end before; now nobody reads either.
+            self.event(1 - id, fx);
         }
     }
 
@@ -423,6 +429,7 @@ impl State {
         }
         let error = match (side.open, side.fin_arrived) {
             (false, _) => ErrorKind::ConnectionRefused,
+            _ if self.local => ErrorKind::ConnectionReset,
             (true, false) => ErrorKind::ConnectionReset,
             (true, true) => ErrorKind::BrokenPipe,
         };

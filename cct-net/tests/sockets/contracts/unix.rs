@@ -201,4 +201,24 @@ pub(crate) async fn hang_up(log: Log) {
     ));
     log.os("write", rt::write(&mut one, b"x").await);
     log.os("read", rt::read(&mut two, &mut [0; 4]).await);
+    drop(two);
+    rt::pause().await;
+    let ready = one.ready(both).await.unwrap();
+    log.note(format!(
+        "{} {}",
+        ready.is_read_closed(),
+        ready.is_write_closed()
+    ));
+    for shuts in [false, true] {
+        let (mut one, mut two) = UnixStream::pair().unwrap();
+        rt::shutdown(&mut two).await.unwrap();
+        rt::write(&mut one, b"unread").await.unwrap();
+        if shuts {
+            rt::shutdown(&mut one).await.unwrap();
+        }
+        drop(two);
+        rt::pause().await;
+        log.os("unread", rt::read(&mut one, &mut [0; 4]).await);
+        log.os("end", rt::read(&mut one, &mut [0; 4]).await);
+    }
 }
