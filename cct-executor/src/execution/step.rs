@@ -188,11 +188,11 @@ impl World {
         self.finish(key, body);
     }
 
-    /// Wakes whom the poll that is over has deferred.
+    /// Wakes whom the poll that is over has deferred, the last one first, as tokio does.
     pub(crate) fn wake_deferred(&self) {
         if self.has_deferred.replace(self.advanced.get() != NONE) {
             let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
-            deferred.into_iter().for_each(std::task::Waker::wake);
+            deferred.into_iter().rev().for_each(std::task::Waker::wake);
         }
     }
 
