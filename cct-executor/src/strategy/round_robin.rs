@@ -19,6 +19,10 @@
 //!   task is enabled, and a cancellation or a fault is taken only when nothing else is left. (tokio looks at its timers every so many polls.)
 //! - A task whose budget is spent queues again at once, and not at the end of the round. One that
 //!   yielded waits for that end even if somebody else wakes it before, or it woke itself.
+//! - Nobody is asked while one task only is enabled. A task that ran then and is woken again keeps the
+//!   place it had.
+//! - Timers that are due after a move of the clock by hand fire at the end of the poll that moved it,
+//!   and not at the end of the round.
 //! - The queue has no slot for the last task woken (that is the multi-threaded runtime's).
 //!
 //! Measured by `order_is_that_of_becoming_enabled` below.
