@@ -16,11 +16,14 @@
 //! - A data choice takes 0; for `select!` that means polling the branches in the order written,
 //!   where tokio starts with a random one.
 //! - Messages that may arrive queue with the tasks. A timer that may fire early fires only when no
-//!   task is enabled, and a cancellation or a fault is taken only when nothing else is left. (tokio looks at its timers every so many polls.)
+//!   task is enabled, and a cancellation or a fault is taken only when nothing else is left. (tokio
+//!   looks at its timers every so many polls.)
 //! - A task whose budget is spent queues again at once, and not at the end of the round. One that
 //!   yielded waits for that end even if somebody else wakes it before, or it woke itself.
 //! - Nobody is asked while one task only is enabled. A task that ran then and is woken again keeps the
 //!   place it had.
+//! - Tasks of a `LocalSet` queue with all others; in tokio they have a queue of their own, taken up
+//!   when the task that drives the set is polled.
 //! - Timers that are due after a move of the clock by hand fire at the end of the poll that moved it,
 //!   and not at the end of the round.
 //! - The queue has no slot for the last task woken (that is the multi-threaded runtime's).
