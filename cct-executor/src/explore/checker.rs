@@ -205,7 +205,7 @@ impl Checker {
         self
     }
 
-    /// Whether tasks that outlive the scenario are a failure.
+    /// Whether tasks that outlive the scenario, and were not aborted, are a failure.
     pub fn fail_on_leak(mut self, fail: bool) -> Self {
         self.world.fail_on_leak = fail;
         self
