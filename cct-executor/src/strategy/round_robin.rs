@@ -20,8 +20,6 @@
 //!   looks at its timers every so many polls.)
 //! - A task whose budget is spent queues again at once, and not at the end of the round. One that
 //!   yielded waits for that end even if somebody else wakes it before, or it woke itself.
-//! - Nobody is asked while one task only is enabled. A task that ran then and is woken again keeps the
-//!   place it had.
 //! - Tasks of a `LocalSet` queue with all others; in tokio they have a queue of their own, taken up
 //!   when the task that drives the set is polled.
 //! - Timers that are due after a move of the clock by hand fire at the end of the poll that moved it,
@@ -31,7 +29,7 @@
 //! Measured by `order_is_that_of_becoming_enabled` below.
 
 use super::spec::Entry;
-use super::{Flow, Interests, Lanes, Strategy};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy};
 use crate::words::enabled::EnabledActions;
 use crate::words::{Action, ActionKey, ActionKind, EnabledSet, Iteration, Pick, SchedulingPoint};
 use std::collections::VecDeque;
@@ -87,6 +85,12 @@ impl Queue {
         self.last_ticket += 1;
         self.valid[key.index()] = self.last_ticket;
         self.entries.push_back((key, self.last_ticket));
+    }
+
+    fn has(&self, key: ActionKey) -> bool {
+        self.valid
+            .get(key.index())
+            .is_some_and(|&ticket| ticket != 0)
     }
 
     fn forget(&mut self, key: ActionKey) {
@@ -166,15 +170,21 @@ impl RoundRobin {
         for key in enabled.fresh().filter(|key| point.current != Some(*key)) {
             // What is disabled again will come as fresh once more.
             if let Some(pick) = enabled.find(key) {
-                self.append(enabled.action(pick), false);
+                let action = enabled.action(pick);
+                // A task that was told of has its place, that of its wake-up.
+                if action.kind() != ActionKind::Run || !self.queues[0].has(key) {
+                    self.append(action, false);
+                }
             }
         }
         if let Some(pick) = point.current.and_then(|key| enabled.find(key)) {
             if point.can_continue {
                 return pick;
             }
-            // It has just returned from its poll, so it comes after all that its poll woke.
-            self.append(enabled.action(pick), point.yielded);
+            // Where it only was the last to run, and a timer has woken it since, it has its place.
+            if point.yielded || !self.queues[0].has(enabled.action(pick).key()) {
+                self.append(enabled.action(pick), point.yielded);
+            }
         }
         if point.current.is_some_and(|key| key.index() == MAIN) {
             self.left = ROUND;
@@ -217,7 +227,21 @@ impl Strategy for RoundRobin {
     fn interests(&self) -> Interests {
         Interests {
             fresh: true,
+            // The order in which tasks were spawned and woken while nobody was asked.
+            lifecycle: true,
+            readiness: true,
             ..Interests::default()
+        }
+    }
+
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        let key = match *event {
+            StepEvent::Enabled(key) | StepEvent::Spawned { task: key, .. } => key,
+            _ => return,
+        };
+        if key.index() != MAIN {
+            self.yielded.forget(key);
+            self.queues[0].append(key);
         }
     }
 
