@@ -322,3 +322,34 @@ pub(crate) async fn a_round_begins_with_the_only_task(log: Log) {
     time::sleep(Duration::from_millis(1)).await;
     only.await.unwrap();
 }
+
+pub(crate) async fn who_ran_last_keeps_the_place_of_its_timer(log: Log) {
+    let (first, second) = (log.clone(), log.clone());
+    let limit = Duration::from_millis(5);
+    let busy = async {
+        tasks::yield_now().await;
+        std::future::pending::<()>().await;
+    };
+    let joins = vec![
+        spawn(async move { note!(first, "first {:?}", time::timeout(limit, busy).await) }),
+        spawn(async move {
+            time::sleep(limit).await;
+            note!(second, "second");
+        }),
+    ];
+    finish(joins).await;
+}
+
+/// Nothing but the chain of one task after the other is there, until it branches.
+pub(crate) async fn a_child_comes_before_who_waits_for_its_parent(log: Log) {
+    let (inner, outer) = (log.clone(), log.clone());
+    let grandparent = spawn(async move {
+        let parent = spawn(async move {
+            spawn(async move { note!(inner, "child") });
+        });
+        parent.await.unwrap();
+        note!(outer, "joined");
+    });
+    time::sleep(Duration::from_millis(1)).await;
+    grandparent.await.unwrap();
+}

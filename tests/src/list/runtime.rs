@@ -57,6 +57,8 @@ macro_rules! runtime_contracts {
                     equal_deadlines_fire_in_order a_ready_operation_does_not_yield
                     join_handles_report_in_order those_who_yield_come_back_in_reverse
                     a_yield_under_a_time_limit_is_one a_round_begins_with_the_only_task
+                    who_ran_last_keeps_the_place_of_its_timer
+                    a_child_comes_before_who_waits_for_its_parent
                     a_yield_of_the_root_lets_everybody_run
                     the_root_waits_for_the_end_of_the_round a_round_has_an_end
                     who_yields_comes_after_who_became_ready;
