@@ -245,8 +245,8 @@ fn random_is_uniform() {
 }
 
 #[test]
-fn round_robin_is_first_in_first_out() {
-    let expect = |order: &[u32]| order == [0, 1, 2, 0, 1, 2, 1];
+fn round_robin_takes_those_who_yield_in_reverse() {
+    let expect = |order: &[u32]| order == [0, 1, 2, 2, 1, 0, 1];
     assert_eq!(hits("round-robin", &[2, 3, 2], 1, expect), 1);
 }
 

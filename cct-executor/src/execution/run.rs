@@ -321,7 +321,7 @@ impl World {
     fn conclude(&self, explain: bool) -> Finished {
         let decider = self.swap_decider(Box::new(Nobody));
         self.with(|core, _| {
-            let leaked = core.alive_tasks();
+            let leaked = core.left_alone();
             Finished {
                 end: IterationEnd {
                     outcome: core
@@ -348,10 +348,9 @@ impl World {
 }
 
 impl Core {
-    fn alive_tasks(&self) -> u32 {
-        self.tasks
-            .iter()
-            .filter(|task| self.actions[task.key as usize].state & state::DONE == 0)
-            .count() as u32
+    /// How many tasks are alive and nobody has ended them: one that was aborted is on its way out.
+    pub(super) fn left_alone(&self) -> u32 {
+        let ends = |key: u32| self.actions[key as usize].state & (state::DONE | state::ABORTED);
+        self.tasks.iter().filter(|task| ends(task.key) == 0).count() as u32
     }
 }

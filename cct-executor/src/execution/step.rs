@@ -7,7 +7,7 @@ use super::decider::Decider;
 use super::panics;
 use super::world::{Phase, Running, WORLD, World};
 use crate::raw::task::Body;
-use crate::words::{Action, ActionKind, FailureKind, Outcome};
+use crate::words::{FailureKind, Outcome};
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -188,11 +188,11 @@ impl World {
         self.finish(key, body);
     }
 
-    /// Wakes whom the poll that is over has deferred.
+    /// Wakes whom the poll that is over has deferred, the last one first, as tokio does.
     pub(crate) fn wake_deferred(&self) {
         if self.has_deferred.replace(self.advanced.get() != NONE) {
             let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
-            deferred.into_iter().for_each(std::task::Waker::wake);
+            deferred.into_iter().rev().for_each(std::task::Waker::wake);
         }
     }
 
@@ -228,8 +228,7 @@ impl Core {
             let kind = kind.clone();
             self.fail(kind);
         }
-        let alive = |a: &&Action| a.kind() == ActionKind::Run && a.state & state::DONE == 0;
-        let tasks = self.actions.iter().filter(alive).count() as u32 - 1;
+        let tasks = self.left_alone() - 1; // the scenario's own
         if self.config.fail_on_leak && tasks > 0 {
             self.fail(FailureKind::Leaked { tasks });
         }

@@ -128,7 +128,8 @@ impl Checker {
         }
     }
 
-    /// The name that reports and tokens carry.
+    /// The name that reports and tokens carry. The place of a call moves with every line that is
+    /// written above it, and with it the seed; a name stays.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -204,7 +205,7 @@ impl Checker {
         self
     }
 
-    /// Whether tasks that outlive the scenario are a failure.
+    /// Whether tasks that outlive the scenario, and were not aborted, are a failure.
     pub fn fail_on_leak(mut self, fail: bool) -> Self {
         self.world.fail_on_leak = fail;
         self
@@ -331,7 +332,7 @@ impl Checker {
         if let Some(token) = &replay {
             token
                 .for_test(&self.name)
-                .map_err(|error| error.to_string())?;
+                .map_err(|error| self.not_for_this(&error.to_string()))?;
             token.configure(&mut self.world);
         }
         if self.iterations == 0 {
@@ -355,6 +356,18 @@ impl Checker {
         Ok(Campaign::new(
             self, scenario, factory, seed, replay, knowledge,
         ))
+    }
+
+    /// Says that a token is another checker's; a test written with the attribute has one only.
+    fn not_for_this(&self, error: &str) -> String {
+        let is_attribute = self.test.as_ref().is_some_and(|t| self.name.ends_with(t));
+        if is_attribute {
+            return error.to_owned();
+        }
+        format!(
+            "{error}; where one test has several checkers, give the token to its own with \
+             `Checker::replay`"
+        )
     }
 
     /// What an earlier run has learnt, tried on an instance.

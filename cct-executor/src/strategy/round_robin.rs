@@ -3,8 +3,8 @@
 //! After the scheduler of tokio's `current_thread` runtime: a first-in first-out queue of tasks
 //! that have become ready, taken in rounds. A round ends when the queue is empty, or after 61
 //! tasks; the test itself, which stands where tokio's `block_on` stands, runs between rounds, and
-//! only then do tasks that called `yield_now` queue again. So `yield_now` in a test lets everything
-//! else run that can.
+//! only then do tasks that called `yield_now` queue again, the last of them first. So `yield_now` in a
+//! test lets everything else run that can.
 //!
 //! Guarantee: deterministic and independent of the seed; of tasks that did not yield, the one that
 //! becomes enabled first runs first. Every iteration would be the same one, so a run has a
@@ -16,17 +16,22 @@
 //! - A data choice takes 0; for `select!` that means polling the branches in the order written,
 //!   where tokio starts with a random one.
 //! - Messages that may arrive queue with the tasks. A timer that may fire early fires only when no
-//!   task is enabled, and a cancellation or a fault is taken only when nothing else is left. (tokio looks at its timers every so many polls.)
+//!   task is enabled, and a cancellation or a fault is taken only when nothing else is left. (tokio
+//!   looks at its timers every so many polls.)
+//! - A task whose budget is spent queues again at once, and not at the end of the round. One that
+//!   yielded waits for that end even if somebody else wakes it before, or it woke itself.
+//! - Tasks of a `LocalSet` queue with all others; in tokio they have a queue of their own, taken up
+//!   when the task that drives the set is polled.
+//! - Timers that are due after a move of the clock by hand fire at the end of the poll that moved it,
+//!   and not at the end of the round.
 //! - The queue has no slot for the last task woken (that is the multi-threaded runtime's).
 //!
 //! Measured by `order_is_that_of_becoming_enabled` below.
 
 use super::spec::Entry;
-use super::{Flow, Interests, Lanes, Strategy};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy};
 use crate::words::enabled::EnabledActions;
-use crate::words::{
-    Action, ActionKey, ActionKind, EnabledSet, Iteration, OpKind, Pick, SchedulingPoint,
-};
+use crate::words::{Action, ActionKey, ActionKind, EnabledSet, Iteration, Pick, SchedulingPoint};
 use std::collections::VecDeque;
 
 /// How many tasks a round has at most, as in tokio.
@@ -44,14 +49,18 @@ pub struct RoundRobin {
     yielded: Queue,
     /// How many tasks this round may still have; none at first, as the test itself begins.
     left: u32,
+    /// Who was picked last.
+    last: Option<ActionKey>,
     done: bool,
 }
+
+/// An action, with the ticket it had when it was appended.
+type Entered = (ActionKey, u32);
 
 /// Actions in the order of becoming enabled. An action that comes again takes its new place.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    /// Keys, each with the ticket it had when it was appended.
-    entries: VecDeque<(ActionKey, u32)>,
+    entries: VecDeque<Entered>,
     /// The ticket of each action's valid entry, by [`ActionKey::index`]; 0 when there is none.
     valid: Vec<u32>,
     last_ticket: u32,
@@ -78,6 +87,12 @@ impl Queue {
         self.entries.push_back((key, self.last_ticket));
     }
 
+    fn has(&self, key: ActionKey) -> bool {
+        self.valid
+            .get(key.index())
+            .is_some_and(|&ticket| ticket != 0)
+    }
+
     fn forget(&mut self, key: ActionKey) {
         if let Some(ticket) = self.valid.get_mut(key.index()) {
             *ticket = 0;
@@ -86,7 +101,20 @@ impl Queue {
 
     /// Takes out the first action that is enabled, and those before it.
     fn take(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
-        while let Some((key, ticket)) = self.entries.pop_front() {
+        self.take_by(VecDeque::pop_front, enabled)
+    }
+
+    /// Takes out the last action that is enabled, and those behind it.
+    fn take_last(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
+        self.take_by(VecDeque::pop_back, enabled)
+    }
+
+    fn take_by(
+        &mut self,
+        pop: fn(&mut VecDeque<Entered>) -> Option<Entered>,
+        enabled: &EnabledActions<'_>,
+    ) -> Option<Pick> {
+        while let Some((key, ticket)) = pop(&mut self.entries) {
             if self.valid[key.index()] == ticket {
                 self.valid[key.index()] = 0;
                 if let Some(pick) = enabled.find(key) {
@@ -111,18 +139,20 @@ impl RoundRobin {
         Self::default()
     }
 
-    /// Puts an action at the end of its queue, wherever it was before.
-    fn append(&mut self, action: &Action) {
+    /// Puts an action at the end of its queue, wherever it was before. `yields` if it is a task that
+    /// has just yielded.
+    fn append(&mut self, action: &Action, yields: bool) {
         let key = action.key();
         let queue = match action.kind() {
             ActionKind::Run | ActionKind::Deliver => {
                 self.yielded.forget(key);
                 self.queues[0].forget(key);
-                match action.op().kind {
-                    // It waits for the end of the round, not in the queue.
-                    _ if key.index() == MAIN => return,
-                    OpKind::Yield => &mut self.yielded,
-                    _ => &mut self.queues[0],
+                if key.index() == MAIN {
+                    return; // it waits for the end of the round, not in the queue
+                }
+                match yields {
+                    true => &mut self.yielded,
+                    false => &mut self.queues[0],
                 }
             }
             ActionKind::Fire => &mut self.queues[1],
@@ -133,18 +163,28 @@ impl RoundRobin {
     }
 
     fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {
+        if point.current.is_some() && point.current != self.last {
+            // It was the only one, so nobody was asked: the round has begun with it.
+            self.left = ROUND;
+        }
         for key in enabled.fresh().filter(|key| point.current != Some(*key)) {
             // What is disabled again will come as fresh once more.
             if let Some(pick) = enabled.find(key) {
-                self.append(enabled.action(pick));
+                let action = enabled.action(pick);
+                // A task that was told of has its place, that of its wake-up.
+                if action.kind() != ActionKind::Run || !self.queues[0].has(key) {
+                    self.append(action, false);
+                }
             }
         }
         if let Some(pick) = point.current.and_then(|key| enabled.find(key)) {
             if point.can_continue {
                 return pick;
             }
-            // It has just returned from its poll, so it comes after all that its poll woke.
-            self.append(enabled.action(pick));
+            // Where it only was the last to run, and a timer has woken it since, it has its place.
+            if point.yielded || !self.queues[0].has(enabled.action(pick).key()) {
+                self.append(enabled.action(pick), point.yielded);
+            }
         }
         if point.current.is_some_and(|key| key.index() == MAIN) {
             self.left = ROUND;
@@ -163,10 +203,10 @@ impl RoundRobin {
         self.queues[0].take(enabled)
     }
 
-    /// Those who yielded queue again, and the test itself goes first.
+    /// Those who yielded queue again, the last one first, and the test itself goes before all.
     fn new_round(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
         self.left = ROUND;
-        while let Some(pick) = self.yielded.take(enabled) {
+        while let Some(pick) = self.yielded.take_last(enabled) {
             self.queues[0].append(enabled.action(pick).key());
         }
         enabled
@@ -187,7 +227,21 @@ impl Strategy for RoundRobin {
     fn interests(&self) -> Interests {
         Interests {
             fresh: true,
+            // The order in which tasks were spawned and woken while nobody was asked.
+            lifecycle: true,
+            readiness: true,
             ..Interests::default()
+        }
+    }
+
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        let key = match *event {
+            StepEvent::Enabled(key) | StepEvent::Spawned { task: key, .. } => key,
+            _ => return,
+        };
+        if key.index() != MAIN {
+            self.yielded.forget(key);
+            self.queues[0].append(key);
         }
     }
 
@@ -197,13 +251,17 @@ impl Strategy for RoundRobin {
         }
         self.queues.iter_mut().for_each(Queue::clear);
         self.yielded.clear();
-        self.left = 0;
+        (self.left, self.last) = (0, None);
         Flow::Continue
     }
 
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         match enabled {
-            EnabledSet::Actions(actions) => self.next(point, actions),
+            EnabledSet::Actions(actions) => {
+                let pick = self.next(point, actions);
+                self.last = Some(actions.action(pick).key());
+                pick
+            }
             EnabledSet::Values(_) => enabled.pick(0),
         }
     }
@@ -223,15 +281,22 @@ mod tests {
 
     #[test]
     fn order_is_that_of_becoming_enabled() {
-        let task = vec![Do::Yield, Do::Yield];
-        assert_eq!(order(vec![task; 3]), [0, 1, 2, 0, 1, 2]);
+        let task = vec![Do::Step, Do::Step];
+        assert_eq!(order(vec![task; 3]), [0, 0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn those_who_yield_queue_again_in_reverse() {
+        let task = vec![Do::Yield, Do::Yield, Do::Yield];
+        let first_rounds = [0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 2, 3];
+        assert_eq!(order(vec![task; 4])[..12], first_rounds);
     }
 
     #[test]
     fn a_poll_goes_on() {
         let task = vec![Do::Step, Do::Yield, Do::Step, Do::Step];
-        // Task 0 is the test itself: it waits for the end of the round.
-        assert_eq!(order(vec![task; 2]), [0, 0, 1, 1, 1, 1, 0, 0]);
+        // Task 0 is the test itself: it goes first in the next round.
+        assert_eq!(order(vec![task; 2]), [0, 0, 1, 1, 0, 0, 1, 1]);
     }
 
     #[test]
@@ -242,7 +307,7 @@ mod tests {
         let order = order(vec![holder, waiter, other]);
         // Task 1 wants the lock while task 0 holds it. It becomes enabled during task 0's turn,
         // so it comes after task 2, which was waiting all along.
-        assert_eq!(order, [0, 0, 1, 2, 0, 0, 2, 1, 1, 2, 0]);
+        assert_eq!(order, [0, 0, 1, 2, 0, 0, 2, 1, 1, 0, 2]);
     }
 
     #[test]

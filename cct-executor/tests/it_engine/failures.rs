@@ -1,11 +1,12 @@
 //! Each kind of failure, and what its report says.
 
 use crate::{checker, failed, panic_text};
+use cct_executor::runtime::Handle;
 use cct_executor::task::{JoinSet, spawn_blocking, yield_now};
 use cct_executor::time::sleep;
 use cct_executor::words::{FailureKind, Limit};
 use cct_executor::{Checker, Report, nondet, spawn};
-use cct_sync::{Mutex, mpsc, oneshot};
+use cct_sync::{Mutex, Notify, mpsc, oneshot};
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
@@ -319,6 +320,35 @@ fn leaks_fail_where_asked_for() {
     let report = checker("leaks").iterations(4).run(leaky);
     assert!(report.passed());
     assert_eq!(report.coverage.leaky, 4);
+}
+
+/// The last thing a scenario does is to drop what it holds.
+#[test]
+fn tasks_that_were_aborted_are_no_leak() {
+    let orderly = || async {
+        let mut set = JoinSet::new();
+        set.spawn(pending::<()>());
+        set.spawn(async { yield_now().await });
+        spawn(pending::<()>()).abort();
+        yield_now().await;
+    };
+    let report = checker("orderly").fail_on_leak(true).run(orderly);
+    assert!(report.passed(), "{}", report.text());
+    assert_eq!(report.coverage.leaky, 0);
+    // A closure that has begun cannot be aborted.
+    let begun = || async {
+        let never = Arc::new(Notify::new());
+        let begins = Arc::new(Notify::new());
+        let (begun, ends) = (begins.clone(), never.clone());
+        let task = spawn_blocking(move || {
+            begun.notify_one();
+            Handle::current().block_on(ends.notified());
+        });
+        begins.notified().await;
+        task.abort();
+    };
+    let report = checker("begun").fail_on_leak(true).run(begun);
+    assert_eq!(failed(&report).kind, FailureKind::Leaked { tasks: 1 });
 }
 
 #[track_caller]

@@ -309,3 +309,20 @@ fn a_report_is_silent_of_timers_that_fire_when_nothing_is_ready() {
     let text = report.text();
     assert!(!text.contains("a timer fires"), "{text}");
 }
+
+#[test]
+fn a_token_of_another_checker_says_where_it_goes() {
+    let fails = || async { panic!("at once") };
+    let report = checker("one of two").run(fails);
+    let token = failed(&report).token.clone();
+    let report = checker("the other").replay(token).run(fails);
+    let error = report.error.expect("it is not for this one");
+    assert!(
+        error.starts_with("token belongs to another test: "),
+        "{error}"
+    );
+    assert!(
+        error.ends_with("give the token to its own with `Checker::replay`"),
+        "{error}"
+    );
+}

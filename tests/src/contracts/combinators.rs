@@ -231,3 +231,15 @@ pub(crate) async fn retries_until_success(log: Log) {
         .await;
     note!(log, "{result:?}");
 }
+
+pub(crate) async fn futures_unordered_of_those_who_yield(log: Log) {
+    let mut set: FuturesUnordered<_> = (0..4)
+        .map(|child| async move {
+            tasks::yield_now().await;
+            child
+        })
+        .collect();
+    while let Some(child) = set.next().await {
+        note!(log, "{child}");
+    }
+}

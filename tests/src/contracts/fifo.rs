@@ -1,7 +1,6 @@
-//! Where tasks run in the order in which they were woken.
-//!
-//! Of several tasks that call `yield_now` none comes before the other here: tokio wakes them in an
-//! order that it does not promise.
+//! Where tasks run in the order in which they were woken. Those that call `yield_now` are woken at
+//! the end of the round, the last of them first; tokio does not promise it, but tests come to rely
+//! on what they see.
 
 use super::rt::{spawn, sync, task as tasks, time};
 use cct_tests::{Log, note};
@@ -272,4 +271,85 @@ pub(crate) async fn who_yields_comes_after_who_became_ready(log: Log) {
         chain(&theirs, 2);
     });
     finish(vec![first, second]).await;
+}
+
+pub(crate) async fn those_who_yield_come_back_in_reverse(log: Log) {
+    let joins = (0..4)
+        .map(|task| {
+            let log = log.clone();
+            spawn(async move {
+                for round in 0..3 {
+                    note!(log, "{task} round {round}");
+                    tasks::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    finish(joins).await;
+}
+
+/// What a yield comes before in the same poll changes nothing.
+pub(crate) async fn a_yield_under_a_time_limit_is_one(log: Log) {
+    let joins = (0..3)
+        .map(|task| {
+            let log = log.clone();
+            spawn(async move {
+                let limit = Duration::from_millis(5 + task);
+                time::timeout(limit, tasks::yield_now()).await.unwrap();
+                note!(log, "{task}");
+            })
+        })
+        .collect();
+    finish(joins).await;
+}
+
+/// The root does nothing meanwhile; there is one task, then two.
+pub(crate) async fn a_round_begins_with_the_only_task(log: Log) {
+    let inner = log.clone();
+    let only = spawn(async move {
+        let log = inner;
+        let other = log.clone();
+        let child = spawn(async move {
+            tasks::yield_now().await;
+            note!(other, "child");
+        });
+        for round in 0..3 {
+            tasks::yield_now().await;
+            note!(log, "{round}");
+        }
+        child.await.unwrap();
+    });
+    time::sleep(Duration::from_millis(1)).await;
+    only.await.unwrap();
+}
+
+pub(crate) async fn who_ran_last_keeps_the_place_of_its_timer(log: Log) {
+    let (first, second) = (log.clone(), log.clone());
+    let limit = Duration::from_millis(5);
+    let busy = async {
+        tasks::yield_now().await;
+        std::future::pending::<()>().await;
+    };
+    let joins = vec![
+        spawn(async move { note!(first, "first {:?}", time::timeout(limit, busy).await) }),
+        spawn(async move {
+            time::sleep(limit).await;
+            note!(second, "second");
+        }),
+    ];
+    finish(joins).await;
+}
+
+/// Nothing but the chain of one task after the other is there, until it branches.
+pub(crate) async fn a_child_comes_before_who_waits_for_its_parent(log: Log) {
+    let (inner, outer) = (log.clone(), log.clone());
+    let grandparent = spawn(async move {
+        let parent = spawn(async move {
+            spawn(async move { note!(inner, "child") });
+        });
+        parent.await.unwrap();
+        note!(outer, "joined");
+    });
+    time::sleep(Duration::from_millis(1)).await;
+    grandparent.await.unwrap();
 }

@@ -39,7 +39,8 @@ macro_rules! runtime_contracts {
                     join_all_over_tasks select_leaves_the_loser_alive select_all_and_select_ok
                     shared_futures_wake_everybody buffered_streams
                     abortable_futures_drop_what_they_hold futures_select_is_fair_to_the_semantics
-                    futures_channels_work_between_tasks unfold_and_take_until retries_until_success;
+                    futures_channels_work_between_tasks unfold_and_take_until retries_until_success
+                    futures_unordered_of_those_who_yield;
             }
             coop {
                 any: channels_spend_budget locks_spend_budget announcements_spend_budget
@@ -54,7 +55,11 @@ macro_rules! runtime_contracts {
                     an_aborted_newborn_never_runs notify_waiters_wakes_in_order
                     a_mutex_goes_round_in_order a_full_channel_alternates broadcast_wakes_in_order
                     equal_deadlines_fire_in_order a_ready_operation_does_not_yield
-                    join_handles_report_in_order a_yield_of_the_root_lets_everybody_run
+                    join_handles_report_in_order those_who_yield_come_back_in_reverse
+                    a_yield_under_a_time_limit_is_one a_round_begins_with_the_only_task
+                    who_ran_last_keeps_the_place_of_its_timer
+                    a_child_comes_before_who_waits_for_its_parent
+                    a_yield_of_the_root_lets_everybody_run
                     the_root_waits_for_the_end_of_the_round a_round_has_an_end
                     who_yields_comes_after_who_became_ready;
             }
