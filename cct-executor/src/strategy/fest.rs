@@ -18,7 +18,7 @@
 //!   bounded number, linear in the steps.
 //! - Resources are told apart by the order in which they are made.
 //! - There are no scenarios to count towards the priority.
-//! - A long iteration ends in a random walk, see [`tail`](super::tail). It is not on the tape.
+//! - A long iteration ends in a random walk, see the module `tail`. It is not on the tape.
 //! - At most `KEPT_MAX` tapes are kept; then the least diverse one makes room. At most 2^17
 //!   timelines are remembered, and 2^14 numbers of a tape.
 //!

@@ -38,7 +38,7 @@
 //!   put below all others with probability 1/16 at each further yield. It is probably spinning.
 //!   A single yield lowers nothing: that would hide most bugs.
 //! - After 50,000 decisions, or `k` if that is more, an iteration goes on as a random walk, see
-//!   [`tail`](super::tail).
+//!   the module `tail`.
 //!
 //! Measured by the tests below on programs with known `n`, `k` and `d`, with the odds of a false
 //! alarm below 10^-9.

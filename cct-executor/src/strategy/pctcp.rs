@@ -24,7 +24,7 @@
 //! - Chains beyond the 256th belong to one task, as in PCT.
 //! - A task that has yielded 1000 times while no other ran is put below all with odds of 1/16 at each
 //!   further yield: it is probably spinning. A long iteration ends in a random walk (see
-//!   [`tail`](super::tail)). This costs the guarantee, but only there.
+//!   the module `tail`). This costs the guarantee, but only there.
 //! - Data choices, unknown to the paper, are uniform, or by weight.
 //!
 //! Measured by `relayed_work_is_one_chain` and `a_bug_of_depth_two_is_found_as_promised` below, with a

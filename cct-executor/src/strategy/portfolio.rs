@@ -15,10 +15,10 @@
 //! turn, the one with most credit has the turn and pays for it. A state is new if no member of the
 //! lane has been asked in it before.
 //!
-//! A member may be unfair, so a long iteration has a [`tail`](super::tail) that is a random walk: it
-//! begins after ten times the decisions that an iteration of the member with the shortest ones takes
-//! lately, and not before 1,000. The member is not asked in the tail, and learns from what was
-//! before.
+//! A member may be unfair, so a long iteration has a tail that is a random walk (see the module
+//! `tail`): it begins after ten times the decisions that an iteration of the member with the shortest
+//! ones takes lately, and not before 1,000. The member is not asked in the tail, and learns from
+//! what was before.
 //!
 //! Departures:
 //! - Each lane has members and states of its own, and numbers their iterations.

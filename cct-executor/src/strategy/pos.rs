@@ -11,7 +11,7 @@
 //! two may change it).
 //!
 //! Departures:
-//! - A long iteration ends in a random walk, see [`tail`](super::tail): tasks that poll for each
+//! - A long iteration ends in a random walk, see the module `tail`: tasks that poll for each
 //!   other need lower and lower numbers to have their turns, as those of the others stand.
 //! - Priorities are drawn when they are first compared, not when the event comes into being: a
 //!   number that nobody has looked at is as good as a new one. Steps that had no alternative
