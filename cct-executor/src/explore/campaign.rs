@@ -279,6 +279,7 @@ impl Campaign {
         Iteration {
             index,
             seed: self.seed.iteration(index),
+            max_steps: self.checker.world.limits.steps,
         }
     }
 }

@@ -109,6 +109,7 @@ fn reports_give_bonuses() {
         let iteration = Iteration {
             index: 20,
             seed: Seed(1),
+            max_steps: 100_000,
         };
         learner.begin(&iteration);
         let state = learner.table.find(0).unwrap();

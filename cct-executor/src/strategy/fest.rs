@@ -29,7 +29,7 @@ use super::draw;
 use super::pos::Sampler;
 use super::seen::Seen;
 use super::spec::{Entry, Kind, Parameter};
-use super::tail::{HEAD, Tail};
+use super::tail::Tail;
 use super::tape::Tape;
 use super::timeline::{Signature, Timeline};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy};
@@ -197,7 +197,7 @@ impl Strategy for Fest {
         let fresh = iteration.seed.stream("fest.tape");
         self.sampler.clear();
         self.timeline.clear();
-        self.tail.begin(iteration, HEAD);
+        self.tail.begin(iteration, 0);
         if self.left == 0 {
             self.next_turn();
         }

@@ -257,6 +257,7 @@ mod tests {
                 strategy.begin(&Iteration {
                     index,
                     seed: Seed(index),
+                    max_steps: 100_000,
                 });
                 if index % 50 == 0 {
                     let _ = strategy.states.entry(index + 1);

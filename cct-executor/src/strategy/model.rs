@@ -139,6 +139,7 @@ impl Toy {
         let iteration = Iteration {
             index,
             seed: seed.iteration(index),
+            max_steps: self.limit,
         };
         if strategy.begin(&iteration) == Flow::Exhausted {
             return None;

@@ -37,7 +37,7 @@
 //! - [`patience`](Pct::patience) (1000): a task that has yielded so often while no other ran is
 //!   put below all others with probability 1/16 at each further yield. It is probably spinning.
 //!   A single yield lowers nothing: that would hide most bugs.
-//! - After 50,000 decisions, or `k` if that is more, an iteration goes on as a random walk, see
+//! - After 50,000 decisions, or half of the step limit, or `k`, whichever is most, an iteration goes on as a random walk, see
 //!   the module `tail`.
 //!
 //! Measured by the tests below on programs with known `n`, `k` and `d`, with the odds of a false
@@ -46,7 +46,7 @@
 use super::description::Description;
 use super::ranking::{BELOW_NEW, Ranking};
 use super::spec::{Entry, Kind, Parameter};
-use super::tail::{HEAD, Tail};
+use super::tail::Tail;
 use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
@@ -426,7 +426,7 @@ impl Strategy for Pct {
         self.waiting = false;
         self.steady = false;
         self.k = self.spread();
-        self.tail.begin(iteration, self.k.max(HEAD));
+        self.tail.begin(iteration, self.k);
         self.draw_changes();
         Flow::Continue
     }

@@ -32,7 +32,7 @@
 
 use super::chains::{ChainId, Chains};
 use super::spec::{Entry, Kind, Parameter};
-use super::tail::{HEAD, Tail};
+use super::tail::Tail;
 use super::tournament::Tournament;
 use super::{Flow, Interests, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
@@ -306,7 +306,7 @@ impl Strategy for Pctcp {
         self.yields = 0;
         self.bottom = BELOW_CHANGED;
         self.profiling = iteration.index == 0;
-        self.tail.begin(iteration, self.k.max(HEAD));
+        self.tail.begin(iteration, self.k);
         self.draw_changes();
         Flow::Continue
     }

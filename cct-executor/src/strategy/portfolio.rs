@@ -206,6 +206,7 @@ impl Portfolio {
         let own = Iteration {
             index: member.next,
             seed: iteration.seed,
+            max_steps: iteration.max_steps,
         };
         member.exhausted = member.strategy.begin(&own) == Flow::Exhausted;
         if !member.exhausted {
@@ -273,7 +274,7 @@ impl Strategy for Portfolio {
     fn begin(&mut self, iteration: &Iteration) -> Flow {
         self.visited.clear();
         let head = self.head();
-        self.tail.begin(iteration, head);
+        self.tail.begin_after(iteration, head);
         if iteration.index == 0 && self.primed() {
             for member in self.riders() {
                 member.exhausted |= member.strategy.begin(iteration) == Flow::Exhausted;

@@ -26,7 +26,7 @@
 //! `independent_steps_do_not_dilute_a_race` below, with a false alarm in 10^9.
 
 use super::spec::Entry;
-use super::tail::{HEAD, Tail};
+use super::tail::Tail;
 use super::tournament::Tournament;
 use super::{Flow, Interests, Strategy, draw};
 use crate::words::enabled::EnabledActions;
@@ -117,7 +117,7 @@ impl Strategy for Pos {
         self.priorities = iteration.seed.stream("pos.priorities");
         self.values = iteration.seed.stream("pos.values");
         self.sampler.clear();
-        self.tail.begin(iteration, HEAD);
+        self.tail.begin(iteration, 0);
         Flow::Continue
     }
 

@@ -326,6 +326,7 @@ mod tests {
         let iteration = |index| Iteration {
             index,
             seed: Seed(index),
+            max_steps: 100_000,
         };
         assert_eq!(strategy.begin(&iteration(0)), Flow::Continue);
         assert_eq!(strategy.begin(&iteration(1)), Flow::Exhausted);

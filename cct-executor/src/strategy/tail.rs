@@ -11,8 +11,8 @@ use super::draw;
 use crate::words::seed::Generator;
 use crate::words::{EnabledSet, Iteration, Pick, Seed};
 
-/// Decisions before the tail, where nothing is known of the program's length. Half of the usual step
-/// limit: few programs come near it, and there is as much left to come to an end.
+/// Decisions before the tail, at least: half of the usual step limit. Few programs come near it, and
+/// there is as much left to come to an end. Where the limit is higher, half of that.
 pub(super) const HEAD: u64 = 50_000;
 
 /// Takes the decisions after those of the head.
@@ -36,8 +36,13 @@ impl Tail {
         }
     }
 
+    /// An iteration begins, with the usual head, or so many decisions if that is more.
+    pub(super) fn begin(&mut self, iteration: &Iteration, least: u64) {
+        self.begin_after(iteration, least.max(HEAD).max(iteration.max_steps / 2));
+    }
+
     /// An iteration begins, with a head of so many decisions.
-    pub(super) fn begin(&mut self, iteration: &Iteration, head: u64) {
+    pub(super) fn begin_after(&mut self, iteration: &Iteration, head: u64) {
         self.generator = iteration.seed.stream(self.stream);
         self.decisions = 0;
         self.head = head;

@@ -13,6 +13,8 @@ pub struct Iteration {
     pub index: u64,
     /// Its own seed; the strategy's randomness comes from streams of it.
     pub seed: Seed,
+    /// How many steps it may take.
+    pub max_steps: u64,
 }
 
 /// How one iteration ended.

@@ -193,6 +193,7 @@ fn each_iteration_alone_is_what_it_was_in_the_batch() {
         let pinned = Iteration {
             index,
             seed: Seed(5).iteration(index),
+            max_steps: 100_000,
         };
         let alone = Runs::default();
         let theirs = alone.clone();

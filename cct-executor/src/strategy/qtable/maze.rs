@@ -43,7 +43,14 @@ pub(in crate::strategy) trait Maze {
     /// Walks to the end; returns the actions.
     fn run(&mut self, strategy: &mut dyn Strategy, seed: Seed, index: u64) -> Vec<u32> {
         let seed = seed.iteration(index);
-        assert_eq!(strategy.begin(&Iteration { index, seed }), Flow::Continue);
+        assert_eq!(
+            strategy.begin(&Iteration {
+                index,
+                seed,
+                max_steps: 100_000,
+            }),
+            Flow::Continue
+        );
         self.reset();
         let mut taken = Vec::new();
         let mut table: Vec<Action> = Vec::new();
