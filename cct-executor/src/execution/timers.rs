@@ -131,16 +131,8 @@ impl Timers {
 
     fn sift_down(&mut self, mut at: usize) {
         let due = self.heap[at];
-        loop {
-            let first = 4 * at + 1;
-            let last = (first + 4).min(self.heap.len());
-            let Some(children) = self.heap.get(first..last) else {
-                break;
-            };
-            let Some((child, &least)) = (first..).zip(children).min_by_key(|(_, due)| due.order())
-            else {
-                break;
-            };
+        while let Some(child) = self.first_child(at) {
+            let least = self.heap[child];
             if due.order() <= least.order() {
                 break;
             }
@@ -148,6 +140,22 @@ impl Timers {
             at = child;
         }
         self.place(due, at);
+    }
+
+    /// The child that is due first.
+    #[inline(always)]
+    fn first_child(&self, at: usize) -> Option<usize> {
+        let first = 4 * at + 1;
+        let children = self.heap.get(first..)?;
+        if let [a, b, c, d, ..] = children {
+            // Which one it is cannot be foreseen, so that no branch asks.
+            let left = usize::from(b.order() < a.order());
+            let right = 2 + usize::from(d.order() < c.order());
+            let is_right = usize::from(children[right].order() < children[left].order());
+            return Some(first + left + (right - left) * is_right);
+        }
+        let (child, _) = (first..).zip(children).min_by_key(|(_, due)| due.order())?;
+        Some(child)
     }
 
     fn push(&mut self, timer: TimerId, deadline_ns: u64) {
