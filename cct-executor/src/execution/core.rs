@@ -315,7 +315,7 @@ impl Core {
     /// The step limit is reached, or it is time to look what the steps are spent on.
     #[cold]
     fn may_go_on(&mut self) -> bool {
-        if self.point.step > self.config.limits.steps {
+        if self.point.step > self.last_step() {
             self.cut(Limit::Steps);
             return false;
         }

@@ -77,16 +77,21 @@ impl Core {
         (self.config.limits.steps / 2).max(1)
     }
 
+    /// The last step that the iteration may take.
+    pub(super) fn last_step(&self) -> u64 {
+        self.config.stop_after.unwrap_or(self.config.limits.steps)
+    }
+
     /// The step after which to look next.
     pub(super) fn next_look(&self) -> u64 {
-        let limit = self.config.limits.steps;
         let looking = if self.spin.looks {
             AGAIN.min(self.patience())
         } else {
             // Who spins for half of the steps is seen at the second look, if not at the first.
             self.patience() / 4
         };
-        limit.min(self.point.step.saturating_add(looking.max(1)))
+        self.last_step()
+            .min(self.point.step.saturating_add(looking.max(1)))
     }
 
     /// Whether all that is enabled, and not optional, is these tasks.

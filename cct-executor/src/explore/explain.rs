@@ -8,9 +8,7 @@ use super::worker::Found;
 use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Finished, Visitors};
 use crate::words::explanation::Explanation;
-use crate::words::{
-    Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
-};
+use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
 use std::mem::discriminant;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -261,12 +259,8 @@ pub(super) fn lost(
     }: Lost,
     trace: &Trace,
 ) -> FailureReport {
-    let limits = Limits {
-        steps: step.saturating_sub(1),
-        ..world.limits
-    };
     let short = WorldConfig {
-        limits,
+        stop_after: Some(step.saturating_sub(1)),
         fail_on_limit: false,
         ..world.clone()
     };

@@ -109,7 +109,7 @@ impl TestCase {
 }
 
 /// Why a run shows nothing in which no iteration came to its end. With a limit that somebody chose it
-/// is as he wants it; but a test that never ends under the limits that all tests have would hang
+/// is meant to be so; but a test that never ends under the limits that all tests have would hang
 /// elsewhere.
 fn without_end(report: &Report) -> Option<String> {
     let cut = &report.coverage.cut;

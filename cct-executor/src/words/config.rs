@@ -91,6 +91,9 @@ pub struct WorldConfig {
     pub clock: Clock,
     /// Bounds on the iteration.
     pub limits: Limits,
+    /// After how many steps to stop, as at the step limit: for a replay of a beginning. What the
+    /// program meets on the way depends on its limits, which therefore stay.
+    pub stop_after: Option<u64>,
     /// Whether the clock starts frozen, as with tokio's `start_paused`.
     pub start_paused: bool,
     /// Whether tokio's cooperative budget of 128 operations a poll is kept.
@@ -112,6 +115,7 @@ impl Default for WorldConfig {
             granularity: Granularity::default(),
             clock: Clock::default(),
             limits: Limits::default(),
+            stop_after: None,
             start_paused: false,
             coop_budget: true,
             spurious_polls: false,

@@ -2,6 +2,7 @@
 
 use crate::{checker, failed, within};
 use cct_executor::task::{Builder, yield_now};
+use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Isolation, Report, nondet, spawn};
 use cct_sync::Mutex;
@@ -91,6 +92,43 @@ fn a_poll_that_does_not_return_is_reported_and_replayed() {
     is_reported(Isolation::None, "random");
     // Lanes that are primed may hang before their own first iteration.
     is_reported(Isolation::None, "portfolio");
+}
+
+/// Time moves for those who only yield after a part of the steps that an iteration may have, which is
+/// the same part while the way to the poll is replayed.
+#[test]
+fn the_way_to_a_poll_that_does_not_return_is_replayed_under_its_own_limits() {
+    let release = Release::default();
+    let released = release.0.clone();
+    let report = within(20, move || {
+        spinning(Isolation::None).max_steps(2_000).run(move || {
+            let released = released.clone();
+            async move {
+                drop(Builder::new().name("spinner").spawn(async move {
+                    sleep(Duration::from_millis(1)).await;
+                    while !released.load(SeqCst) {
+                        std::hint::spin_loop();
+                    }
+                }));
+                loop {
+                    yield_now().await;
+                }
+            }
+        })
+    });
+    let failure = failed(&report);
+    let task = "1 `spinner`".to_owned();
+    assert_eq!(
+        failure.kind,
+        FailureKind::Stuck { task },
+        "{}",
+        report.text()
+    );
+    assert!(
+        failure.step > 1_000 && failure.reproduced,
+        "{}",
+        report.text()
+    );
 }
 
 #[test]
