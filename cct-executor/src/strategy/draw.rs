@@ -5,6 +5,7 @@
 //!    need some `2^128 / n` draws to notice. Every statistical statement here ignores it.
 
 use crate::words::enabled::Values;
+use crate::words::{EnabledSet, Pick};
 use rand::Rng;
 
 /// A value below `n`, uniformly.
@@ -27,6 +28,15 @@ pub(super) fn value(generator: &mut impl Rng, values: &Values<'_>) -> usize {
     } else {
         weighted(generator, values.weights())
     }
+}
+
+/// Any choice: actions uniformly, values by weight.
+#[inline]
+pub(super) fn any(generator: &mut impl Rng, enabled: &EnabledSet<'_>) -> Pick {
+    enabled.pick(match enabled {
+        EnabledSet::Actions(_) => below(generator, enabled.len() as u32) as usize,
+        EnabledSet::Values(values) => value(generator, values),
+    })
 }
 
 /// An index with probability proportional to its weight.

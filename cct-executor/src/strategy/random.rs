@@ -58,12 +58,7 @@ impl Strategy for Random {
 
     #[inline]
     fn pick(&mut self, _: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
-        enabled.pick(match enabled {
-            EnabledSet::Actions(_) => {
-                draw::below(&mut self.generator, enabled.len() as u32) as usize
-            }
-            EnabledSet::Values(values) => draw::value(&mut self.generator, values),
-        })
+        draw::any(&mut self.generator, enabled)
     }
 }
 

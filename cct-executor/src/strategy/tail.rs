@@ -63,12 +63,7 @@ impl Tail {
     /// A decision of the tail.
     #[cold]
     pub(super) fn pick(&mut self, enabled: &EnabledSet<'_>) -> Pick {
-        enabled.pick(match enabled {
-            EnabledSet::Actions(_) => {
-                draw::below(&mut self.generator, enabled.len() as u32) as usize
-            }
-            EnabledSet::Values(values) => draw::value(&mut self.generator, values),
-        })
+        draw::any(&mut self.generator, enabled)
     }
 }
 
