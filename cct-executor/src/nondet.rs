@@ -88,7 +88,8 @@ pub fn weighted(weights: &[u32]) -> usize {
 /// A generator for noise that is not worth searching: jitter, payloads, sample data.
 ///
 /// What it yields is not recorded decision by decision; it derives from the iteration's noise seed
-/// (part of every token) and from the task that asks and how often it has asked before.
+/// (part of every token) and from the task that asks and how often it has asked before. Under a
+/// systematic strategy (`exhaustive`, `ses` and the like) all iterations have one noise seed.
 pub fn rng() -> Generator {
     let seed = WORLD.with(|world| {
         if !world.is_running() {

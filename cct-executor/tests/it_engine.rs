@@ -24,6 +24,7 @@ mod it_engine {
     mod search;
     mod spinning;
     mod stuck;
+    mod system;
     mod tasks;
     mod teardown;
     mod teardown_drops;

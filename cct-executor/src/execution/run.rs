@@ -19,9 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Size of a worker's stack: that of a thread Rust spawns. Reserved, not committed.
-const STACK_BYTES: usize = 2 << 20;
-
 /// How long an explanation waits for a foreign thread before it calls a deadlock a deadlock.
 const FOREIGN_PATIENCE: Duration = Duration::from_millis(100);
 
@@ -158,6 +155,7 @@ impl World {
         self.advanced.set(NONE);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
+        cct_interpose::begin(config.noise.number("system"));
         self.start(scenario, home, serial);
         self.base_loop();
         if explain {
@@ -185,6 +183,7 @@ impl World {
         }
         let finished = self.conclude(explain);
         self.close();
+        cct_interpose::end();
         self.serial.set(0);
         drop(entered);
         finished
@@ -266,7 +265,7 @@ impl World {
             return Ok(index);
         }
         let index = workers.workers.len() as u32;
-        let worker = Worker::new(STACK_BYTES, index, step_loop)?;
+        let worker = Worker::new(index, step_loop)?;
         workers.workers.push(Some(Box::new(worker)));
         Ok(index)
     }

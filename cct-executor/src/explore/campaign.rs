@@ -27,6 +27,8 @@ pub(crate) struct Campaign {
     pub(super) scenario: Scenario,
     pub(super) factory: Factory,
     pub(super) seed: Seed,
+    /// See [`Strategy::systematic`](crate::strategy::Strategy::systematic).
+    systematic: bool,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
 }
@@ -40,10 +42,12 @@ impl Campaign {
         replay: Option<ReplayToken>,
         knowledge: Knowledge,
     ) -> Campaign {
+        let systematic = factory().systematic();
         Campaign {
             checker,
             scenario,
             factory,
+            systematic,
             seed,
             replay,
             knowledge,
@@ -269,8 +273,9 @@ impl Campaign {
 
     /// The configuration of one iteration's world.
     pub(super) fn world(&self, index: u64) -> WorldConfig {
+        let noisy = if self.systematic { 0 } else { index };
         WorldConfig {
-            noise: Seed(self.seed.iteration(index).0 ^ 0x006e_6f69_7365),
+            noise: Seed(self.seed.iteration(noisy).0 ^ 0x006e_6f69_7365),
             ..self.checker.world.clone()
         }
     }

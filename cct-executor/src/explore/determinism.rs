@@ -1,7 +1,6 @@
 //! The determinism check: the same decisions must lead to the same run.
 
 use super::campaign::Campaign;
-use super::checker::Isolation;
 use super::explain::judged;
 use super::replay::Replay;
 use super::worker::Watch;
@@ -37,10 +36,10 @@ fn replayed(
         let finished = campaign.again(world, trace, explain);
         (finished.end, finished.explanation.unwrap_or_default())
     };
-    match campaign.checker.isolation {
-        Isolation::None => run(),
-        Isolation::Thread => watch.on_fresh_thread(run),
+    if campaign.needs_fresh_thread() {
+        return watch.on_fresh_thread(run);
     }
+    run()
 }
 
 /// Replays an iteration that a limit has cut, and finds tasks that wait for each other.
@@ -83,13 +82,20 @@ pub(super) fn check(
     })
 }
 
-const CAUSES: &str = "likely causes: iteration over a std HashMap or HashSet (use BTreeMap, or a \
-                      fixed hasher), the wall clock (use cct_executor::time::Instant), `rand` or \
-                      another generator seeded by the system (use cct_executor::nondet; \
-                      `futures::select!` has one too, use cct_executor::select!; and so \
-                      has `StreamMap` of tokio-stream), a thread \
-                      of its own, or state that survives from one iteration to the next (statics, \
-                      thread-locals; see isolation = \"thread\")";
+/// What random bytes of the system would explain, where they are not under control.
+const OF_THE_SYSTEM: &str = if cct_interpose::CONTROLLED {
+    ""
+} else {
+    "iteration over a std HashMap or HashSet (use BTreeMap, or a fixed hasher), `rand` or another \
+     generator seeded by the system (use cct_executor::nondet), "
+};
+
+const CAUSES: &str = "the wall clock (use cct_executor::time::Instant), a generator that counts what \
+                      it was asked for in a static (`futures::select!` has one, use \
+                      cct_executor::select!; and so has `StreamMap` of tokio-stream), a hasher \
+                      seeded by addresses (hashbrown's own), a thread of its own, or state that \
+                      survives from one iteration to the next (statics, thread-locals; see \
+                      isolation = \"thread\")";
 
 /// Names the first step at which two runs of the same decisions differ.
 pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
@@ -141,5 +147,5 @@ pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
                  observed, as the steps themselves agree in two further runs"
             .to_owned(),
     };
-    format!("{place}; {CAUSES}")
+    format!("{place}; likely causes: {OF_THE_SYSTEM}{CAUSES}")
 }

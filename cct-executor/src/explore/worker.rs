@@ -240,7 +240,7 @@ impl Campaign {
             }
         }
         if own_thread {
-            done.harvest = run::take_harvest();
+            done.harvest.merge(run::take_harvest());
         }
         done
     }
@@ -352,20 +352,24 @@ impl Campaign {
         watch: Watch<'_>,
     ) -> (Finished, Option<Trace>) {
         let world = self.world(index);
-        match self.checker.isolation {
-            Isolation::None => {
-                run::set_iteration(index);
-                let finished = run::run(&world, driver, &*self.scenario, false);
-                let sampled = determinism::samples(index);
-                let keep = match finished.end.outcome {
-                    Outcome::Failed(_) => true,
-                    Outcome::Passed => sampled && self.checker.determinism_check,
-                    Outcome::Cut(_) => sampled,
-                };
-                (finished, keep.then(run::last_trace))
-            }
-            Isolation::Thread => self.on_fresh_thread(index, &world, *driver, harvest, watch),
+        if self.needs_fresh_thread() {
+            return self.on_fresh_thread(index, &world, *driver, harvest, watch);
         }
+        run::set_iteration(index);
+        let finished = run::run(&world, driver, &*self.scenario, false);
+        let sampled = determinism::samples(index);
+        let keep = match finished.end.outcome {
+            Outcome::Failed(_) => true,
+            Outcome::Passed => sampled && self.checker.determinism_check,
+            Outcome::Cut(_) => sampled,
+        };
+        (finished, keep.then(run::last_trace))
+    }
+
+    /// Whether an iteration may not run on this thread: because it was asked for, or because an
+    /// earlier one has drawn random bytes here and may have left some, as `HashMap` does.
+    pub(super) fn needs_fresh_thread(&self) -> bool {
+        self.checker.isolation == Isolation::Thread || cct_interpose::drawn()
     }
 
     fn on_fresh_thread(

@@ -13,7 +13,12 @@ use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Size of a worker's stack: that of a thread Rust spawns. Reserved, not committed.
+const STACK_BYTES: usize = 2 << 20;
 
 /// What a worker is told when its stack goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +42,17 @@ pub(crate) enum Suspend {
 
 type Yields = Yielder<Resume, Suspend>;
 
+/// Stacks whose threads have ended, for threads to come: where each iteration has a thread of its own,
+/// asking the system for stacks anew would take longer than most iterations.
+static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
+
+/// So many are kept at most.
+const SPARE_MAX: usize = 256;
+
+fn spare() -> MutexGuard<'static, Vec<DefaultStack>> {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Null until the worker's stack executes for the first time.
 type Seat = Cell<*const Yields>;
 
@@ -56,13 +72,14 @@ struct Staggered {
 
 impl Staggered {
     /// The stack of the worker with this number.
-    fn new(size: usize, number: u32) -> io::Result<Staggered> {
+    fn new(number: u32) -> io::Result<Staggered> {
         const PAGE: usize = 4096;
         /// Odd multiples of a cache line reach all places before they repeat. Those in half a page
         /// will do, and most frames then still lie in one page.
         const STRIDE: usize = 13 * 64;
+        let spare = spare().pop();
         Ok(Staggered {
-            stack: DefaultStack::new(size + PAGE)?,
+            stack: spare.map_or_else(|| DefaultStack::new(STACK_BYTES + PAGE), Ok)?,
             below: number as usize * STRIDE % (PAGE / 2),
         })
     }
@@ -96,7 +113,8 @@ unsafe impl Stack for Staggered {
 /// caches when its turn comes.
 #[repr(align(64))]
 pub(crate) struct Worker {
-    coroutine: Coroutine<Resume, Suspend, (), Staggered>,
+    /// Taken when the worker is dropped.
+    coroutine: ManuallyDrop<Coroutine<Resume, Suspend, (), Staggered>>,
     yielder: Seat,
 }
 
@@ -105,9 +123,9 @@ impl Worker {
     /// tells it from the thread's other workers.
     ///
     /// # Errors
-    /// When the operating system has no memory for a stack of `stack_size` bytes.
-    pub(crate) fn new(stack_size: usize, number: u32, body: fn(u32)) -> io::Result<Worker> {
-        let stack = Staggered::new(stack_size, number)?;
+    /// When the operating system has no memory for another stack.
+    pub(crate) fn new(number: u32, body: fn(u32)) -> io::Result<Worker> {
+        let stack = Staggered::new(number)?;
         let coroutine = Coroutine::with_stack(stack, move |yields: &Yields, first: Resume| {
             // SAFETY: by invariant 1, and this stack executes.
             unsafe { (*RUNNING.get()).set(yields) };
@@ -118,7 +136,7 @@ impl Worker {
             }
         });
         Ok(Worker {
-            coroutine,
+            coroutine: ManuallyDrop::new(coroutine),
             yielder: Cell::new(ptr::null()),
         })
     }
@@ -141,6 +159,15 @@ impl Drop for Worker {
         // An idle worker returns; there is nothing on its stack to unwind.
         if self.coroutine.started() && !self.coroutine.done() {
             self.resume(Resume::Quit);
+        }
+        // SAFETY: taken once, here, and not used any more.
+        let coroutine = unsafe { ManuallyDrop::take(&mut self.coroutine) };
+        // One that never started has nothing on its stack either, but does not part with it.
+        if coroutine.done() {
+            let mut spare = spare();
+            if spare.len() < SPARE_MAX {
+                spare.push(coroutine.into_stack().stack);
+            }
         }
     }
 }

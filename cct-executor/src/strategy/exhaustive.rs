@@ -54,6 +54,10 @@ impl Strategy for Exhaustive {
         Lanes::Fixed(1)
     }
 
+    fn systematic(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, _: &Iteration) -> Flow {
         self.search.begin();
         if self.search.is_exhausted() {

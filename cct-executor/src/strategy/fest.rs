@@ -183,6 +183,10 @@ impl Strategy for Fest {
         Lanes::Fixed(LANES)
     }
 
+    fn systematic(&self) -> bool {
+        true
+    }
+
     fn interests(&self) -> Interests {
         Interests {
             lifecycle: true,

@@ -176,6 +176,10 @@ impl Strategy for Idb {
         Lanes::Fixed(1)
     }
 
+    fn systematic(&self) -> bool {
+        true
+    }
+
     fn interests(&self) -> Interests {
         Interests {
             parts: true,

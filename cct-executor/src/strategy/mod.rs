@@ -125,6 +125,13 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Whether it takes up decisions of earlier iterations again, and so counts on a program in which
+    /// nothing else changes. Then the noise, and with it the order of a `HashMap`, is that of iteration
+    /// 0 in all of them; else each iteration has its own.
+    fn systematic(&self) -> bool {
+        false
+    }
+
     /// Which events [`observe`](Self::observe) is called for.
     fn interests(&self) -> Interests {
         Interests::default()

@@ -134,6 +134,10 @@ impl Strategy for PreemptionBounding {
         Lanes::Fixed(1)
     }
 
+    fn systematic(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, _: &Iteration) -> Flow {
         self.spent = 0;
         self.search.begin();

@@ -304,6 +304,10 @@ impl<E: DelayingExplorer> Strategy for Ses<E> {
         Lanes::Fixed(1)
     }
 
+    fn systematic(&self) -> bool {
+        true
+    }
+
     fn interests(&self) -> Interests {
         Interests {
             parts: true,

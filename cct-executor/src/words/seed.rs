@@ -28,11 +28,17 @@ impl Seed {
         Seed(mix2(self.0, index))
     }
 
+    /// One number for one purpose.
+    #[inline(always)]
+    pub(crate) fn number(self, purpose: &str) -> u64 {
+        mix2(self.0, hash_of(purpose))
+    }
+
     /// A generator for one purpose.
     // Inlined, the hash of the purpose is a constant: most of what a stream costs.
     #[inline(always)]
     pub fn stream(self, purpose: &str) -> Generator {
-        Generator::seed_from_u64(mix2(self.0, hash_of(purpose)))
+        Generator::seed_from_u64(self.number(purpose))
     }
 }
 

@@ -11,7 +11,7 @@ use cct_executor::words::{
 use cct_executor::{Clock, Granularity, Isolation, Report, Seed, nondet, spawn};
 use cct_sync::{Mutex, mpsc};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -220,18 +220,21 @@ fn nondeterminism(report: &Report) -> String {
 }
 
 #[test]
-fn a_program_that_follows_hash_order_is_reported_with_the_step() {
-    let report = checker("hash order").determinism_check(true).run(|| async {
-        let map: HashMap<u32, u32> = (0..50).map(|i| (i, i)).collect();
-        for (key, _) in map.into_iter().take(10) {
-            if key % 2 == 0 {
-                nondet::point();
-            } else {
-                yield_now().await;
+fn a_program_that_follows_a_static_is_reported_with_the_step() {
+    static BEGUN: AtomicU64 = AtomicU64::new(0);
+    let report = checker("static order")
+        .determinism_check(true)
+        .run(|| async {
+            let first = BEGUN.fetch_add(1, SeqCst);
+            for key in first..first + 10 {
+                if key % 7 < 3 {
+                    nondet::point();
+                } else {
+                    yield_now().await;
+                }
+                drop(spawn(async {}));
             }
-            drop(spawn(async {}));
-        }
-    });
+        });
     let message = nondeterminism(&report);
     assert!(message.contains("first at step "), "{message}");
     assert!(message.contains("it_engine/determinism.rs:"), "{message}");

@@ -1,0 +1,155 @@
+//! The functions of the C library that are defined here in its place.
+//!
+//! 1. They do what the C library's do for every thread that has no seed, `errno` included: they call
+//!    them.
+//! 2. They neither allocate nor lock, so they may be called from anywhere, signal handlers included.
+#![expect(
+    unsafe_code,
+    reason = "symbols of the C library are defined, and those they hide are called"
+)]
+
+use crate::stream;
+use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};
+use std::mem::transmute;
+use std::ptr;
+use std::slice;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Whether the symbols are defined on this target.
+pub(crate) const DEFINED: bool = true;
+
+type GetRandom = unsafe extern "C" fn(*mut c_void, size_t, c_uint) -> ssize_t;
+type GetEntropy = unsafe extern "C" fn(*mut c_void, size_t) -> c_int;
+/// Variadic in C. With seven arguments of one word each, it is called in the same way on x86-64 and
+/// AArch64 under Linux, and reading arguments that were not passed is what the C library's does too.
+type Syscall =
+    unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+
+/// Makes the linker take in what is defined here. The standard library refers to `getrandom` weakly,
+/// which alone would not.
+pub(crate) fn keep() {
+    let symbols = (
+        getrandom as GetRandom,
+        getentropy as GetEntropy,
+        syscall as Syscall,
+    );
+    std::hint::black_box(symbols);
+}
+
+/// A function of the C library that is hidden by the one of the same name here.
+struct Hidden {
+    name: &'static [u8],
+    found: AtomicPtr<c_void>,
+}
+
+impl Hidden {
+    /// The name ends with a zero byte.
+    const fn new(name: &'static [u8]) -> Hidden {
+        Hidden {
+            name,
+            found: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    #[inline]
+    fn get(&self) -> *mut c_void {
+        let found = self.found.load(Ordering::Relaxed);
+        if found.is_null() { self.find() } else { found }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        // SAFETY: the name ends with a zero byte.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr().cast::<c_char>()) };
+        self.found.store(found, Ordering::Relaxed);
+        found
+    }
+}
+
+fn not_there() {
+    // SAFETY: `errno` is this thread's.
+    unsafe { *libc::__errno_location() = libc::ENOSYS };
+}
+
+/// Fills a caller's buffer, if this thread's bytes derive from a seed.
+///
+/// # Safety
+/// The buffer has room for so many bytes.
+unsafe fn filled(buffer: *mut c_void, length: size_t) -> bool {
+    if length == 0 || buffer.is_null() {
+        return stream::fill(&mut []);
+    }
+    // Memory that was never written may not be looked at as bytes.
+    // SAFETY: the caller's promise.
+    let bytes = unsafe {
+        ptr::write_bytes(buffer.cast::<u8>(), 0, length);
+        slice::from_raw_parts_mut(buffer.cast::<u8>(), length)
+    };
+    stream::fill(bytes)
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getrandom(buffer: *mut c_void, length: size_t, flags: c_uint) -> ssize_t {
+    static HIDDEN: Hidden = Hidden::new(b"getrandom\0");
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe {
+        if filled(buffer, length) {
+            return ssize_t::try_from(length).unwrap_or(ssize_t::MAX);
+        }
+        let hidden = HIDDEN.get();
+        if hidden.is_null() {
+            not_there();
+            return -1;
+        }
+        transmute::<*mut c_void, GetRandom>(hidden)(buffer, length, flags)
+    }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getentropy(buffer: *mut c_void, length: size_t) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"getentropy\0");
+    const MOST: size_t = 256;
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe {
+        if length <= MOST && filled(buffer, length) {
+            return 0;
+        }
+        let hidden = HIDDEN.get();
+        if hidden.is_null() {
+            not_there();
+            return -1;
+        }
+        transmute::<*mut c_void, GetEntropy>(hidden)(buffer, length)
+    }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall(
+    number: c_long,
+    a: c_long,
+    b: c_long,
+    c: c_long,
+    d: c_long,
+    e: c_long,
+    f: c_long,
+) -> c_long {
+    static HIDDEN: Hidden = Hidden::new(b"syscall\0");
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe {
+        if number == libc::SYS_getrandom && filled(a as *mut c_void, b as size_t) {
+            return b;
+        }
+        let hidden = HIDDEN.get();
+        if hidden.is_null() {
+            not_there();
+            return -1;
+        }
+        transmute::<*mut c_void, Syscall>(hidden)(number, a, b, c, d, e, f)
+    }
+}
