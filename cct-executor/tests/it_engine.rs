@@ -23,6 +23,7 @@ mod it_engine {
     mod reports;
     mod search;
     mod spinning;
+    mod std_locks;
     mod stuck;
     mod system;
     mod tasks;

@@ -5,7 +5,14 @@
     reason = "what programs must not use is tested with programs that use it"
 )]
 
+use cct_interpose::Blocking;
 use std::hash::{BuildHasher, RandomState};
+
+/// Blocks as ever.
+const BLOCKS: Blocking = Blocking {
+    wait: |_| false,
+    wake: |_, _| 0,
+};
 
 fn by_number() -> [u8; 32] {
     let mut bytes = [0; 32];
@@ -29,7 +36,7 @@ fn on_a_thread<R: Send + 'static>(seed: Option<u64>, draw: fn() -> R) -> R {
     let body = move || {
         assert!(!cct_interpose::drawn());
         if let Some(seed) = seed {
-            cct_interpose::begin(seed);
+            cct_interpose::begin(seed, BLOCKS);
         }
         let drawn = draw();
         assert_eq!(cct_interpose::drawn(), cct_interpose::CONTROLLED);
@@ -69,7 +76,7 @@ fn the_keys_of_maps_follow_the_seed() {
 #[test]
 fn after_the_end_bytes_are_the_systems() {
     let after = || {
-        cct_interpose::begin(1);
+        cct_interpose::begin(1, BLOCKS);
         cct_interpose::end();
         by_name()
     };

@@ -3,7 +3,8 @@
 //! 1. A closing world decides nothing: points return `Pending`, wake-ups are ignored, spawned
 //!    futures are dropped at once.
 //! 2. Each suspended poll is resumed once and runs until it returns; one that spins is unwound
-//!    after a bounded number of points ([`Closing`]).
+//!    after a bounded number of points ([`Closing`]). Only those that would block their thread are
+//!    resumed again, when others have come to their ends; if that does not help, they are left.
 //! 3. Then every future is dropped in the ordinary way, each behind its own `catch_unwind`.
 //! 4. The trace is complete before the first of this happens.
 
@@ -36,7 +37,7 @@ impl World {
         // So that synchronous operations are counted at every granularity: they may spin.
         self.sync_points.set(true);
         self.inert_points.set(0);
-        self.finish_suspended();
+        self.finish_suspended(|_, _| true);
         self.drop_tasks();
         let (waiters, cancels) =
             self.with(|core, _| (core.timers.take_waiters(), core.take_cancel_waiters()));
@@ -53,18 +54,48 @@ impl World {
         self.phase.set(Phase::Idle);
     }
 
-    /// Resumes each suspended poll, once.
-    fn finish_suspended(&self) {
-        let mut from = 0;
-        while let Some((key, worker)) = self.with(|core, _| {
-            let suspended = &mut core.suspended[from..];
-            let found = suspended.iter().position(|poll| poll.worker != NONE)?;
-            let key = from + found;
-            Some((key, core.take_worker(key as u32)))
-        }) {
-            from = key + 1;
-            self.inert_points.set(0);
-            self.resume_worker(worker, Resume::Continue);
+    /// Resumes those suspended polls, by the keys of their tasks, until no more of them come to an end.
+    pub(super) fn finish_suspended(&self, which: impl Fn(&Core, u32) -> bool) {
+        let mut before = usize::MAX;
+        loop {
+            let found = |core: &Core, from| {
+                let mut keys = from..core.suspended.len() as u32;
+                keys.find(|&key| core.worker_of(key) != NONE && which(core, key))
+            };
+            let mut left = 0;
+            let mut from = 0;
+            while let Some((key, worker)) = self.with(|core, _| {
+                let key = found(core, from)?;
+                Some((key, core.take_worker(key)))
+            }) {
+                from = key + 1;
+                self.inert_points.set(0);
+                self.resume_worker(worker, Resume::Continue);
+                left += usize::from(self.with(|core, _| core.worker_of(key) != NONE));
+            }
+            if left == 0 {
+                return;
+            }
+            if left == before {
+                break;
+            }
+            before = left;
+        }
+        self.abandon(which);
+    }
+
+    /// Leaves suspended polls where they are, for good: their stacks are not used again.
+    #[cold]
+    fn abandon(&self, which: impl Fn(&Core, u32) -> bool) {
+        let stacks: Vec<u32> = self.with(|core, _| {
+            let keys = (0..core.suspended.len() as u32).filter(|&key| which(core, key));
+            let keys: Vec<u32> = keys.collect();
+            let stacks = keys.into_iter().map(|key| core.take_worker(key));
+            stacks.filter(|&worker| worker != NONE).collect()
+        });
+        for stack in stacks {
+            let worker = self.workers.borrow_mut().workers[stack as usize].take();
+            std::mem::forget(worker);
         }
     }
 

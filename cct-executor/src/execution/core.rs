@@ -4,6 +4,7 @@
 //! warm-up.
 
 use super::cancel::Cancel;
+use super::futex::Waits;
 use super::group::Group;
 use super::nodes::{Crash, NodeEntry};
 use super::record::Recorder;
@@ -116,6 +117,7 @@ pub(crate) struct Core {
     /// Where each of them was made: for reports only, and so apart from what every operation reads.
     pub(crate) resource_sites: Vec<&'static Location<'static>>,
     pub(crate) timers: Timers,
+    pub(crate) waits: Waits,
     pub(crate) cancels: Vec<Cancel>,
     /// Nodes 1, 2, ...
     pub(crate) nodes: Vec<NodeEntry>,
@@ -190,6 +192,7 @@ impl Core {
             resources: Vec::with_capacity(64),
             resource_sites: Vec::with_capacity(64),
             timers: Timers::new(),
+            waits: Waits::default(),
             cancels: Vec::new(),
             nodes: Vec::new(),
             node_names: BTreeMap::new(),
@@ -243,6 +246,7 @@ impl Core {
         self.resources.clear();
         self.resource_sites.clear();
         self.timers.reset(config.clock);
+        self.waits.reset();
         self.cancels.clear();
         self.nodes.clear();
         self.node_names.clear();

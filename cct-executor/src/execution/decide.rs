@@ -283,10 +283,13 @@ impl Core {
     /// to go on.
     #[cold]
     fn idle(&mut self, decider: &mut dyn Decider) -> bool {
-        if self.advance_to_next_timer(decider) {
+        if self.words_have_changed(false) || self.advance_to_next_timer(decider) {
             return true;
         }
         if self.end.is_none() {
+            if self.words_have_changed(true) {
+                return true;
+            }
             self.quiescent();
         }
         false

@@ -17,6 +17,7 @@ pub(crate) mod close;
 pub(crate) mod core;
 pub(crate) mod decide;
 pub(crate) mod decider;
+pub(crate) mod futex;
 pub(crate) mod group;
 pub(crate) mod nodes;
 pub(crate) mod panics;

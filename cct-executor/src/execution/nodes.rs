@@ -311,6 +311,7 @@ impl World {
                 self.resume_worker(worker, Resume::Continue);
             }
         }
+        self.finish_suspended(|core, key| core.actions[key as usize].node == node);
         for subject in 0..count {
             let Some((key, mut body)) = self.with(|core, _| core.take_task_of(subject, node))
             else {

@@ -47,6 +47,8 @@ pub(crate) struct Recorder {
     turn: Turn,
     /// Tasks of which others held wakers, and hold none any more.
     pub(crate) unwakeable: BTreeSet<u32>,
+    /// Tasks that would block their threads.
+    pub(crate) thread_blocked: BTreeSet<u32>,
     /// The task in whose poll the iteration ended.
     stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
@@ -396,7 +398,8 @@ impl Core {
     fn explain_task(&self, key: u32, recorder: &Recorder) -> TaskStory {
         let action = &self.actions[key as usize];
         let task = &self.tasks[action.subject as usize];
-        let enabled = action.position != Action::NOWHERE || action.state & state::RUNNING != 0;
+        let runs = action.state & (state::RUNNING | state::FROZEN) == state::RUNNING;
+        let enabled = action.position != Action::NOWHERE || runs;
         let waits = recorder
             .blocked
             .get(&key)
@@ -426,6 +429,7 @@ impl Core {
             },
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
             unwakeable: recorder.unwakeable.contains(&key),
+            blocks_thread: recorder.thread_blocked.contains(&key),
             waits,
         }
     }

@@ -3,6 +3,7 @@
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
+use super::futex::BLOCKING;
 use super::panics;
 use super::step::step_loop;
 use super::tasks::Spawn;
@@ -155,7 +156,7 @@ impl World {
         self.advanced.set(NONE);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
-        cct_interpose::begin(config.noise.number("system"));
+        cct_interpose::begin(config.noise.number("system"), BLOCKING);
         self.start(scenario, home, serial);
         self.base_loop();
         if explain {

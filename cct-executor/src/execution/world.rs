@@ -278,6 +278,11 @@ impl World {
         f(&mut engine.core, &mut *engine.decider)
     }
 
+    /// Whether there are tables, and nobody is at them.
+    pub(crate) fn is_free(&self) -> bool {
+        self.engine.lend().is_some()
+    }
+
     /// Makes sure that there are tables, and a home.
     pub(crate) fn prepare(&self) -> &'static Home {
         if let Some(home) = self.home.get() {

@@ -122,7 +122,7 @@ fn blocked(out: &mut String, failure: &FailureReport) {
     if !suspended.is_empty() {
         let _ = writeln!(
             out,
-            "  it spins or blocks its thread, maybe on a lock of `std` or of another crate whose \
+            "  it spins or blocks its thread, maybe on a lock or channel that cct does not know, whose \
              holder was suspended\n  in the middle of a poll (task {}); at granularity `await` \
              polls are not suspended, at `op` not by reads of streams",
             suspended.join(", task ")
@@ -188,7 +188,10 @@ fn task(out: &mut String, story: &TaskStory) {
         story.name, story.spawned_at
     );
     if story.waits.is_empty() && story.state == TaskState::Waiting {
-        let who = if story.unwakeable {
+        let who = if story.blocks_thread {
+            ", in the middle of a poll, where its thread would block: a lock of `std` or of another \
+             crate, maybe, that a task holds which waits"
+        } else if story.unwakeable {
             "; every waker of it is gone, and nothing can wake it"
         } else {
             " (a waker of another crate)"

@@ -79,6 +79,8 @@ pub struct TaskStory {
     pub last_op: String,
     /// Others held wakers of it, and hold none any more: they cannot wake it.
     pub unwakeable: bool,
+    /// It would block its thread, on a lock that cct does not know.
+    pub blocks_thread: bool,
     /// What it waits for.
     pub waits: Vec<Wait>,
 }
@@ -203,6 +205,7 @@ mod tests {
             state: TaskState::Waiting,
             last_op: String::new(),
             unwakeable: false,
+            blocks_thread: false,
             waits: vec![Wait {
                 op: String::new(),
                 resource: None,

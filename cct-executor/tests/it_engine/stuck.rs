@@ -156,28 +156,36 @@ fn long_iterations_are_not_stuck() {
     }
 }
 
-/// One task is suspended with a lock of `std`, another one wants it: the world's thread blocks.
+/// One task is suspended with a lock, another one spins for it: the world's thread is lost.
 #[test]
 fn a_lock_of_another_make_is_thought_of() {
-    let report = within(20, || {
+    let release = Release::default();
+    let released = release.0.clone();
+    let report = within(20, move || {
         checker("locked")
             .poll_limit(Duration::from_millis(300))
             .workers(1)
-            .run(|| async {
-                let lock = Arc::new(std::sync::Mutex::new(()));
-                for _ in 0..2 {
-                    let lock = lock.clone();
-                    drop(spawn(async move {
-                        let _held = lock.lock();
-                        nondet::point();
-                    }));
+            .run(move || {
+                let released = released.clone();
+                async move {
+                    let lock = Arc::new(AtomicBool::new(false));
+                    for _ in 0..2 {
+                        let (lock, released) = (lock.clone(), released.clone());
+                        drop(spawn(async move {
+                            while lock.swap(true, SeqCst) && !released.load(SeqCst) {
+                                std::hint::spin_loop();
+                            }
+                            nondet::point();
+                            lock.store(false, SeqCst);
+                        }));
+                    }
+                    yield_now().await;
                 }
-                yield_now().await;
             })
     });
     assert_eq!(failed(&report).kind.class(), "poll that does not return");
     let text = report.text();
-    assert!(text.contains("a lock of `std`"), "{text}");
+    assert!(text.contains("on a lock or channel that cct"), "{text}");
     assert!(
         text.contains("could run, in the middle of a poll: "),
         "{text}"

@@ -2,11 +2,16 @@
 //!
 //! 1. They do what the C library's do for every thread that has no seed, `errno` included: they call
 //!    them.
-//! 2. They neither allocate nor lock, so they may be called from anywhere, signal handlers included.
+//! 2. They neither allocate nor lock by themselves.
 #![expect(
     unsafe_code,
     reason = "symbols of the C library are defined, and those they hide are called"
 )]
+
+mod futex;
+mod segments;
+
+pub use futex::Word;
 
 use crate::stream;
 use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};
@@ -69,6 +74,22 @@ impl Hidden {
 fn not_there() {
     // SAFETY: `errno` is this thread's.
     unsafe { *libc::__errno_location() = libc::ENOSYS };
+}
+
+/// The system call of this number, as the C library makes it.
+///
+/// # Safety
+/// As the C library's.
+pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
+    static HIDDEN: Hidden = Hidden::new(b"syscall\0");
+    let hidden = HIDDEN.get();
+    if hidden.is_null() {
+        not_there();
+        return -1;
+    }
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: the type of a function of this name, and the caller's promise.
+    unsafe { transmute::<*mut c_void, Syscall>(hidden)(number, a, b, c, d, e, f) }
 }
 
 /// Fills a caller's buffer, if this thread's bytes derive from a seed.
@@ -139,17 +160,13 @@ unsafe extern "C" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
-    static HIDDEN: Hidden = Hidden::new(b"syscall\0");
-    // SAFETY: the caller's promise, and the type of a function of this name.
+    let arguments = [a, b, c, d, e, f];
+    // SAFETY: the caller's promise.
     unsafe {
-        if number == libc::SYS_getrandom && filled(a as *mut c_void, b as size_t) {
-            return b;
+        match number {
+            libc::SYS_getrandom if filled(a as *mut c_void, b as size_t) => b,
+            libc::SYS_futex => futex::futex(arguments),
+            _ => call(number, arguments),
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            not_there();
-            return -1;
-        }
-        transmute::<*mut c_void, Syscall>(hidden)(number, a, b, c, d, e, f)
     }
 }

@@ -1,0 +1,39 @@
+//! Targets on which nothing is interposed.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+pub(crate) const DEFINED: bool = false;
+
+pub(crate) fn keep() {}
+
+/// A word of memory that somebody waits for: none, on this target.
+#[derive(Clone, Copy, Debug)]
+pub struct Word(Infallible);
+
+impl Word {
+    /// Where it is.
+    pub fn address(self) -> usize {
+        match self.0 {}
+    }
+
+    /// The value it had when the wait began.
+    pub fn expected(self) -> u32 {
+        match self.0 {}
+    }
+
+    /// Whether it has another value by now.
+    pub fn has_changed(self) -> bool {
+        match self.0 {}
+    }
+
+    /// Whether it is part of the program, and not of what it has allocated.
+    pub fn is_static(self) -> bool {
+        match self.0 {}
+    }
+
+    /// Blocks the thread until it changes, or for so long. Returns whether it may have changed.
+    pub fn block_for(self, _: Duration) -> bool {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,328 @@
+//! Locks of the standard library that are held where polls are suspended: whoever wants them waits as
+//! a task, and the thread goes on.
+#![expect(clippy::await_holding_lock, reason = "it is about that")]
+
+use crate::{checker, failed, within};
+use cct_executor::node::node;
+use cct_executor::task::{LocalSet, spawn_blocking, spawn_local, yield_now};
+use cct_executor::time::sleep;
+use cct_executor::words::FailureKind;
+use cct_executor::{Checker, Granularity, Report, nondet, spawn};
+use cct_sync::{Notify, mpsc};
+use std::future::poll_fn;
+use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::task::Poll;
+use std::time::Duration;
+
+const STRATEGIES: [&str; 4] = ["random", "pct:d=3", "portfolio", "ql"];
+
+fn quick(name: &str) -> Checker {
+    checker(name).iterations(40).determinism_check(true)
+}
+
+/// Every strategy, none of which hangs.
+#[track_caller]
+fn passes<F>(scenario: fn() -> F)
+where
+    F: Future<Output = ()> + 'static,
+{
+    for strategy in STRATEGIES {
+        let report = within(60, move || {
+            quick("passes").strategy_text(strategy).run(scenario)
+        });
+        report.assert_passed();
+        assert_eq!(report.cut(), 0, "{strategy}");
+    }
+}
+
+/// Receives in a poll that holds a lock, as many crates do that share a receiver.
+async fn shared_receive(receiver: &Mutex<mpsc::Receiver<u32>>) -> Option<u32> {
+    poll_fn(|cx| receiver.lock().unwrap().poll_recv(cx)).await
+}
+
+#[test]
+fn a_receiver_behind_a_lock_is_shared() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    passes(|| async {
+        let (sender, receiver) = mpsc::channel(2);
+        let receiver = Arc::new(Mutex::new(receiver));
+        let receivers: Vec<_> = (0..3)
+            .map(|_| {
+                let receiver = receiver.clone();
+                spawn(async move { shared_receive(&receiver).await.map_or(0, |_| 1) })
+            })
+            .collect();
+        for i in 0..3 {
+            sender.send(i).await.unwrap();
+            yield_now().await;
+        }
+        drop(sender);
+        let mut got = 0;
+        for task in receivers {
+            task.abort();
+            got += task.await.unwrap_or(0);
+        }
+        assert!(got <= 3);
+    });
+}
+
+/// Two locks, each held at a point.
+async fn both(one: Arc<Mutex<u32>>, other: Arc<Mutex<u32>>) {
+    let mut one = one.lock().unwrap();
+    nondet::point();
+    let mut other = other.lock().unwrap();
+    *one += 1;
+    *other += 1;
+}
+
+/// Two tasks take them, in one order or in two.
+fn two_locks(checker: Checker, crossed: bool) -> Report {
+    within(60, move || {
+        checker.run(move || async move {
+            let locks = [(); 2].map(|()| Arc::new(Mutex::new(0)));
+            let [a, b] = locks.clone();
+            let first = spawn(both(a.clone(), b.clone()));
+            let second = spawn(if crossed { both(b, a) } else { both(a, b) });
+            first.await.unwrap();
+            second.await.unwrap();
+            for lock in locks {
+                assert_eq!(*lock.lock().unwrap(), 2);
+            }
+        })
+    })
+}
+
+#[test]
+fn locks_in_one_order_are_waited_for() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    for strategy in STRATEGIES {
+        let report = two_locks(quick("one order").strategy_text(strategy), false);
+        report.assert_passed();
+        assert!(report.coverage.schedules > 3, "{strategy}");
+    }
+    let report = two_locks(quick("one order").strategy_text("exhaustive"), false);
+    report.assert_passed();
+}
+
+#[test]
+fn locks_in_two_orders_are_a_deadlock_that_replays() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    let report = two_locks(quick("two orders"), true);
+    let failure = failed(&report);
+    assert_eq!(failure.kind, FailureKind::Deadlock { waiting: 3 });
+    assert!(failure.reproduced, "{}", report.text());
+    let text = report.text();
+    assert_eq!(
+        text.matches("where its thread would block").count(),
+        2,
+        "{text}"
+    );
+    let replay = quick("two orders").replay(failure.token.clone());
+    assert_eq!(failed(&two_locks(replay, true)).kind, failure.kind);
+}
+
+#[test]
+fn a_guard_may_live_through_an_await() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    passes(|| async {
+        let lock = Arc::new(RwLock::new(0));
+        let reader = {
+            let lock = lock.clone();
+            spawn(async move {
+                yield_now().await;
+                *lock.read().unwrap()
+            })
+        };
+        {
+            let mut guard = lock.write().unwrap();
+            *guard = 1;
+            sleep(Duration::from_millis(5)).await;
+            *guard = 2;
+        }
+        let seen = reader.await.unwrap();
+        assert!(seen == 0 || seen == 2, "saw {seen}");
+    });
+}
+
+#[test]
+fn a_task_that_is_woken_while_it_waits_for_a_lock_is_polled_again() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    passes(|| async {
+        let lock = Arc::new(Mutex::new(()));
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let task = {
+            let lock = lock.clone();
+            spawn(poll_fn(move |cx| {
+                let next = receiver.poll_recv(cx);
+                // The message may come while this waits.
+                drop(lock.lock().unwrap());
+                match next {
+                    Poll::Ready(Some(last)) => Poll::Ready(last),
+                    Poll::Ready(None) => unreachable!("the sender lives"),
+                    Poll::Pending => Poll::Pending,
+                }
+            }))
+        };
+        let guard = lock.lock().unwrap();
+        nondet::point();
+        sender.send(7).unwrap();
+        nondet::point();
+        drop(guard);
+        assert_eq!(task.await.unwrap(), 7);
+        drop(sender);
+    });
+}
+
+#[test]
+fn blocking_tasks_may_wait_for_each_other_by_means_of_std() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    passes(|| async {
+        let pair = Arc::new((Mutex::new(0), Condvar::new()));
+        let waiter = {
+            let pair = pair.clone();
+            spawn_blocking(move || {
+                let mut turn = pair.0.lock().unwrap();
+                while *turn < 2 {
+                    turn = pair.1.wait(turn).unwrap();
+                }
+                *turn
+            })
+        };
+        for _ in 0..2 {
+            let pair = pair.clone();
+            spawn_blocking(move || {
+                *pair.0.lock().unwrap() += 1;
+                pair.1.notify_all();
+            })
+            .await
+            .unwrap();
+        }
+        assert_eq!(waiter.await.unwrap(), 2);
+    });
+}
+
+/// What threads share is in nobody's schedule.
+#[test]
+fn locks_that_other_threads_hold_for_a_moment_leave_no_trace() {
+    static COUNT: Mutex<u64> = Mutex::new(0);
+    let run = |workers| {
+        let checker = checker("statics").workers(workers).iterations(300);
+        let report = checker.run(|| async {
+            let tasks: Vec<_> = (0..3)
+                .map(|_| {
+                    spawn(async {
+                        for _ in 0..20 {
+                            for _ in 0..50 {
+                                *COUNT.lock().unwrap() += 1;
+                            }
+                            nondet::point();
+                        }
+                    })
+                })
+                .collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+        });
+        report.assert_passed();
+        let coverage = report.coverage;
+        (coverage.steps, coverage.schedules, coverage.states)
+    };
+    let alone = run(1);
+    for workers in [2, 4] {
+        assert_eq!(within(60, move || run(workers)), alone, "{workers} workers");
+    }
+}
+
+#[test]
+fn members_of_a_local_set_do_not_run_while_one_waits() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    // The holder is of the same thread: that is a deadlock there too.
+    let report = within(60, || {
+        quick("local").run(|| async {
+            let lock = Arc::new(Mutex::new(()));
+            LocalSet::new()
+                .run_until(async move {
+                    let theirs = lock.clone();
+                    let holder = spawn_local(async move {
+                        let guard = theirs.lock().unwrap();
+                        yield_now().await;
+                        drop(guard);
+                    });
+                    let waiter = spawn_local(async move { drop(lock.lock().unwrap()) });
+                    holder.await.unwrap();
+                    waiter.await.unwrap();
+                })
+                .await;
+        })
+    });
+    let kind = &failed(&report).kind;
+    assert!(
+        matches!(kind, FailureKind::Deadlock { .. }),
+        "{}",
+        report.text()
+    );
+}
+
+#[test]
+fn a_node_crashes_while_its_tasks_wait() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    passes(|| async {
+        let lock = Arc::new(Mutex::new(0));
+        let crashed = Arc::new(Notify::new());
+        let theirs = lock.clone();
+        let db = node("db").start(move || {
+            let lock = theirs.clone();
+            async move {
+                let tasks: Vec<_> = (0..2)
+                    .map(|_| {
+                        let lock = lock.clone();
+                        spawn(async move {
+                            let mut guard = lock.lock().unwrap();
+                            nondet::point();
+                            *guard += 1;
+                        })
+                    })
+                    .collect();
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            }
+        });
+        let waits = {
+            let (crashed, lock) = (crashed.clone(), lock.clone());
+            spawn(async move {
+                crashed.notified().await;
+                *lock.lock().unwrap()
+            })
+        };
+        yield_now().await;
+        db.crash();
+        crashed.notify_one();
+        assert!(waits.await.unwrap() <= 2);
+    });
+}
+
+#[test]
+fn at_granularity_await_nothing_is_suspended() {
+    let report = within(60, || {
+        two_locks(quick("two orders").granularity(Granularity::Await), true)
+    });
+    report.assert_passed();
+}
