@@ -27,8 +27,13 @@ impl Word {
         match self.0 {}
     }
 
-    /// Whether it is part of the program, and not of what it has allocated.
+    /// Whether it is part of a static.
     pub fn is_static(self) -> bool {
+        match self.0 {}
+    }
+
+    /// Whether it is part of a thread-local of this thread.
+    pub fn is_thread_local(self) -> bool {
         match self.0 {}
     }
 

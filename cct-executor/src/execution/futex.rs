@@ -6,8 +6,9 @@
 //! more of them.
 //!
 //! 1. A word that another thread will change is waited for in the ordinary way, which takes no decision
-//!    and leaves no trace. Whose it is shows by waiting: for long the first time, as a thread may not
-//!    run for a while on a busy machine; not at all where it has shown before.
+//!    and leaves no trace. Whose it is shows by waiting: until every other thread that runs a world has
+//!    made a step or come to its end, as a lock of a static is not held for longer; and not at all where
+//!    it has shown before.
 //! 2. At granularity `await` nothing is suspended in the middle, and a thread that blocks, blocks.
 //! 3. While the world closes, a poll that waits goes on once its word has changed. One whose word does
 //!    not change when all others are over is left where it is, with all it owns: it cannot be unwound
@@ -19,6 +20,7 @@
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::world::{Phase, WORLD, World};
+use crate::raw::shared::Home;
 use crate::raw::stack;
 use crate::words::{Access, ActionKey, Granularity, Op, OpKind, StepEvent};
 use cct_interpose::{Blocking, Word};
@@ -27,15 +29,17 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
-/// How long other threads have to change a word, before it counts as one of the world's own or a
-/// deadlock is called one. They hold locks that a scenario takes too, as those of statics, for far less.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// How often words are looked at meanwhile.
+/// How long other threads have at least to change a word. They hold locks that a scenario takes too for
+/// far less.
+const WAIT: Duration = Duration::from_millis(10);
+/// How long they have at most, in one go.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+/// How long they have before a deadlock is called one...
+const LAST_WAIT: Duration = Duration::from_millis(100);
+/// ...and how often words are looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
 /// What the word has in which `std` parks a thread.
 const PARKED: u32 = u32::MAX;
-/// A word this near to a thread-local is a thread-local: others park a thread there.
-const NEAR: usize = 1 << 16;
 
 type Site = Location<'static>;
 
@@ -88,10 +92,32 @@ impl Waits {
     }
 }
 
-/// Whether a thread parks there.
+/// Whether a thread parks there: `std` in a word of its own, others in a thread-local.
 fn is_of_thread(word: Word) -> bool {
-    let here = WORLD.with(|world| std::ptr::from_ref(world).addr());
-    word.expected() == PARKED || word.address().abs_diff(here) < NEAR
+    word.expected() == PARKED || word.is_thread_local()
+}
+
+/// Blocks the thread until another one changes the word. Returns whether one may have; if not, none
+/// will.
+///
+/// Who waits is woken in turn, so whoever misses its turn for as long as all others make steps waits for
+/// nobody else. The time grows until all of them had a chance to.
+fn changed_by_others(word: Word) -> bool {
+    let home = Home::here().expect("cct bug: a world without home");
+    home.note_blocked(word.address());
+    let mut wait = WAIT;
+    let changed = loop {
+        let others = home.others();
+        if word.block_for(wait) {
+            break true;
+        }
+        if wait >= WAIT_MAX || !others.iter().any(|other| other.may_hold(word.address())) {
+            break false;
+        }
+        wait *= 2;
+    };
+    home.note_blocked(0);
+    changed
 }
 
 impl Core {
@@ -111,14 +137,13 @@ impl Core {
         if self.waits.waiting.is_empty() {
             return false;
         }
-        let mut left = if at_last { PATIENCE } else { Duration::ZERO };
+        let mut left = if at_last { LAST_WAIT } else { Duration::ZERO };
         while !self.notice_changes() {
-            let Some(less) = left.checked_sub(LOOK) else {
+            if left.is_zero() {
                 return false;
-            };
-            left = less;
-            let first = self.waits.waiting[0].word;
-            first.block_for(LOOK);
+            }
+            left = left.saturating_sub(LOOK);
+            self.waits.waiting[0].word.block_for(LOOK);
         }
         true
     }
@@ -133,7 +158,9 @@ impl World {
             && stack::on_worker()
             && !std::thread::panicking()
             && !is_of_thread(word);
-        if !suspends || !self.is_free() {
+        // Finding out whose word it is takes locks as well.
+        let asks = Home::here().is_none_or(Home::is_blocked);
+        if !suspends || asks || !self.is_free() {
             return false;
         }
         match self.phase.get() {
@@ -147,7 +174,7 @@ impl World {
         let site = self.with(|core, _| core.actions[key as usize].op.site);
         // What is static is shared with other worlds.
         let known = is_own(site) && !word.is_static();
-        if known || !word.block_for(PATIENCE) {
+        if known || !changed_by_others(word) {
             remember_own(site);
             self.suspend_until_changed(key, word);
         }

@@ -289,12 +289,13 @@ impl World {
             return home;
         }
         CLEANER.with(|_| ());
+        let core = Core::new();
+        let home = Home::obtain(core.heartbeat.clone());
         let engine = Engine {
-            core: Core::new(),
+            core,
             decider: Box::new(Nobody),
         };
         self.engine.put(Some(Box::new(engine)));
-        let home = Home::obtain();
         self.home.set(Some(home));
         home
     }

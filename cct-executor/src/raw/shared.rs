@@ -15,8 +15,9 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A wake-up that came from a thread other than the home's: world and action.
 pub(crate) type ForeignWake = (u64, u32);
@@ -30,6 +31,10 @@ pub(crate) struct Home {
     inbox: Mutex<Vec<ForeignWake>>,
     /// How many threads wait for it while it is another's.
     visitors: AtomicUsize,
+    /// Counts the steps of the thread's worlds.
+    heartbeat: Mutex<Arc<AtomicU64>>,
+    /// Address of the word that the thread waits for, or 0.
+    blocked_on: AtomicUsize,
 }
 
 thread_local! {
@@ -39,20 +44,76 @@ thread_local! {
 /// Homes that no thread uses at the moment.
 static FREE: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
 
+/// Every home there is.
+static ALL: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Another thread, as it was when it was looked at.
+pub(crate) struct Other {
+    home: &'static Home,
+    beat: u64,
+}
+
+impl Other {
+    /// Whether it may hold a lock that it held then: it has made no step since, nor come to the end
+    /// of its world. One that waits for another word than this is not counted.
+    pub(crate) fn may_hold(&self, word: usize) -> bool {
+        let on = self.home.blocked_on.load(Ordering::Acquire);
+        self.home.is_taken() && self.home.beat() == self.beat && (on == 0 || on == word)
+    }
+}
+
 impl Home {
-    pub(crate) fn obtain() -> &'static Home {
-        lock(&FREE).pop().unwrap_or_else(|| {
-            Box::leak(Box::new(Home {
+    /// One for a thread whose worlds count their steps here.
+    pub(crate) fn obtain(heartbeat: Arc<AtomicU64>) -> &'static Home {
+        let free = lock(&FREE).pop();
+        let home = free.unwrap_or_else(|| {
+            let home: &'static Home = Box::leak(Box::new(Home {
                 lock: Mutex::new(()),
                 mail: AtomicBool::new(false),
                 inbox: Mutex::new(Vec::new()),
                 visitors: AtomicUsize::new(0),
-            }))
-        })
+                heartbeat: Mutex::default(),
+                blocked_on: AtomicUsize::new(0),
+            }));
+            lock(&ALL).push(home);
+            home
+        });
+        *lock(&home.heartbeat) = heartbeat;
+        home
+    }
+
+    /// The other threads that run worlds at this moment.
+    pub(crate) fn others(&'static self) -> Vec<Other> {
+        let homes = lock(&ALL).clone();
+        let others = homes.into_iter().filter(|home| !ptr::eq(*home, self));
+        let others = others.filter(|home| home.is_taken());
+        let others = others.map(|home| Other {
+            home,
+            beat: home.beat(),
+        });
+        others.collect()
+    }
+
+    /// Notes that this home's thread waits for the word at this address, or, with 0, for none.
+    pub(crate) fn note_blocked(&self, on: usize) {
+        self.blocked_on.store(on, Ordering::Release);
+    }
+
+    /// Whether this home's thread waits for a word.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked_on.load(Ordering::Acquire) != 0
+    }
+
+    fn beat(&self) -> u64 {
+        lock(&self.heartbeat).load(Ordering::Relaxed)
+    }
+
+    fn is_taken(&self) -> bool {
+        matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     pub(crate) fn give_back(&'static self) {

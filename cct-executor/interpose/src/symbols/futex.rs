@@ -6,7 +6,8 @@
 //! 1. Waits with a time limit are the kernel's.
 //! 2. A wake-up is the kernel's as well, as other threads may wait too.
 
-use super::{call, segments};
+use super::call;
+use super::segments::{self, Variable};
 use crate::blocking;
 use libc::{c_int, c_long, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,9 +42,14 @@ impl Word {
         word.load(Ordering::Acquire) != self.expected
     }
 
-    /// Whether it is part of the program, and not of what it has allocated.
+    /// Whether it is part of a static.
     pub fn is_static(self) -> bool {
-        segments::contain(self.address)
+        segments::find(self.address) == Some(Variable::Static)
+    }
+
+    /// Whether it is part of a thread-local of this thread.
+    pub fn is_thread_local(self) -> bool {
+        segments::find(self.address) == Some(Variable::ThreadLocal)
     }
 
     /// Blocks the thread until it changes, or for so long. Returns whether it may have changed.
