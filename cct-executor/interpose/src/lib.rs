@@ -1,15 +1,15 @@
-//! What the operating system would do, in the place of which a thread that runs a world has its own:
-//! random bytes, which derive from a seed, and blocking, which suspends a poll.
+//! What a thread that runs a world has in the place of the operating system: random bytes, which derive
+//! from a seed; clocks, which show virtual time; and blocking and sleeping, which suspend a poll.
 //!
 //! The keys of a `HashMap`, the generators of `rand`, UUIDs and the like begin with random bytes from
 //! the system. In a test that is to repeat itself they must be the same the next time. And a lock of the
 //! standard library blocks the thread on which it is not free; where one thread runs all tasks, whoever
-//! holds it never goes on.
+//! holds it never goes on. `std::time` shows the real clock, by which nothing happens in virtual time.
 //!
-//! So the functions of the C library that give random bytes (`getrandom`, `getentropy`), and `syscall`,
-//! by which they are asked for too and by which threads block, are defined here: the linker takes a
-//! program's own definition before a library's, which is called symbol interposition. A thread that did
-//! not call [`begin`] gets what the system gives.
+//! So the functions of the C library that give random bytes (`getrandom`, `getentropy`) and the time
+//! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), and `syscall`, by which threads
+//! block, are defined here: the linker takes a program's own definition before a library's, which is
+//! called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
 //!
 //! 1. The bytes follow from the seed, from how many were asked for, and from how often so many were
 //!    asked for before. A draw changes nothing about those of other lengths.
@@ -20,11 +20,14 @@
 //! its version while others change theirs, and why it does not link together with other packages that
 //! define these symbols.
 //!
-//! Does not: know worlds, control clocks. Linux with the GNU C library on x86-64 and AArch64 has these
+//! Does not: know worlds. Linux with the GNU C library on x86-64 and AArch64 has these
 //! symbols ([`CONTROLLED`]); elsewhere nothing is interposed, and nothing here has an effect.
 
-mod blocking;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
 mod stream;
+mod system;
 
 #[cfg(all(
     target_os = "linux",
@@ -43,24 +46,46 @@ mod symbols;
 #[path = "absent.rs"]
 mod symbols;
 
-pub use blocking::Blocking;
 pub use symbols::Word;
+pub use system::{System, Waited};
 
-/// Whether random bytes and blocking are under control on this target.
+/// What the wall clock shows at zero: the year 2026 begins (UTC).
+pub const WALL_CLOCK_ZERO: Duration = Duration::from_secs(1_767_225_600);
+
+/// Whether random bytes, clocks and blocking are under control on this target.
 pub const CONTROLLED: bool = symbols::DEFINED;
 
-/// From here on this thread's random bytes derive from the seed, and it does this in the place of
-/// blocking.
-pub fn begin(seed: u64, blocking: Blocking) {
-    symbols::keep();
+/// From here on this thread's random bytes derive from the seed, and the rest is as this says.
+pub fn begin(seed: u64, system: System) {
+    // From here on it could not be found out any more.
+    instant_zero();
     stream::begin(seed);
-    blocking::set(Some(blocking));
+    system::set(Some(system));
 }
 
 /// From here on this thread gets what the system gives, and blocks.
 pub fn end() {
     stream::end();
-    blocking::set(None);
+    system::set(None);
+}
+
+/// What [`Instant::now`] gives at zero: always the same in a process.
+pub fn instant_zero() -> Instant {
+    static ZERO: OnceLock<Instant> = OnceLock::new();
+    *ZERO.get_or_init(|| {
+        let outside = system::get();
+        system::set(Some(System {
+            wait: |_, _| Waited::No,
+            wake: |_, _| 0,
+            sleep: |_| false,
+            clock: || Duration::ZERO,
+        }));
+        symbols::keep();
+        #[expect(clippy::disallowed_methods, reason = "it is about the clock of std")]
+        let zero = Instant::now();
+        system::set(outside);
+        zero
+    })
 }
 
 /// Whether anyone ever drew random bytes on this thread, by a seed or not. Never true where they are

@@ -5,13 +5,16 @@
     reason = "what programs must not use is tested with programs that use it"
 )]
 
-use cct_interpose::Blocking;
+use cct_interpose::{System, Waited};
 use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
 
-/// Blocks as ever.
-const BLOCKS: Blocking = Blocking {
-    wait: |_| false,
+/// Blocks as ever, at zero.
+const SYSTEM: System = System {
+    wait: |_, _| Waited::No,
     wake: |_, _| 0,
+    sleep: |_| false,
+    clock: || Duration::ZERO,
 };
 
 fn by_number() -> [u8; 32] {
@@ -36,7 +39,7 @@ fn on_a_thread<R: Send + 'static>(seed: Option<u64>, draw: fn() -> R) -> R {
     let body = move || {
         assert!(!cct_interpose::drawn());
         if let Some(seed) = seed {
-            cct_interpose::begin(seed, BLOCKS);
+            cct_interpose::begin(seed, SYSTEM);
         }
         let drawn = draw();
         assert_eq!(cct_interpose::drawn(), cct_interpose::CONTROLLED);
@@ -76,7 +79,7 @@ fn the_keys_of_maps_follow_the_seed() {
 #[test]
 fn after_the_end_bytes_are_the_systems() {
     let after = || {
-        cct_interpose::begin(1, BLOCKS);
+        cct_interpose::begin(1, SYSTEM);
         cct_interpose::end();
         by_name()
     };

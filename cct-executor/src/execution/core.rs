@@ -15,6 +15,7 @@ use super::sketch::Sketch;
 use super::source::SourceEntry;
 use super::spin::Spin;
 use super::suspend::Suspended;
+use super::system::Looks;
 use super::tasks::Task;
 use super::timers::Timers;
 use super::waypoints::Waypoint;
@@ -118,6 +119,7 @@ pub(crate) struct Core {
     pub(crate) resource_sites: Vec<&'static Location<'static>>,
     pub(crate) timers: Timers,
     pub(crate) waits: Waits,
+    pub(super) looks: Looks,
     pub(crate) cancels: Vec<Cancel>,
     /// Nodes 1, 2, ...
     pub(crate) nodes: Vec<NodeEntry>,
@@ -193,6 +195,7 @@ impl Core {
             resource_sites: Vec::with_capacity(64),
             timers: Timers::new(),
             waits: Waits::default(),
+            looks: Looks::default(),
             cancels: Vec::new(),
             nodes: Vec::new(),
             node_names: BTreeMap::new(),
@@ -247,6 +250,7 @@ impl Core {
         self.resource_sites.clear();
         self.timers.reset(config.clock);
         self.waits.reset();
+        self.looks = Looks::default();
         self.cancels.clear();
         self.nodes.clear();
         self.node_names.clear();

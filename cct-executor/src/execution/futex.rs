@@ -14,19 +14,25 @@
 //!    not change when all others are over is left where it is, with all it owns: it cannot be unwound
 //!    through a lock.
 //!
-//! Does not: know which task holds a lock; handle waits with a time limit, nor parked threads, on which
-//! the channels of `std` are built: they ask which thread they are on, and all tasks are on one.
+//! Where a poll cannot be suspended and a time limit ends the wait, the clock moves by that.
+//!
+//! Does not: know which task holds a lock; suspend for parked threads, on which the channels of `std` are
+//! built: they ask which thread they are on, and all tasks are on one.
 
 use super::core::{Core, NONE, state};
 use super::decide::Next;
+use super::decider::Decider;
+use super::waker::Waiter;
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
 use crate::raw::stack;
 use crate::words::{Access, ActionKey, Granularity, Op, OpKind, StepEvent};
-use cct_interpose::{Blocking, Word};
+use cct_interpose::{Waited, Word};
 use std::panic::Location;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
 /// How long other threads have at least to change a word. They hold locks that a scenario takes too for
@@ -64,19 +70,39 @@ fn remember_own(site: &'static Site) {
     });
 }
 
-/// What the thread of a world does in the place of blocking.
-pub(crate) const BLOCKING: Blocking = Blocking {
-    wait: |word| WORLD.with(|world| world.wait_for(word)),
-    wake: |word, most| WORLD.with(|world| world.wake_waiting(word, most)),
-};
-
-/// A task that waits for a word.
+/// A task that waits for a word, or only for the end of a time.
 struct Waiting {
     key: u32,
-    word: Word,
+    word: Option<Word>,
 }
 
-/// Who waits for words of memory.
+impl Waiting {
+    fn is_for(&self, word: Word) -> bool {
+        (self.word).is_some_and(|own| own.address() == word.address())
+    }
+
+    fn has_changed(&self) -> bool {
+        self.word.is_some_and(Word::has_changed)
+    }
+}
+
+/// Wakes a task that waits, when its time is over.
+struct Expiry {
+    serial: u64,
+    key: u32,
+}
+
+impl Wake for Expiry {
+    fn wake(self: Arc<Self>) {
+        WORLD.with(|world| {
+            if world.is_live() && world.serial.get() == self.serial {
+                world.with(|core, decider| core.end_wait(self.key, decider));
+            }
+        });
+    }
+}
+
+/// Who waits for words of memory, or sleeps.
 #[derive(Default)]
 pub(crate) struct Waits {
     waiting: Vec<Waiting>,
@@ -87,8 +113,11 @@ impl Waits {
         self.waiting.clear();
     }
 
-    fn forget(&mut self, key: u32) {
+    /// Returns whether the task was waiting.
+    fn forget(&mut self, key: u32) -> bool {
+        let before = self.waiting.len();
         self.waiting.retain(|waiting| waiting.key != key);
+        self.waiting.len() < before
     }
 }
 
@@ -124,7 +153,7 @@ impl Core {
     /// Enables the tasks whose words have changed by themselves. Returns whether there were any.
     fn notice_changes(&mut self) -> bool {
         let before = self.waits.waiting.len();
-        while let Some(at) = (self.waits.waiting.iter()).position(|w| w.word.has_changed()) {
+        while let Some(at) = self.waits.waiting.iter().position(Waiting::has_changed) {
             let Waiting { key, .. } = self.waits.waiting.remove(at);
             self.insert(key);
         }
@@ -143,46 +172,96 @@ impl Core {
                 return false;
             }
             left = left.saturating_sub(LOOK);
-            self.waits.waiting[0].word.block_for(LOOK);
+            match self.waits.waiting.iter().find_map(|waiting| waiting.word) {
+                Some(word) => word.block_for(LOOK),
+                None => return false,
+            };
         }
         true
+    }
+
+    /// A task need not wait any more.
+    fn end_wait(&mut self, key: u32, decider: &mut dyn Decider) {
+        if !self.waits.forget(key) {
+            return;
+        }
+        self.insert(key);
+        if self.interests.readiness {
+            decider.observe(&StepEvent::Enabled(ActionKey(key)));
+        }
     }
 }
 
 impl World {
-    /// In the place of blocking the thread. Returns whether it was seen to.
-    fn wait_for(&self, word: Word) -> bool {
+    /// In the place of blocking the thread until the word changes, or for so long.
+    pub(super) fn wait_for(&self, word: Word, limit: Option<Duration>) -> Waited {
         let key = self.running.get().key;
-        let suspends = self.granularity.get() != Granularity::Await
-            && key != NONE
-            && stack::on_worker()
-            && !std::thread::panicking()
-            && !is_of_thread(word);
         // Finding out whose word it is takes locks as well.
         let asks = Home::here().is_none_or(Home::is_blocked);
-        if !suspends || asks || !self.is_free() {
-            return false;
+        if key == NONE || asks || !self.is_free() || self.phase.get() == Phase::Idle {
+            return Waited::No;
         }
-        match self.phase.get() {
-            Phase::Idle => return false,
-            Phase::Closing => {
-                self.wait_while_closing(key, word);
-                return true;
-            }
-            Phase::Running => {}
+        if !self.may_stand_aside() || is_of_thread(word) {
+            return match limit {
+                None => Waited::No,
+                Some(_) if word.block_for(WAIT) => Waited::Changed,
+                Some(limit) => {
+                    self.let_time_pass(limit);
+                    Waited::TimedOut
+                }
+            };
+        }
+        if self.phase.get() == Phase::Closing {
+            return self.wait_while_closing(key, Some(word), limit);
         }
         let site = self.with(|core, _| core.actions[key as usize].op.site);
         // What is static is shared with other worlds.
         let known = is_own(site) && !word.is_static();
-        if known || !changed_by_others(word) {
-            remember_own(site);
-            self.suspend_until_changed(key, word);
+        // Waits with a limit are not for locks, which others are known to hold for a moment only.
+        let by_others = |word| match limit {
+            None => changed_by_others(word),
+            Some(_) => word.block_for(WAIT),
+        };
+        if !known && by_others(word) {
+            return Waited::Changed;
+        }
+        remember_own(site);
+        self.suspend_until(key, Some(word), limit)
+    }
+
+    /// In the place of a thread that sleeps. Returns whether it need not.
+    pub(super) fn sleep_for(&self, time: Duration) -> bool {
+        let key = self.running.get().key;
+        if key == NONE || !self.is_free() || self.phase.get() == Phase::Idle {
+            return false;
+        }
+        if self.phase.get() == Phase::Running && !time.is_zero() {
+            if self.may_stand_aside() {
+                self.suspend_until(key, None, Some(time));
+            } else {
+                self.let_time_pass(time);
+            }
         }
         true
     }
 
-    fn suspend_until_changed(&self, key: u32, word: Word) {
-        self.with(|core, decider| {
+    /// Whether the running poll can be suspended here.
+    fn may_stand_aside(&self) -> bool {
+        let suspends = self.granularity.get() != Granularity::Await;
+        suspends && stack::on_worker() && !std::thread::panicking()
+    }
+
+    /// Nobody can do anything on this thread for so long.
+    fn let_time_pass(&self, time: Duration) {
+        if self.phase.get() == Phase::Running {
+            self.move_clock(self.running.get().key, time);
+        }
+    }
+
+    fn suspend_until(&self, key: u32, word: Option<Word>, limit: Option<Duration>) -> Waited {
+        let serial = self.serial.get();
+        let expiry = limit.map(|_| Waiter::of(Waker::from(Arc::new(Expiry { serial, key }))));
+        let timer = self.with(|core, decider| {
             core.sweep();
             let op = Op {
                 kind: OpKind::Block,
@@ -200,26 +279,38 @@ impl World {
             if let Some(recorder) = &mut core.recorder {
                 recorder.thread_blocked.insert(key);
             }
+            let timer = core.add_timer(core.deadline_after(key, limit?), key, op.site)?;
+            core.poll_timer(timer, |_| expiry);
+            Some(timer)
         });
-        match self.decide(NONE) {
-            Next::Run(next) if next == key => self.with(|core, _| core.runs_on(key)),
-            next => {
-                let next = if let Next::Run(next) = next {
-                    next
-                } else {
-                    NONE
-                };
-                if !self.stand_aside(key, next) {
-                    return self.wait_while_closing(key, word);
-                }
+        let closed = match self.decide(NONE) {
+            Next::Run(next) if next == key => {
+                self.with(|core, _| core.runs_on(key));
+                false
             }
+            Next::Run(next) => !self.stand_aside(key, next),
+            _ => !self.stand_aside(key, NONE),
+        };
+        if closed {
+            return self.wait_while_closing(key, word, limit);
         }
-        self.with(|core, _| {
+        let (in_time, waiter) = self.with(|core, _| {
             core.waits.forget(key);
             if let Some(recorder) = &mut core.recorder {
                 recorder.thread_blocked.remove(&key);
             }
+            let Some(timer) = timer else {
+                return (limit.is_none(), None);
+            };
+            let in_time = !core.poll_timer(timer, |_| None).0;
+            (in_time, core.drop_timer(timer))
         });
+        drop(waiter);
+        if in_time || word.is_some_and(Word::has_changed) {
+            Waited::Changed
+        } else {
+            Waited::TimedOut
+        }
     }
 
     /// Leaves this stack until the task is picked. Returns whether it was: the world may have closed.
@@ -241,31 +332,31 @@ impl World {
         true
     }
 
-    /// Leaves the stack to others that are to come to their end, as often as it takes.
-    fn wait_while_closing(&self, key: u32, word: Word) {
+    /// Leaves the stack to others that are to come to their end, as often as it takes. Time is over for
+    /// all.
+    fn wait_while_closing(&self, key: u32, word: Option<Word>, limit: Option<Duration>) -> Waited {
         self.with(|core, _| core.waits.forget(key));
+        let Some(word) = word.filter(|_| limit.is_none()) else {
+            return Waited::TimedOut;
+        };
         while !word.has_changed() {
             self.stand_aside(key, NONE);
         }
+        Waited::Changed
     }
 
     /// So many of those who wait for the word are to go on. Returns how many do.
-    fn wake_waiting(&self, word: Word, most: u32) -> u32 {
+    pub(super) fn wake_waiting(&self, word: Word, most: u32) -> u32 {
         if !self.is_live() || !self.is_free() {
             return 0;
         }
         self.with(|core, decider| {
             let mut woken = 0;
             while woken < most {
-                let same = |w: &Waiting| w.word.address() == word.address();
-                let Some(at) = core.waits.waiting.iter().position(same) else {
+                let Some(waiting) = core.waits.waiting.iter().find(|w| w.is_for(word)) else {
                     break;
                 };
-                let Waiting { key, .. } = core.waits.waiting.remove(at);
-                core.insert(key);
-                if core.interests.readiness {
-                    decider.observe(&StepEvent::Enabled(ActionKey(key)));
-                }
+                core.end_wait(waiting.key, decider);
                 woken += 1;
             }
             woken

@@ -32,6 +32,7 @@ pub(crate) mod source;
 pub(crate) mod spin;
 pub(crate) mod step;
 pub(crate) mod suspend;
+pub(crate) mod system;
 pub(crate) mod tasks;
 pub(crate) mod timers;
 pub(crate) mod waker;

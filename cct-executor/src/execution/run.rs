@@ -3,9 +3,9 @@
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
-use super::futex::BLOCKING;
 use super::panics;
 use super::step::step_loop;
+use super::system::SYSTEM;
 use super::tasks::Spawn;
 use super::waker::TaskWaker;
 use super::world::{Nobody, Phase, Running, WORLD, World};
@@ -156,7 +156,8 @@ impl World {
         self.advanced.set(NONE);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
-        cct_interpose::begin(config.noise.number("system"), BLOCKING);
+        self.clock_ns.set(0);
+        cct_interpose::begin(config.noise.number("system"), SYSTEM);
         self.start(scenario, home, serial);
         self.base_loop();
         if explain {

@@ -150,6 +150,8 @@ pub(crate) struct World {
     pub(crate) next_key: Cell<u32>,
     /// Scheduling points passed while closing.
     pub(crate) inert_points: Cell<u32>,
+    /// What the system's clock showed last.
+    pub(crate) clock_ns: Cell<u64>,
     pub(crate) home: Cell<Option<&'static Home>>,
     /// Made when the thread runs its first world, dropped when the thread ends.
     engine: ManuallyDrop<Slot<Engine>>,
@@ -254,6 +256,7 @@ impl World {
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),
+            clock_ns: Cell::new(0),
             home: Cell::new(None),
             engine: ManuallyDrop::new(Slot::new()),
             deferred: ManuallyDrop::new(RefCell::new(Vec::new())),

@@ -5,6 +5,7 @@ use super::world::World;
 use crate::words::{Access, Op, OpKind};
 use std::panic::Location;
 use std::task::Context;
+use std::time::Duration;
 
 impl Core {
     /// The running task yields; `own` when it is its own waker that is to be woken.
@@ -68,6 +69,14 @@ impl World {
     pub(crate) fn fire_after_poll(&self, key: u32) {
         self.advanced.set(key);
         self.has_deferred.set(true);
+    }
+
+    /// Moves the clock by hand, in the middle of this task's poll.
+    pub(crate) fn move_clock(&self, key: u32, by: Duration) {
+        let ns = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
+        if self.with(|core, _| core.advance_by_hand(ns)) {
+            self.fire_after_poll(key);
+        }
     }
 
     /// Fires what is due since this task, whose poll has returned, has moved the clock.

@@ -82,15 +82,16 @@ pub(super) fn check(
     })
 }
 
-/// What random bytes of the system would explain, where they are not under control.
+/// What the system gives would explain it, where that is not under control.
 const OF_THE_SYSTEM: &str = if cct_interpose::CONTROLLED {
     ""
 } else {
     "iteration over a std HashMap or HashSet (use BTreeMap, or a fixed hasher), `rand` or another \
-     generator seeded by the system (use cct_executor::nondet), "
+     generator seeded by the system (use cct_executor::nondet), the wall clock (use \
+     cct_executor::time::Instant), "
 };
 
-const CAUSES: &str = "the wall clock (use cct_executor::time::Instant), a generator that counts what \
+const CAUSES: &str = "a generator that counts what \
                       it was asked for in a static (`futures::select!` has one, use \
                       cct_executor::select!; and so has `StreamMap` of tokio-stream), a hasher \
                       seeded by addresses (hashbrown's own), a thread of its own, or state that \

@@ -26,7 +26,8 @@ use std::task::{Context, Poll, Wake, Waker};
 ///
 /// # Differences from tokio
 /// The closure runs on the world's only thread. Waiting by means the world does not know, such as
-/// a standard channel, stops the world.
+/// a standard channel, stops the world. Locks and condition variables of `std`, and its `thread::sleep`,
+/// are known on Linux.
 #[track_caller]
 pub fn spawn_blocking<F, R>(f: F) -> JoinHandle<R>
 where

@@ -59,19 +59,11 @@ pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + U
         }
         with_clock(|world| {
             assert!(world.frozen.get(), "{NOT_FROZEN}");
-            move_clock(world, duration);
+            if let Some(key) = world.current().filter(|_| world.is_running()) {
+                world.move_clock(key, duration);
+            }
             world.yield_now(cx, site);
         });
         Poll::Pending
     })
-}
-
-fn move_clock(world: &World, duration: Duration) {
-    let Some(key) = world.current().filter(|_| world.is_running()) else {
-        return;
-    };
-    let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    if world.with(|core, _| core.advance_by_hand(ns)) {
-        world.fire_after_poll(key);
-    }
 }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Where zero lies on the real clock. Only differences to it are ever seen.
-static BASE: LazyLock<std::time::Instant> = LazyLock::new(real_now);
+static BASE: LazyLock<std::time::Instant> = LazyLock::new(cct_interpose::instant_zero);
 
 /// Instants lie less than this far from zero: half of what std can hold on Linux, so that the
 /// base does not matter.

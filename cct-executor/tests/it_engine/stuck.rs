@@ -147,7 +147,9 @@ fn long_iterations_are_not_stuck() {
                 .iterations(2)
                 .run(|| async {
                     for _ in 0..40 {
-                        std::thread::sleep(Duration::from_millis(15));
+                        // Time of another thread: here it would be virtual.
+                        let nap = || std::thread::sleep(Duration::from_millis(15));
+                        std::thread::spawn(nap).join().unwrap();
                         yield_now().await;
                     }
                 })

@@ -3,12 +3,12 @@
 //! The locks of the standard library, and most others, block a thread by `futex`: wait for as long as a
 //! word of memory has this value. Whoever changes the word wakes by another call of it.
 //!
-//! 1. Waits with a time limit are the kernel's.
+//! 1. Time limits are by the thread's clock.
 //! 2. A wake-up is the kernel's as well, as other threads may wait too.
 
-use super::call;
 use super::segments::{self, Variable};
-use crate::blocking;
+use super::{call, clocks, set_errno};
+use crate::system::{self, Waited};
 use libc::{c_int, c_long, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -54,10 +54,7 @@ impl Word {
 
     /// Blocks the thread until it changes, or for so long. Returns whether it may have changed.
     pub fn block_for(self, limit: Duration) -> bool {
-        let limit = timespec {
-            tv_sec: limit.as_secs() as libc::time_t,
-            tv_nsec: c_long::from(limit.subsec_nanos()),
-        };
+        let limit = clocks::timespec_of(limit);
         let wait = c_long::from(libc::FUTEX_WAIT | self.private);
         let (word, expected) = (self.address as c_long, c_long::from(self.expected));
         // SAFETY: the call reads the word and the limit.
@@ -73,11 +70,11 @@ impl Word {
 ///
 /// # Safety
 /// As the system call's.
-pub(crate) unsafe fn futex(arguments: [c_long; 6]) -> c_long {
+pub(super) unsafe fn futex(arguments: [c_long; 6]) -> c_long {
     let [address, operation, value, limit, ..] = arguments;
     // SAFETY: the caller's promise.
     let kernel = || unsafe { call(libc::SYS_futex, arguments) };
-    let Some(blocking) = blocking::get() else {
+    let Some(system) = system::get() else {
         return kernel();
     };
     let operation = operation as c_int;
@@ -86,15 +83,43 @@ pub(crate) unsafe fn futex(arguments: [c_long; 6]) -> c_long {
         expected: value as u32,
         private: operation & libc::FUTEX_PRIVATE_FLAG,
     };
-    match operation & libc::FUTEX_CMD_MASK {
-        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET if limit == 0 => {
-            if !word.has_changed() && (blocking.wait)(word) {
-                return 0;
+    let command = operation & libc::FUTEX_CMD_MASK;
+    match command {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            if word.has_changed() {
+                set_errno(libc::EAGAIN);
+                return -1;
             }
-            kernel()
+            let limit = limit as *const timespec;
+            let limit = if limit.is_null() {
+                None
+            } else {
+                // SAFETY: the caller's promise.
+                let limit = clocks::of(unsafe { *limit }).unwrap_or_default();
+                // One of the two takes a deadline.
+                let clock = match operation & libc::FUTEX_CLOCK_REALTIME {
+                    0 => libc::CLOCK_MONOTONIC,
+                    _ => libc::CLOCK_REALTIME,
+                };
+                let is_deadline = command == libc::FUTEX_WAIT_BITSET;
+                Some(if is_deadline {
+                    clocks::until(clock, limit).unwrap_or_default()
+                } else {
+                    limit
+                })
+            };
+            match ((system.wait)(word, limit), limit) {
+                (Waited::Changed, _) => return 0,
+                (Waited::TimedOut, _) => {}
+                (Waited::No, None) => return kernel(),
+                (Waited::No, Some(limit)) if word.block_for(limit) => return 0,
+                (Waited::No, Some(_)) => {}
+            }
+            set_errno(libc::ETIMEDOUT);
+            -1
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            let woken = c_long::from((blocking.wake)(word, value as u32));
+            let woken = c_long::from((system.wake)(word, value as u32));
             match kernel() {
                 failed if failed < 0 => failed,
                 others => others + woken,

@@ -8,6 +8,7 @@
     reason = "symbols of the C library are defined, and those they hide are called"
 )]
 
+mod clocks;
 mod futex;
 mod segments;
 
@@ -37,6 +38,9 @@ pub(crate) fn keep() {
         getrandom as GetRandom,
         getentropy as GetEntropy,
         syscall as Syscall,
+        clocks::clock_gettime as clocks::GetTime,
+        clocks::nanosleep as clocks::Sleep,
+        clocks::clock_nanosleep as clocks::SleepBy,
     );
     std::hint::black_box(symbols);
 }
@@ -72,8 +76,12 @@ impl Hidden {
 }
 
 fn not_there() {
+    set_errno(libc::ENOSYS);
+}
+
+fn set_errno(error: c_int) {
     // SAFETY: `errno` is this thread's.
-    unsafe { *libc::__errno_location() = libc::ENOSYS };
+    unsafe { *libc::__errno_location() = error };
 }
 
 /// The system call of this number, as the C library makes it.

@@ -1,0 +1,41 @@
+//! What a thread has in the place of the system, while it runs a world.
+
+use crate::symbols::Word;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// What a thread does in the place of what the system would.
+#[derive(Clone, Copy, Debug)]
+pub struct System {
+    /// Called where the thread would block until the word changes, or for so long.
+    pub wait: fn(Word, Option<Duration>) -> Waited,
+    /// Called where so many of those who wait for the word are to be woken. Returns how many were.
+    pub wake: fn(Word, u32) -> u32,
+    /// Called where the thread would sleep for so long. Returns whether it need not.
+    pub sleep: fn(Duration) -> bool,
+    /// How much time has passed since zero, on the clock that counts.
+    pub clock: fn() -> Duration,
+}
+
+/// What became of a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waited {
+    /// Nothing: the thread has to block.
+    No,
+    /// The word has changed, or may have.
+    Changed,
+    /// The time is over.
+    TimedOut,
+}
+
+thread_local! {
+    static SYSTEM: Cell<Option<System>> = const { Cell::new(None) };
+}
+
+pub(crate) fn set(system: Option<System>) {
+    SYSTEM.set(system);
+}
+
+pub(crate) fn get() -> Option<System> {
+    SYSTEM.get()
+}

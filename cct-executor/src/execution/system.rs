@@ -1,0 +1,65 @@
+//! What the thread of a world has in the place of the system.
+//!
+//! Does not: give random bytes; they follow from the noise seed alone.
+
+use super::core::Core;
+use super::world::{Phase, WORLD, World};
+use cct_interpose::System;
+use std::time::Duration;
+
+/// Looks at the clock without a step in between before the clock begins to creep: code that spins until
+/// some time has passed would do so for ever.
+const LOOKS: u32 = 1_000;
+/// How far it creeps with each look.
+const CREEP_NS: u64 = 1_000;
+
+pub(crate) const SYSTEM: System = System {
+    wait: |word, limit| WORLD.with(|world| world.wait_for(word, limit)),
+    wake: |word, most| WORLD.with(|world| world.wake_waiting(word, most)),
+    sleep: |time| WORLD.with(|world| world.sleep_for(time)),
+    clock: || WORLD.with(World::system_clock),
+};
+
+/// How the clock was looked at.
+#[derive(Default)]
+pub(crate) struct Looks {
+    step: u64,
+    count: u32,
+    /// How much further than virtual time the clock is.
+    crept_ns: u64,
+}
+
+impl Core {
+    /// What the system's clock shows to a task.
+    fn look_at_clock(&mut self, key: u32) -> u64 {
+        let shown = self.clock_of(key).shown(self.point.time_ns);
+        let looks = &mut self.looks;
+        if looks.step != self.point.step {
+            (looks.step, looks.count) = (self.point.step, 0);
+        }
+        looks.count = looks.count.saturating_add(1);
+        if looks.count > LOOKS {
+            looks.crept_ns += CREEP_NS;
+        }
+        shown.saturating_add(looks.crept_ns)
+    }
+
+    /// When so much time will have passed on the clock of a task.
+    pub(super) fn deadline_after(&self, key: u32, time: Duration) -> u64 {
+        let clock = self.clock_of(key);
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        clock.reached(clock.shown(self.point.time_ns).saturating_add(time))
+    }
+}
+
+impl World {
+    fn system_clock(&self) -> Duration {
+        let key = self.running.get().key;
+        // The engine itself may look, through `tracing` for one.
+        if self.phase.get() != Phase::Idle && self.is_free() {
+            let shown = self.with(|core, _| core.look_at_clock(key));
+            self.clock_ns.set(shown);
+        }
+        Duration::from_nanos(self.clock_ns.get())
+    }
+}

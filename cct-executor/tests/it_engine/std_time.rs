@@ -1,0 +1,162 @@
+//! The clocks of the standard library, and what sleeps by them: in virtual time.
+
+use crate::{GRANULARITIES, checker, within};
+use cct_executor::node::node;
+use cct_executor::task::spawn_blocking;
+use cct_executor::time::{self, sleep};
+use cct_executor::{Granularity, nondet, spawn};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Passes at these granularities, twice the same, and at once.
+#[track_caller]
+fn passes_at<F>(granularities: &'static [Granularity], scenario: fn() -> F)
+where
+    F: Future<Output = ()> + 'static,
+{
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    for &granularity in granularities {
+        let report = within(60, move || {
+            let checker = checker("clocks").iterations(20).granularity(granularity);
+            checker.determinism_check(true).run(scenario)
+        });
+        report.assert_passed();
+    }
+}
+
+#[test]
+fn instants_and_dates_are_virtual() {
+    passes_at(&GRANULARITIES, || async {
+        let (instant, date, own) = (Instant::now(), SystemTime::now(), time::Instant::now());
+        sleep(HOUR).await;
+        assert_eq!(instant.elapsed(), HOUR);
+        assert_eq!(date.elapsed().unwrap(), HOUR);
+        assert_eq!(own.into_std(), instant);
+        let begin = date.duration_since(UNIX_EPOCH).unwrap();
+        assert_eq!(begin.as_secs(), 1_767_225_600);
+    });
+}
+
+#[test]
+fn outside_of_worlds_clocks_are_the_systems() {
+    let before = Instant::now();
+    checker("hours")
+        .iterations(3)
+        .run(|| sleep(HOUR))
+        .assert_passed();
+    assert!(before.elapsed() < HOUR);
+    // This was written later than that.
+    let year_2026 = UNIX_EPOCH + Duration::from_secs(1_767_225_600);
+    assert!(SystemTime::now().duration_since(year_2026).unwrap() > 24 * HOUR);
+}
+
+#[test]
+fn each_node_has_its_clock() {
+    passes_at(&GRANULARITIES, || async {
+        let ahead = node("ahead").clock_ahead(HOUR).start(|| async {});
+        let there = ahead.spawn(async { SystemTime::now() }).await.unwrap();
+        assert_eq!(there.duration_since(SystemTime::now()).unwrap(), HOUR);
+    });
+}
+
+#[test]
+fn a_thread_that_sleeps_lets_others_go_on() {
+    passes_at(&[Granularity::Op, Granularity::Sync], || async {
+        let begin = Instant::now();
+        let sleeper = spawn_blocking(move || {
+            thread::sleep(HOUR);
+            begin.elapsed()
+        });
+        let other = spawn(async move {
+            thread::sleep(HOUR / 2);
+            begin.elapsed()
+        });
+        assert_eq!(other.await.unwrap(), HOUR / 2);
+        assert_eq!(begin.elapsed(), HOUR / 2);
+        assert_eq!(sleeper.await.unwrap(), HOUR);
+    });
+}
+
+#[test]
+fn on_one_thread_nobody_goes_on_while_it_sleeps() {
+    passes_at(&[Granularity::Await], || async {
+        let begin = Instant::now();
+        let other = spawn(async move {
+            sleep(HOUR / 2).await;
+            begin.elapsed()
+        });
+        thread::sleep(HOUR);
+        assert_eq!(begin.elapsed(), HOUR);
+        assert!(other.await.unwrap() >= HOUR);
+    });
+}
+
+#[test]
+fn spinning_until_it_is_late_comes_to_an_end() {
+    passes_at(&GRANULARITIES, || async {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_millis(3) {
+            std::hint::spin_loop();
+        }
+        let before = Instant::now();
+        nondet::point();
+        assert!(Instant::now() >= before);
+    });
+}
+
+#[test]
+fn waits_end_in_virtual_time() {
+    passes_at(&GRANULARITIES, || async {
+        let begin = Instant::now();
+        let (lock, condition) = (Mutex::new(()), Condvar::new());
+        let (_guard, outcome) = condition.wait_timeout(lock.lock().unwrap(), HOUR).unwrap();
+        assert!(outcome.timed_out());
+        assert_eq!(begin.elapsed(), HOUR);
+        let (_sender, receiver) = mpsc::channel::<()>();
+        assert!(receiver.recv_timeout(HOUR).is_err());
+        assert_eq!(begin.elapsed(), 2 * HOUR);
+    });
+}
+
+#[test]
+fn a_wait_ends_early_when_another_task_sees_to_it() {
+    passes_at(&[Granularity::Op, Granularity::Sync], || async {
+        let shared = Arc::new((Mutex::new(false), Condvar::new()));
+        let theirs = shared.clone();
+        let waiter = spawn_blocking(move || {
+            let begin = Instant::now();
+            let guard = theirs.0.lock().unwrap();
+            let (done, _) = (theirs.1)
+                .wait_timeout_while(guard, HOUR, |done| !*done)
+                .unwrap();
+            (*done, begin.elapsed())
+        });
+        sleep(Duration::from_secs(5)).await;
+        *shared.0.lock().unwrap() = true;
+        shared.1.notify_one();
+        let (done, after) = waiter.await.unwrap();
+        assert!(done);
+        assert!(after <= Duration::from_secs(5), "{after:?}");
+    });
+}
+
+/// A time limit ends a wait also while the world is torn down.
+#[test]
+fn sleepers_do_not_hold_up_the_end() {
+    passes_at(&GRANULARITIES, || async {
+        let begun = Arc::new(AtomicBool::new(false));
+        let theirs = begun.clone();
+        drop(spawn_blocking(move || {
+            theirs.store(true, SeqCst);
+            thread::sleep(100 * HOUR);
+        }));
+        nondet::point();
+        let _ = begun.load(SeqCst);
+    });
+}
