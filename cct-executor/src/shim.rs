@@ -22,7 +22,7 @@ use crate::execution::world::{WORLD, World};
 mod source;
 
 use crate::words::{Granularity, Observations, Op};
-pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, source, world_time_ns};
+pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, node_panicked, source, world_time_ns};
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};

@@ -41,6 +41,8 @@ pub(crate) struct NodeEntry {
     pub(crate) crash_on_panic: bool,
     /// How often it crashed.
     pub(crate) crashes: u32,
+    /// A panic brought about the latest of its crashes.
+    pub(crate) panicked: bool,
     digest: u64,
 }
 
@@ -102,6 +104,7 @@ impl Core {
             clock: NodeClock::default(),
             crash_on_panic: false,
             crashes: 0,
+            panicked: false,
             digest: 0,
         });
         Some(id)
@@ -225,6 +228,11 @@ impl Core {
         }
     }
 
+    /// Whether a panic brought about the latest crash of the node.
+    pub(crate) fn has_panicked(&mut self, node: NodeId) -> bool {
+        self.entry(node).is_some_and(|entry| entry.panicked)
+    }
+
     /// The panic of a task, if its node takes panics as crashes.
     pub(crate) fn panic_is_crash(&mut self, key: u32) -> bool {
         let node = self.node_of(key);
@@ -262,6 +270,9 @@ impl World {
         }) {
             then = crash.then;
             if self.with(|core, _| core.node_state(crash.node)) != NodeState::Down {
+                self.with(|core, _| {
+                    core.configure_node(crash.node, |entry| entry.panicked = crash.panic);
+                });
                 self.crash_node(crash.node);
                 if crash.panic {
                     self.follow_up(crash.node);

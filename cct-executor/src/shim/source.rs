@@ -76,6 +76,11 @@ pub fn source<S: ActionSource>(make: impl FnOnce() -> S) -> Option<Source<S>> {
     })
 }
 
+/// Whether the latest crash of the node came of a panic: its process is over, not its host.
+pub fn node_panicked(node: NodeId) -> bool {
+    WORLD.with(|world| world.with(|core, _| core.has_panicked(node)))
+}
+
 impl<S> std::ops::Deref for Source<S> {
     type Target = Arc<S>;
 

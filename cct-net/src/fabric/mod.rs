@@ -411,9 +411,10 @@ impl State {
     }
 
     fn crash_style(&self, node: NodeId) -> CrashStyle {
-        let next = self.next_crash.get(&node.0);
-        let style = next.or_else(|| self.styles.get(&node.0));
-        style.copied().unwrap_or_default()
+        let next = self.next_crash.get(&node.0).copied();
+        let panic = || shim::node_panicked(node).then_some(CrashStyle::Kill);
+        let usual = || self.styles.get(&node.0).copied();
+        next.or_else(panic).or_else(usual).unwrap_or_default()
     }
 
     /// The flows to a node, by number.

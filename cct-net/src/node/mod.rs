@@ -76,7 +76,8 @@ impl Builder {
         self
     }
 
-    /// What a crash looks like from outside, unless it says so itself; silent by default.
+    /// What a crash looks like from outside, unless it says so itself; silent by default. A panic
+    /// is the end of the process alone, whatever is said here.
     pub fn on_crash(mut self, style: CrashStyle) -> Builder {
         self.style = style;
         self
@@ -99,7 +100,7 @@ impl Builder {
     }
 
     /// A panic in one of its tasks crashes the node, which then restarts, instead of failing the
-    /// test.
+    /// test. It ends the node's process as [`kill`] does: files keep what was written to them.
     pub fn restart_on_panic(mut self) -> Builder {
         self.inner = self.inner.restart_on_panic();
         self

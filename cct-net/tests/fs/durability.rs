@@ -382,3 +382,40 @@ fn permissions_are_durable_after_sync_all() {
         all_seen(&report);
     }
 }
+
+/// A panic ends a process, not its host: files keep what was written, synced or not, also where the
+/// node was made by the executor alone or crashes silently otherwise.
+#[test]
+fn a_panic_loses_nothing_that_was_written() {
+    for entered in [true, false] {
+        everywhere("panic", |checker| {
+            let report = checker.iterations(20).run(move || async move {
+                let main = || async {
+                    match fs::read("/d/f").await {
+                        Ok(bytes) => assert_eq!(bytes, b"not synced"),
+                        Err(error) => {
+                            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+                            fs::create_dir("/d").await.unwrap();
+                            fs::write("/d/f", "not synced").await.unwrap();
+                            panic!("the process is over");
+                        }
+                    }
+                    std::future::pending::<()>().await;
+                };
+                let db = match entered {
+                    true => cct_net::node::node("db").restart_on_panic().start(main),
+                    false => node("db").restart_on_panic().start(main),
+                };
+                sleep(Duration::from_secs(1)).await;
+                let kept = |db: &cct_executor::node::Node| {
+                    fs::inspect(db.id()).contains_key(std::path::Path::new("/d/f"))
+                };
+                assert!(db.is_up() && kept(&db));
+                db.crash();
+                sometimes!(!kept(&db), "the next crash is a power cut again");
+            });
+            report.assert_passed();
+            all_seen(&report);
+        });
+    }
+}

@@ -180,6 +180,36 @@ fn a_killed_process_resets_what_it_did_not_read() {
     });
 }
 
+/// The kernel closes what a process that panicked had open; what its host does in a power cut is
+/// another matter.
+#[test]
+fn a_panic_closes_connections() {
+    everywhere("panic", 30, |checker| {
+        checker.run(|| async {
+            let builder = node("server").on_crash(CrashStyle::Silent);
+            let server = builder.restart_on_panic().start(|| async {
+                let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+                let (mut stream, _) = listener.accept().await.unwrap();
+                stream.read_exact(&mut [0]).await.unwrap();
+                // Another task of the process has the connection when it ends.
+                cct_executor::spawn(async move {
+                    let _kept = stream;
+                    std::future::pending::<()>().await;
+                });
+                cct_executor::task::yield_now().await;
+                panic!("the process is over");
+            });
+            for _ in 0..2 {
+                let mut stream = connect().await;
+                stream.write_all(&[1]).await.unwrap();
+                assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+                sleep(SECOND).await;
+                assert!(server.is_up());
+            }
+        })
+    });
+}
+
 /// What a node sent before it lost power is on its way, and arrives.
 #[test]
 fn what_is_on_its_way_arrives() {
