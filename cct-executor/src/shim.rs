@@ -22,7 +22,10 @@ use crate::execution::world::{WORLD, World};
 mod source;
 
 use crate::words::{Granularity, Observations, Op};
-pub use source::{ActionSource, Alarm, Offer, Source, SourceAction, node_panicked, source, world_time_ns};
+pub use source::{
+    ActionSource, Alarm, Offer, Source, SourceAction, node_panicked, node_time_ns, source,
+    world_time_ns,
+};
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};

@@ -24,8 +24,8 @@ use proc_macro::TokenStream;
 /// async fn transfer_is_atomic() { .. }
 /// ```
 ///
-/// The function takes no parameters and returns `()` or a `Result`; anything that implements
-/// `ScenarioResult` will do. All options may be left out; the environment (`CCT_*`) overrides them.
+/// The function takes no parameters and returns `()`, a `Result` or an `ExitCode`; anything that
+/// implements `ScenarioResult` will do. All options may be left out; the environment (`CCT_*`) overrides them.
 ///
 /// | option | value | meaning |
 /// |---|---|---|

@@ -148,8 +148,14 @@ impl Core {
         if self.nodes.is_empty() {
             return NodeClock::default();
         }
-        let node = self.node_of(key).0 as usize;
-        let entry = node.checked_sub(1).and_then(|i| self.nodes.get(i));
+        self.node_clock(self.node_of(key))
+    }
+
+    /// A node's clock.
+    pub(crate) fn node_clock(&self, node: NodeId) -> NodeClock {
+        let entry = (node.0 as usize)
+            .checked_sub(1)
+            .and_then(|i| self.nodes.get(i));
         entry.map_or_else(NodeClock::default, |entry| entry.clock)
     }
 

@@ -230,3 +230,9 @@ pub fn world_time_ns() -> u64 {
     });
     time.unwrap_or(0)
 }
+
+/// As [`world_time_ns`], as the clock of a node shows it.
+pub fn node_time_ns(node: NodeId) -> u64 {
+    let world_ns = world_time_ns();
+    WORLD.with(|world| world.with(|core, _| core.node_clock(node).shown(world_ns)))
+}

@@ -7,7 +7,9 @@ use crate::execution::world::WORLD;
 use crate::raw::shared::Shared;
 use crate::raw::task::{Body, Ending, WakeTask};
 use std::any::Any;
+use std::convert::Infallible;
 use std::fmt::Debug;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -126,7 +128,12 @@ impl<T> Ending<T> for JoinCell<T> {
     }
 }
 
-/// What a scenario may return: `()`, a `Result` whose error can be shown, or never.
+/// What a scenario may return: `()`, a `Result` whose error can be shown, an `ExitCode`, or never.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that a scenario may return",
+    label = "neither `()`, nor a `Result`, nor an `ExitCode`",
+    note = "implement `cct_executor::ScenarioResult` for it: what is a failure must have a text"
+)]
 pub trait ScenarioResult {
     /// The error's text, if it is one.
     fn into_result(self) -> Result<(), String>;
@@ -156,6 +163,21 @@ mod never {
 impl ScenarioResult for Never {
     fn into_result(self) -> Result<(), String> {
         self
+    }
+}
+
+impl ScenarioResult for ExitCode {
+    fn into_result(self) -> Result<(), String> {
+        if self == ExitCode::SUCCESS {
+            return Ok(());
+        }
+        Err(format!("{self:?}"))
+    }
+}
+
+impl ScenarioResult for Infallible {
+    fn into_result(self) -> Result<(), String> {
+        match self {}
     }
 }
 

@@ -7,7 +7,9 @@ use cct_executor::time::sleep;
 use cct_executor::words::{FailureKind, Limit};
 use cct_executor::{Checker, Report, nondet, spawn};
 use cct_sync::{Mutex, Notify, mpsc, oneshot};
+use std::convert::Infallible;
 use std::future::pending;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -470,4 +472,35 @@ fn a_scenario_that_never_returns_a_value_is_a_scenario() {
         .iterations(3)
         .run(|| async { panic!("at once") });
     assert_eq!(report.failure().unwrap().kind.class(), "panic");
+}
+
+/// As with std's tests: a status that is not zero is a failure.
+#[test]
+fn an_exit_code_is_a_result() {
+    let run = |code: u8| {
+        let name = format!("exit code {code}");
+        checker(&name)
+            .iterations(3)
+            .run(move || async move { ExitCode::from(code) })
+    };
+    run(0).assert_passed();
+    let text = failed(&run(3)).kind.to_string();
+    assert!(text.contains("returned an error: ExitCode"), "{text}");
+    assert!(text.contains('3'), "{text}");
+    let nested = checker("nested").iterations(3).run(|| async {
+        let code: Result<ExitCode, String> = Ok(ExitCode::FAILURE);
+        code
+    });
+    assert!(failed(&nested).kind.to_string().contains("ExitCode"));
+}
+
+#[cct_executor::test(iterations = 3)]
+async fn a_test_may_return_an_exit_code() -> ExitCode {
+    yield_now().await;
+    ExitCode::SUCCESS
+}
+
+#[cct_executor::test(iterations = 3)]
+fn a_test_that_blocks_may_return_one_too() -> Result<ExitCode, Infallible> {
+    Ok(ExitCode::SUCCESS)
 }

@@ -6,12 +6,19 @@ use std::panic::Location;
 use std::path::Path;
 
 /// How a directory is to be made.
-///
-/// # Differences from tokio
-/// It has no mode: permissions of directories are not modelled.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DirBuilder {
     recursive: bool,
+    mode: u32,
+}
+
+impl Default for DirBuilder {
+    fn default() -> DirBuilder {
+        DirBuilder {
+            recursive: false,
+            mode: 0o777,
+        }
+    }
 }
 
 impl DirBuilder {
@@ -26,6 +33,13 @@ impl DirBuilder {
         self
     }
 
+    /// The permissions of what is made; group and others never may write (`umask` is 022). 0o777 at
+    /// first.
+    pub fn mode(&mut self, mode: u32) -> &mut DirBuilder {
+        self.mode = mode;
+        self
+    }
+
     /// Makes the directory.
     ///
     /// # Scheduling points
@@ -33,12 +47,15 @@ impl DirBuilder {
     ///
     /// # Cancel safety
     /// Once polled, it happens, now or later.
+    ///
+    /// # Errors
+    /// As for [`create_dir`](super::create_dir) or [`create_dir_all`](super::create_dir_all).
     #[track_caller]
     pub fn create<P: AsRef<Path>>(
         &self,
         path: P,
     ) -> impl Future<Output = io::Result<()>> + Send + use<P> {
         let (path, site) = (path.as_ref().to_owned(), Location::caller());
-        make_dir(path, self.recursive, site)
+        make_dir(path, (self.recursive, self.mode), site)
     }
 }

@@ -93,7 +93,7 @@ impl State {
     fn disk(&mut self, node: NodeId, site: &'static Location<'static>) -> &mut Disk {
         let faults = &self.faults;
         self.disks.entry(node.0).or_insert_with(|| Disk {
-            tree: Tree::new(site),
+            tree: Tree::new(node, site),
             epoch: 0,
             losses: Vec::new(),
             faults: FaultState::new(faults.clone()),

@@ -2,7 +2,6 @@
 
 use super::disks::Fate;
 use super::handle::Handle;
-use super::metadata::{Metadata, Permissions};
 use super::open_options::OpenOptions;
 use super::operation::{Completion, Intent, Operation, lost};
 use super::tree::Kind;
@@ -25,8 +24,8 @@ use std::task::ready;
 /// After a crash of its node every operation on it fails.
 ///
 /// # Differences from tokio
-/// Implements the traits of `futures-io`, and has their most common methods itself. Times and owners
-/// of files are not modelled.
+/// Implements the traits of `futures-io`, and has their most common methods itself. There are no file
+/// descriptors, and no flags beyond those of [`OpenOptions`].
 pub struct File {
     pub(super) handle: Arc<Handle>,
     pub(super) background: Shared<Background>,
@@ -63,6 +62,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Nothing is lost.
+    ///
+    /// # Errors
+    /// As for [`OpenOptions::open`].
     #[track_caller]
     pub fn open(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> + Send {
         OpenOptions::new().read(true).open(path)
@@ -75,6 +77,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Once polled, it happens, now or later.
+    ///
+    /// # Errors
+    /// As for [`OpenOptions::open`].
     #[track_caller]
     pub fn create(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> + Send {
         let mut options = OpenOptions::new();
@@ -88,6 +93,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Once polled, it happens, now or later.
+    ///
+    /// # Errors
+    /// As for [`OpenOptions::open`]; EEXIST when there is something.
     #[track_caller]
     pub fn create_new(path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> + Send {
         let mut options = OpenOptions::new();
@@ -126,6 +134,11 @@ impl File {
     ///
     /// # Cancel safety
     /// Once begun, the flush goes on.
+    ///
+    /// # Errors
+    /// `Other` after a crash of its node, also if it crashed meanwhile; EIO from a disk with faults:
+    /// then part of what was written may be lost for good, though programs still read it, and a later
+    /// flush says nothing of it.
     #[track_caller]
     pub fn sync_all(&self) -> impl Future<Output = io::Result<()>> + Send + '_ {
         self.sync(true, Location::caller())
@@ -138,6 +151,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Once begun, the flush goes on.
+    ///
+    /// # Errors
+    /// As for [`sync_all`](Self::sync_all).
     #[track_caller]
     pub fn sync_data(&self) -> impl Future<Output = io::Result<()>> + Send + '_ {
         self.sync(false, Location::caller())
@@ -158,7 +174,7 @@ impl File {
         .await
     }
 
-    async fn operation<T, F>(
+    pub(super) async fn operation<T, F>(
         &self,
         (kind, access): (OpKind, Access),
         site: &'static Location<'static>,
@@ -182,48 +198,16 @@ impl File {
     /// # Cancel safety
     /// Once polled, it happens, now or later.
     ///
+    /// # Errors
+    /// EINVAL when it was not opened for writing, EFBIG, ENOSPC when the disk is full; `Other` after a
+    /// crash of its node.
+    ///
     /// # Differences from tokio
     /// A file has at most 2^30 bytes; beyond it is EFBIG.
     #[track_caller]
     pub fn set_len(&self, size: u64) -> impl Future<Output = io::Result<()>> + Send + '_ {
         let what = (OpKind::Write, Access::Write);
         self.operation(what, Location::caller(), move |file| file.set_len(size))
-    }
-
-    /// What is known of the file.
-    ///
-    /// # Scheduling points
-    /// One.
-    ///
-    /// # Cancel safety
-    /// Nothing is lost.
-    #[track_caller]
-    pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> + Send + '_ {
-        let what = (OpKind::Get, Access::Read);
-        self.operation(what, Location::caller(), |file| {
-            let disk = &file.drive;
-            disk.with(|disk| Metadata::of(disk.tree.inode(file.ino)))
-        })
-    }
-
-    /// Changes who may write to the file.
-    ///
-    /// # Scheduling points
-    /// One.
-    ///
-    /// # Cancel safety
-    /// Once polled, it happens, now or later.
-    #[track_caller]
-    pub fn set_permissions(
-        &self,
-        permissions: Permissions,
-    ) -> impl Future<Output = io::Result<()>> + Send + '_ {
-        let what = (OpKind::Set, Access::Write);
-        self.operation(what, Location::caller(), move |file| {
-            let readonly = permissions.readonly();
-            file.drive
-                .with(|disk| disk.tree.inode(file.ino).readonly = readonly)
-        })
     }
 
     /// A second `File` for the same open file: they share the position.
@@ -233,6 +217,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Nothing is lost.
+    ///
+    /// # Errors
+    /// `Other` after a crash of its node.
     #[track_caller]
     pub fn try_clone(&self) -> impl Future<Output = io::Result<File>> + Send + '_ {
         let handle = self.handle.clone();
@@ -270,6 +257,10 @@ impl File {
     ///
     /// # Cancel safety
     /// Nothing is lost.
+    ///
+    /// # Errors
+    /// EBADF when it was not opened for reading, EISDIR for a directory, EIO from a disk with faults,
+    /// `Other` after a crash of its node.
     #[track_caller]
     pub fn read(&mut self, buffer: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
         let site = Location::caller();
@@ -283,6 +274,9 @@ impl File {
     ///
     /// # Cancel safety
     /// None: how much was read is not known.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), and `UnexpectedEof` when the file ends before.
     #[track_caller]
     pub fn read_exact(
         &mut self,
@@ -309,6 +303,9 @@ impl File {
     ///
     /// # Cancel safety
     /// What was read is in the buffer.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
     #[track_caller]
     pub fn read_to_end(
         &mut self,
@@ -334,6 +331,9 @@ impl File {
     ///
     /// # Cancel safety
     /// None: what was read is lost.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), and `InvalidData` when it is no UTF-8: then nothing is added.
     #[track_caller]
     pub fn read_to_string(
         &mut self,
@@ -360,6 +360,10 @@ impl File {
     ///
     /// # Cancel safety
     /// What was not taken is not written.
+    ///
+    /// # Errors
+    /// Those of the write before it, of which nobody was told yet: EBADF when it was not opened for
+    /// writing, ENOSPC, EFBIG, EIO from a disk with faults. `Other` after a crash of its node.
     #[track_caller]
     pub fn write(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<usize>> + Send {
         let site = Location::caller();
@@ -373,6 +377,9 @@ impl File {
     ///
     /// # Cancel safety
     /// None: how much was taken is not known.
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write): an error of the last write is told by the next operation.
     #[track_caller]
     pub fn write_all(&mut self, bytes: &[u8]) -> impl Future<Output = io::Result<()>> + Send {
         let site = Location::caller();
@@ -393,6 +400,9 @@ impl File {
     ///
     /// # Cancel safety
     /// The write goes on.
+    ///
+    /// # Errors
+    /// Those of the last write, as for [`write`](Self::write).
     #[track_caller]
     pub fn flush(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         let site = Location::caller();
@@ -406,6 +416,9 @@ impl File {
     ///
     /// # Cancel safety
     /// The write goes on.
+    ///
+    /// # Errors
+    /// Those of the last write, as for [`write`](Self::write).
     #[track_caller]
     pub fn shutdown(&mut self) -> impl Future<Output = io::Result<()>> + Send {
         let site = Location::caller();
@@ -419,6 +432,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Whether the position moved is not known.
+    ///
+    /// # Errors
+    /// EINVAL when it would be before the start; `Other` after a crash of its node.
     #[track_caller]
     pub fn seek(&mut self, to: SeekFrom) -> impl Future<Output = io::Result<u64>> + Send {
         let site = Location::caller();
@@ -432,6 +448,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Whether the position moved is not known.
+    ///
+    /// # Errors
+    /// `Other` after a crash of its node.
     #[track_caller]
     pub fn rewind(&mut self) -> impl Future<Output = io::Result<u64>> + Send {
         self.seek(SeekFrom::Start(0))
@@ -444,6 +463,9 @@ impl File {
     ///
     /// # Cancel safety
     /// Nothing is lost.
+    ///
+    /// # Errors
+    /// `Other` after a crash of its node.
     #[track_caller]
     pub fn stream_position(&mut self) -> impl Future<Output = io::Result<u64>> + Send {
         self.seek(SeekFrom::Current(0))

@@ -84,8 +84,12 @@ impl Handle {
         };
         let count = self.tree(|tree| {
             let bytes = tree.content(self.ino)?.read(at, wanted);
-            buffer[..bytes.len()].copy_from_slice(bytes);
-            Ok(bytes.len())
+            let count = bytes.len();
+            buffer[..count].copy_from_slice(bytes);
+            if !buffer.is_empty() {
+                tree.was_read(self.ino);
+            }
+            Ok(count)
         })?;
         self.position.with(|position| *position = at + count as u64);
         Ok(count)
@@ -134,6 +138,7 @@ impl Handle {
         self.tree(|tree| {
             let seq = tree.next_seq();
             tree.content(self.ino)?.write(seq, at, &bytes[..count]);
+            tree.modified(self.ino);
             Ok(())
         })?;
         self.position.with(|position| *position = at + count as u64);
@@ -196,6 +201,7 @@ impl Handle {
             if size != content.len() {
                 content.set_len(seq, size);
             }
+            tree.modified(self.ino);
             Ok(())
         })
     }

@@ -12,7 +12,8 @@
 //!    survive out of order, and part of a file may read as zeros.
 //! 2. **Size.** The same goes for the size of a file, independently of its data; each sector that a
 //!    write adds is a size of its own. A file that was renamed or made but not flushed may be empty.
-//! 3. **Permissions** are durable after `sync_all`, and not after `sync_data`.
+//! 3. **Permissions** are durable after `sync_all`, and not after `sync_data`. So are times; those that
+//!    are not durable are what they were.
 //! 4. **Names.** That a name was made, removed or changed is durable once its directory was flushed:
 //!    open the directory as a [`File`] and call `sync_all`. Until then each change may survive or
 //!    not, on its own, except that changes of one name survive in order.
@@ -33,10 +34,20 @@
 //! What goes wrong besides is set with [`set_faults`], or one by one with [`inject`]. Everything but
 //! the crash itself is a choice too: short reads, errors, full disks, bits that turn.
 //!
-//! Paths are those of Unix; relative ones begin at the root, which has a directory `/tmp`. There are
-//! no times and no owners: nodes have no wall clock, and nobody else is on the disk. A future of this module, once polled, is as good as on
-//! its way to tokio's thread pool: if it is dropped, what it was to change changes nevertheless, at
-//! some later time.
+//! Paths are those of Unix; relative ones begin at the root, which has a directory `/tmp`. Programs do
+//! not run as `root`, and all files are theirs: permissions are checked, owners are not modelled. Times
+//! are those of the node's clock ([`node::system_time`](crate::node::system_time)). A future of this
+//! module, once polled, is as good as on its way to tokio's thread pool: if it is dropped, what it was
+//! to change changes nevertheless, at some later time.
+//!
+//! # Errors
+//!
+//! All that take a path may fail as Linux does: ENOENT when something on the way is not there, ENOTDIR
+//! when it is no directory, EACCES when the process may not look up names in it, ELOOP after 40 symbolic
+//! links, ENAMETOOLONG for names beyond 255 bytes, `InvalidInput` for bytes that are 0. Outside a
+//! scenario all are `Unsupported`.
+//!
+//! # Example
 //!
 //! ```
 //! use cct_executor::{Checker, node};
@@ -68,6 +79,7 @@ mod dir_builder;
 pub(crate) mod disks;
 mod faults;
 mod file;
+mod file_about;
 mod file_io;
 mod handle;
 mod inspect;
@@ -80,6 +92,7 @@ mod path_ops;
 mod paths;
 mod read_dir;
 mod survive;
+mod times;
 mod tree;
 
 pub use dir_builder::DirBuilder;
@@ -96,3 +109,4 @@ pub use path_ops::{
     symlink_metadata, try_exists, write,
 };
 pub use read_dir::{DirEntry, ReadDir};
+pub use times::FileTimes;

@@ -4,7 +4,7 @@ use super::disks::Drive;
 use super::file::File;
 use super::handle::{Handle, Mode};
 use super::path_ops::on_path;
-use super::tree::Tree;
+use super::tree::{READ, Tree, WRITE};
 use crate::errno::Errno;
 use cct_executor::shim::{Access, OpKind};
 use std::io;
@@ -13,12 +13,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How a file is to be opened.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct OpenOptions {
     mode: Mode,
     truncate: bool,
     create: bool,
     create_new: bool,
+    /// Permissions of a file that is made.
+    permissions: u32,
+}
+
+impl Default for OpenOptions {
+    fn default() -> OpenOptions {
+        OpenOptions {
+            mode: Mode::default(),
+            truncate: false,
+            create: false,
+            create_new: false,
+            permissions: 0o666,
+        }
+    }
 }
 
 impl OpenOptions {
@@ -64,6 +78,13 @@ impl OpenOptions {
         self
     }
 
+    /// The permissions of a file that is made; group and others never may write (`umask` is 022).
+    /// 0o666 at first.
+    pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
+        self.permissions = mode;
+        self
+    }
+
     /// Opens the file.
     ///
     /// # Scheduling points
@@ -71,6 +92,11 @@ impl OpenOptions {
     ///
     /// # Cancel safety
     /// Once polled, a file that was to be made or emptied is, now or later.
+    ///
+    /// # Errors
+    /// `InvalidInput` for options that contradict each other; those of [paths](crate::fs#errors);
+    /// EEXIST when a new file is there already, EISDIR for a directory that is to be written, EACCES
+    /// when the file may not be read or written as asked, or none be made where it would be.
     #[track_caller]
     pub fn open<P: AsRef<Path>>(
         &self,
@@ -123,12 +149,13 @@ impl OpenOptions {
         };
         let ino = drive.tree(|tree| {
             let (ino, made) = self.find(tree, path, site)?;
-            let inode = tree.inode(ino);
-            if mode.write && inode.is_directory() {
+            if mode.write && tree.inode(ino).is_directory() {
                 return Err(Errno::EISDIR);
             }
-            if mode.write && inode.readonly && !made {
-                return Err(Errno::EACCES);
+            for (asked, what) in [(mode.read, READ), (mode.write, WRITE)] {
+                if asked && !made {
+                    tree.may(ino, what)?;
+                }
             }
             if self.truncate && !self.create_new {
                 let seq = tree.next_seq();
@@ -137,6 +164,7 @@ impl OpenOptions {
                     content.set_len(seq, 0);
                     tree.inode(ino).publish();
                 }
+                tree.modified(ino);
             }
             Ok(ino)
         })?;
@@ -150,7 +178,7 @@ impl OpenOptions {
         site: &'static Location<'static>,
     ) -> Result<(u32, bool), Errno> {
         if self.create || self.create_new {
-            return tree.find_or_create(path, self.create_new, site);
+            return tree.find_or_create(path, (self.create_new, self.permissions), site);
         }
         Ok((tree.lookup(path)?, false))
     }

@@ -43,10 +43,14 @@ where
     on_path(what, site, move |drive| drive.tree(act)).await
 }
 
-pub(super) async fn make_dir(path: PathBuf, recursive: bool, site: Site) -> io::Result<()> {
+pub(super) async fn make_dir(
+    path: PathBuf,
+    (recursive, mode): (bool, u32),
+    site: Site,
+) -> io::Result<()> {
     let make = move |tree: &mut Tree| match recursive {
-        true => tree.create_dir_all(&path, site),
-        false => tree.create_dir(&path, site),
+        true => tree.create_dir_all(&path, mode, site),
+        false => tree.create_dir(&path, mode, site),
     };
     change(site, make).await
 }
@@ -58,6 +62,10 @@ pub(super) async fn make_dir(path: PathBuf, recursive: bool, site: Site) -> io::
 ///
 /// # Cancel safety
 /// Nothing is lost.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EISDIR for a directory, EACCES for a file that may not be read,
+/// EIO from a disk with faults.
 ///
 /// # Differences from tokio
 /// Nobody can change the file halfway.
@@ -84,6 +92,9 @@ fn read_at(drive: &Drive, path: &Path, site: Site) -> io::Result<Vec<u8>> {
 /// # Cancel safety
 /// Nothing is lost.
 ///
+/// # Errors
+/// As for [`read`], and `InvalidData` when it is no UTF-8.
+///
 /// # Differences from tokio
 /// Nobody can change the file halfway.
 #[track_caller]
@@ -103,6 +114,11 @@ pub fn read_to_string(path: impl AsRef<Path>) -> impl Future<Output = io::Result
 /// # Cancel safety
 /// Once polled, it happens, now or later.
 ///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EISDIR for a directory, EACCES for a file that may not be
+/// written or a directory where none may be made, ENOSPC and EIO from a disk with faults: part of the
+/// bytes may be there then.
+///
 /// # Differences from tokio
 /// Nobody sees the file half written, but a crash may leave it so.
 #[track_caller]
@@ -113,13 +129,13 @@ pub fn write(
     let (path, site) = (path.as_ref().to_owned(), Location::caller());
     let bytes = contents.as_ref().to_owned();
     on_path((OpKind::Write, Access::Write), site, move |drive| {
-        write_at(drive, &path, &bytes, site)
+        write_at(drive, &path, &bytes, 0o666, site)
     })
 }
 
-fn write_at(drive: &Drive, path: &Path, bytes: &[u8], site: Site) -> io::Result<()> {
+fn write_at(drive: &Drive, path: &Path, bytes: &[u8], mode: u32, site: Site) -> io::Result<()> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create(true).truncate(true).mode(mode);
     options.open_at(drive, path, site)?.write_all(bytes)
 }
 
@@ -132,6 +148,9 @@ fn write_at(drive: &Drive, path: &Path, bytes: &[u8], site: Site) -> io::Result<
 /// # Cancel safety
 /// Once polled, it happens, now or later.
 ///
+/// # Errors
+/// As for [`read`] and [`write()`], and `InvalidInput` when the source is no file.
+///
 /// # Differences from tokio
 /// Nobody sees the copy half written, but a crash may leave it so.
 #[track_caller]
@@ -142,10 +161,10 @@ pub fn copy(
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     let site = Location::caller();
     on_path((OpKind::Write, Access::Write), site, move |drive| {
-        let (source, is_file, readonly) = drive.tree(|tree| {
+        let (source, is_file, mode) = drive.tree(|tree| {
             let ino = tree.lookup(&from)?;
             let inode = tree.inode(ino);
-            Ok::<_, Errno>((ino, inode.is_file(), inode.readonly))
+            Ok::<_, Errno>((ino, inode.is_file(), inode.mode))
         })?;
         if !is_file {
             let text = "the source path is neither a regular file nor a symlink to a regular file";
@@ -157,10 +176,10 @@ pub fn copy(
             // It is emptied before it is read.
             bytes.clear();
         }
-        write_at(drive, &to, &bytes, site)?;
+        write_at(drive, &to, &bytes, mode, site)?;
         drive.tree(|tree| {
             let ino = tree.lookup(&to)?;
-            tree.inode(ino).readonly = readonly;
+            tree.set_mode(ino, mode);
             Ok::<_, Errno>(bytes.len() as u64)
         })
     })
@@ -174,6 +193,11 @@ pub fn copy(
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EACCES when a directory may not be changed; ENOTDIR, EISDIR or
+/// ENOTEMPTY when what has the new name cannot be replaced; EINVAL when a directory would be inside
+/// itself.
 #[track_caller]
 pub fn rename(
     from: impl AsRef<Path>,
@@ -190,6 +214,10 @@ pub fn rename(
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EEXIST when there is something at the new name, EPERM for a
+/// directory, EACCES when the directory may not be changed.
 #[track_caller]
 pub fn hard_link(
     original: impl AsRef<Path>,
@@ -208,6 +236,10 @@ pub fn hard_link(
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EEXIST when there is something at the new name, EACCES when the
+/// directory may not be changed.
 #[track_caller]
 pub fn symlink(
     original: impl AsRef<Path>,
@@ -225,6 +257,9 @@ pub fn symlink(
 ///
 /// # Cancel safety
 /// Nothing is lost.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EINVAL for what is no symbolic link.
 #[track_caller]
 pub fn read_link(path: impl AsRef<Path>) -> impl Future<Output = io::Result<PathBuf>> + Send {
     look(path, Location::caller(), Tree::read_link)
@@ -237,6 +272,10 @@ pub fn read_link(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Path
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EISDIR for a directory, EACCES when the directory it is in may
+/// not be changed.
 #[track_caller]
 pub fn remove_file(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
     let path = path.as_ref().to_owned();
@@ -250,9 +289,13 @@ pub fn remove_file(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EEXIST when there is something, EACCES when the directory above
+/// may not be changed.
 #[track_caller]
 pub fn create_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
-    make_dir(path.as_ref().to_owned(), false, Location::caller())
+    make_dir(path.as_ref().to_owned(), (false, 0o777), Location::caller())
 }
 
 /// Makes a directory, and those above it that are missing.
@@ -263,11 +306,15 @@ pub fn create_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>
 /// # Cancel safety
 /// Once polled, it happens, now or later.
 ///
+/// # Errors
+/// Those of [paths](crate::fs#errors); EEXIST or ENOTDIR when there is something that is no directory,
+/// EACCES when one that is there may not be changed.
+///
 /// # Differences from tokio
 /// Nobody sees only some of them, but a crash may leave them so.
 #[track_caller]
 pub fn create_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
-    make_dir(path.as_ref().to_owned(), true, Location::caller())
+    make_dir(path.as_ref().to_owned(), (true, 0o777), Location::caller())
 }
 
 /// Removes an empty directory.
@@ -277,6 +324,10 @@ pub fn create_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); ENOTDIR for a file, ENOTEMPTY when there is something in it,
+/// EACCES when the directory above may not be changed, EBUSY for the root.
 #[track_caller]
 pub fn remove_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> + Send {
     let path = path.as_ref().to_owned();
@@ -290,6 +341,10 @@ pub fn remove_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// As for [`remove_file`] and [`remove_dir`], and EACCES when a directory may not be read: then part of
+/// it may be gone.
 ///
 /// # Differences from tokio
 /// Nobody sees only some of it gone, but a crash may leave it so.
@@ -306,6 +361,9 @@ pub fn remove_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result
 ///
 /// # Cancel safety
 /// Nothing is lost.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors); ENOTDIR for a file, EACCES when the directory may not be read.
 ///
 /// # Differences from tokio
 /// The order is a choice: that of the names, or the reverse. What changes later is not seen.
@@ -341,6 +399,9 @@ fn metadata_of(tree: &mut Tree, path: &Path) -> Result<Metadata, Errno> {
 ///
 /// # Cancel safety
 /// Nothing is lost.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors).
 #[track_caller]
 pub fn metadata(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Metadata>> + Send {
     look(path, Location::caller(), metadata_of)
@@ -353,6 +414,9 @@ pub fn metadata(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Metad
 ///
 /// # Cancel safety
 /// Nothing is lost.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors).
 #[track_caller]
 pub fn symlink_metadata(
     path: impl AsRef<Path>,
@@ -370,6 +434,9 @@ pub fn symlink_metadata(
 ///
 /// # Cancel safety
 /// Nothing is lost.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors), but for ENOENT, which is `false`.
 #[track_caller]
 pub fn try_exists(path: impl AsRef<Path>) -> impl Future<Output = io::Result<bool>> + Send {
     look(path, Location::caller(), |tree, path| {
@@ -388,18 +455,24 @@ pub fn try_exists(path: impl AsRef<Path>) -> impl Future<Output = io::Result<boo
 ///
 /// # Cancel safety
 /// Nothing is lost.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors).
 #[track_caller]
 pub fn canonicalize(path: impl AsRef<Path>) -> impl Future<Output = io::Result<PathBuf>> + Send {
     look(path, Location::caller(), Tree::canonicalize)
 }
 
-/// Changes who may write to a file.
+/// Changes who may do what with a file or a directory.
 ///
 /// # Scheduling points
 /// One.
 ///
 /// # Cancel safety
 /// Once polled, it happens, now or later.
+///
+/// # Errors
+/// Those of [paths](crate::fs#errors).
 #[track_caller]
 pub fn set_permissions(
     path: impl AsRef<Path>,
@@ -408,7 +481,7 @@ pub fn set_permissions(
     let path = path.as_ref().to_owned();
     change(Location::caller(), move |tree| {
         let ino = tree.lookup(&path)?;
-        tree.inode(ino).readonly = permissions.readonly();
+        tree.set_mode(ino, permissions.bits());
         Ok(())
     })
 }

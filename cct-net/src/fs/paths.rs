@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::journal::Ino;
-use super::tree::{Directory, Kind, ROOT, Tree, entry, means_directory};
+use super::tree::{Directory, Kind, READ, ROOT, SEARCH, Tree, WRITE, entry, means_directory};
 use crate::errno::Errno;
 use std::ffi::{OsStr, OsString};
 use std::panic::Location;
@@ -67,10 +67,12 @@ fn steps<'a>(components: impl DoubleEndedIterator<Item = Component<'a>>) -> Vec<
 
 impl Tree {
     fn step(&mut self, at: Ino, name: &OsStr) -> Result<Ino, Errno> {
-        let directory = self.directory(at)?;
+        self.directory(at)?;
+        self.may(at, SEARCH)?;
         if name.len() > NAME_MAX {
             return Err(Errno::ENAMETOOLONG);
         }
+        let directory = self.directory(at)?;
         directory.entries.get(name).copied().ok_or(Errno::ENOENT)
     }
 
@@ -89,6 +91,7 @@ impl Tree {
                 Step::Root => way.below.clear(),
                 Step::Up => {
                     self.directory(way.last())?;
+                    self.may(way.last(), SEARCH)?;
                     way.below.pop();
                 }
                 Step::Directory => drop(self.directory(way.last())?),
@@ -202,7 +205,9 @@ impl Tree {
             return Err(Errno::ENOENT);
         }
         let parent = place.parent();
-        self.link_new(parent, place.name, Kind::Symlink(target.to_owned()), site);
+        self.may(parent, WRITE)?;
+        let link = (Kind::Symlink(target.to_owned()), 0o777);
+        self.link_new(parent, place.name, link, site);
         Ok(())
     }
 
@@ -214,6 +219,7 @@ impl Tree {
     pub(super) fn create_dir(
         &mut self,
         path: &Path,
+        mode: u32,
         site: &'static Location<'static>,
     ) -> Result<(), Errno> {
         let place = self.place(path, Errno::EEXIST)?;
@@ -221,14 +227,16 @@ impl Tree {
             return Err(Errno::EEXIST);
         }
         let parent = place.parent();
-        let kind = Kind::Directory(Directory::default());
-        self.link_new(parent, place.name, kind, site);
+        self.may(parent, WRITE)?;
+        let directory = (Kind::Directory(Directory::default()), mode & 0o1777);
+        self.link_new(parent, place.name, directory, site);
         Ok(())
     }
 
     pub(super) fn create_dir_all(
         &mut self,
         path: &Path,
+        mode: u32,
         site: &'static Location<'static>,
     ) -> Result<(), Errno> {
         if path.as_os_str().is_empty() {
@@ -237,7 +245,7 @@ impl Tree {
         let mut so_far = PathBuf::new();
         for component in path.components() {
             so_far.push(component);
-            match self.create_dir(&so_far, site) {
+            match self.create_dir(&so_far, mode, site) {
                 Err(Errno::EEXIST) => {
                     let last = so_far.as_path() == path;
                     let ino = match self.lookup(&so_far) {
@@ -254,11 +262,11 @@ impl Tree {
         Ok(())
     }
 
-    /// The file to open, made if that is asked for. Also whether it was made.
+    /// The file to open, made with these permissions if it is not there. Also whether it was made.
     pub(super) fn find_or_create(
         &mut self,
         path: &Path,
-        create_new: bool,
+        (create_new, mode): (bool, u32),
         site: &'static Location<'static>,
     ) -> Result<(Ino, bool), Errno> {
         let place = match create_new {
@@ -272,7 +280,8 @@ impl Tree {
             Some(ino) => Ok((ino, false)),
             None => {
                 let parent = place.parent();
-                let file = Kind::File(Content::default());
+                self.may(parent, WRITE)?;
+                let file = (Kind::File(Content::default()), mode);
                 Ok((self.link_new(parent, place.name, file, site), true))
             }
         }
@@ -281,11 +290,15 @@ impl Tree {
     pub(super) fn remove_file(&mut self, path: &Path) -> Result<(), Errno> {
         let place = self.place(path, Errno::EISDIR)?;
         let ino = place.found.ok_or(Errno::ENOENT)?;
-        if self.inode(ino).is_directory() {
-            return Err(Errno::EISDIR);
-        }
-        if means_directory(path) {
+        let is_directory = self.inode(ino).is_directory();
+        if means_directory(path) && !is_directory {
             return Err(Errno::ENOTDIR);
+        }
+        if !means_directory(path) {
+            self.may(place.parent(), WRITE)?;
+        }
+        if is_directory {
+            return Err(Errno::EISDIR);
         }
         self.change(vec![entry(place.parent(), &place.name, None)], false);
         Ok(())
@@ -294,6 +307,7 @@ impl Tree {
     pub(super) fn remove_dir(&mut self, path: &Path) -> Result<(), Errno> {
         let place = self.place(path, Errno::EBUSY)?;
         let ino = place.found.ok_or(Errno::ENOENT)?;
+        self.may(place.parent(), WRITE)?;
         if !self.directory(ino)?.entries.is_empty() {
             return Err(Errno::ENOTEMPTY);
         }
@@ -306,6 +320,8 @@ impl Tree {
         if self.inode(ino).is_symlink() {
             return self.remove_file(path);
         }
+        self.directory(ino)?;
+        self.may(ino, READ)?;
         let names: Vec<OsString> = self.directory(ino)?.entries.keys().cloned().collect();
         for name in names {
             let path = path.join(name);
@@ -333,14 +349,25 @@ impl Tree {
             if target == ino {
                 return Ok(());
             }
-            match (is_directory, self.inode(target).is_directory()) {
-                (true, false) => return Err(Errno::ENOTDIR),
-                (false, true) if old.way.passes(target) => return Err(Errno::ENOTEMPTY),
-                (false, true) => return Err(Errno::EISDIR),
-                (true, true) if !self.directory(target)?.entries.is_empty() => {
-                    return Err(Errno::ENOTEMPTY);
-                }
-                _ => {}
+            if old.way.passes(target) {
+                return Err(Errno::ENOTEMPTY);
+            }
+        }
+        self.may(old.parent(), WRITE)?;
+        self.may(new.parent(), WRITE)?;
+        let there = new.found.map(|target| self.inode(target).is_directory());
+        match (is_directory, there) {
+            (true, Some(false)) => return Err(Errno::ENOTDIR),
+            (false, Some(true)) => return Err(Errno::EISDIR),
+            _ => {}
+        }
+        if is_directory && old.parent() != new.parent() {
+            // Its `..` changes.
+            self.may(ino, WRITE)?;
+        }
+        if let (Some(target), true) = (new.found, is_directory) {
+            if !self.directory(target)?.entries.is_empty() {
+                return Err(Errno::ENOTEMPTY);
             }
         }
         let entries = vec![
@@ -360,6 +387,7 @@ impl Tree {
         if means_directory(link) {
             return Err(Errno::ENOENT);
         }
+        self.may(place.parent(), WRITE)?;
         if self.inode(ino).is_directory() {
             return Err(Errno::EPERM);
         }

@@ -3,7 +3,7 @@
 use super::disks::Drive;
 use super::metadata::{FileType, Metadata};
 use super::path_ops::on_path;
-use super::tree::Kind;
+use super::tree::{Kind, READ};
 use crate::errno::Errno;
 use cct_executor::shim::{self, Access, OpKind};
 use std::collections::VecDeque;
@@ -36,6 +36,8 @@ impl ReadDir {
                 return Err(Errno::ENOTDIR);
             };
             let names = directory.entries.clone();
+            tree.may(ino, READ)?;
+            tree.was_read(ino);
             let entries = names.into_iter().map(|(name, ino)| DirEntry {
                 path: path.join(&name),
                 name,
@@ -57,6 +59,9 @@ impl ReadDir {
     ///
     /// # Cancel safety
     /// Nothing is lost.
+    ///
+    /// # Errors
+    /// None: `read_dir` had them.
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         Ok(self.entries.pop_front())
     }
@@ -65,6 +70,9 @@ impl ReadDir {
     ///
     /// # Scheduling points
     /// None.
+    ///
+    /// # Errors
+    /// None: `read_dir` had them.
     pub fn poll_next_entry(&mut self, _cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         Poll::Ready(Ok(self.entries.pop_front()))
     }
@@ -93,6 +101,9 @@ impl DirEntry {
     ///
     /// # Cancel safety
     /// Nothing is lost.
+    ///
+    /// # Errors
+    /// None.
     pub async fn file_type(&self) -> io::Result<FileType> {
         Ok(self.file_type)
     }
@@ -104,6 +115,9 @@ impl DirEntry {
     ///
     /// # Cancel safety
     /// Nothing is lost.
+    ///
+    /// # Errors
+    /// Those of [paths](crate::fs#errors); ENOENT when it is gone.
     #[track_caller]
     pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> + Send + use<> {
         let path = self.path.clone();

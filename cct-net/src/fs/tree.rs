@@ -8,7 +8,10 @@
 use super::content::Content;
 use super::journal::{Entry, Ino, Journal};
 use super::survive::Chooser;
+use super::times::Times;
 use crate::errno::Errno;
+use crate::node::wall_clock::{self, SystemTime};
+use cct_executor::node::NodeId;
 use cct_executor::shim::{Resource, ResourceKind};
 use cct_executor::words::fingerprint::{hash_of, mix2};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,9 +26,19 @@ pub(super) const ROOT: Ino = 0;
 /// The longest file: all of it is kept in memory.
 pub(super) const SIZE_MAX: u64 = 1 << 30;
 
+/// What the owner of a file may be allowed to do with it: read, write, look up names.
+pub(super) const READ: u32 = 4;
+pub(super) const WRITE: u32 = 2;
+pub(super) const SEARCH: u32 = 1;
+
+/// Permissions that nothing new gets: what `umask` usually is.
+const UMASK: u32 = 0o022;
+
 /// The file system of one node.
 #[derive(Default)]
 pub(super) struct Tree {
+    /// Whose clock times are of.
+    node: NodeId,
     pub(super) inodes: BTreeMap<Ino, Inode>,
     pub(super) journal: Journal,
     next: Ino,
@@ -37,9 +50,11 @@ pub(super) struct Tree {
 
 pub(super) struct Inode {
     pub(super) kind: Kind,
-    pub(super) readonly: bool,
-    /// What the disk has of `readonly`.
-    durable_readonly: bool,
+    /// Permissions, without what kind of file it is.
+    pub(super) mode: u32,
+    pub(super) times: Times,
+    /// What the disk has of `mode` and `times`.
+    durable: (u32, Times),
     /// Names that programs see.
     pub(super) links: u32,
     pub(super) handles: u32,
@@ -95,31 +110,47 @@ impl Inode {
 }
 
 impl Tree {
-    pub(super) fn new(site: &'static Location<'static>) -> Tree {
-        let mut tree = Tree::default();
-        let root = tree.add(
-            Kind::Directory(Directory::default()),
-            (ROOT, "/".into()),
-            site,
-        );
+    pub(super) fn new(node: NodeId, site: &'static Location<'static>) -> Tree {
+        let mut tree = Tree {
+            node,
+            ..Tree::default()
+        };
+        let root = (Kind::Directory(Directory::default()), 0o755);
+        let root = tree.add(root, (ROOT, "/".into()), site);
         tree.inode(root).links = 1;
-        let tmp = Kind::Directory(Directory::default());
+        let tmp = (Kind::Directory(Directory::default()), 0o777);
         tree.link_new(ROOT, "tmp".into(), tmp, site);
         tree.sync(ROOT, tree.seq, true);
         tree
     }
 
-    fn add(&mut self, kind: Kind, place: (Ino, OsString), site: &'static Location<'static>) -> Ino {
+    /// What the node's clock shows.
+    pub(super) fn now(&self) -> SystemTime {
+        wall_clock::shown(self.node)
+    }
+
+    fn add(
+        &mut self,
+        (kind, mode): (Kind, u32),
+        place: (Ino, OsString),
+        site: &'static Location<'static>,
+    ) -> Ino {
         let ino = self.next;
         self.next += 1;
         let parent = self.inodes.get(&place.0).map_or(0, |inode| inode.identity);
         let name = hash_of(&place.1);
+        let times = Times::new(self.now());
         let nth = self.made.entry(place).or_default();
         *nth += 1;
+        let mode = match kind {
+            Kind::Symlink(_) => mode,
+            Kind::File(_) | Kind::Directory(_) => mode & 0o7777 & !UMASK,
+        };
         let inode = Inode {
             kind,
-            readonly: false,
-            durable_readonly: false,
+            mode,
+            times,
+            durable: (mode, times),
             links: 0,
             handles: 0,
             resource: Arc::new(Resource::at(ResourceKind::File, site)),
@@ -150,31 +181,60 @@ impl Tree {
         }
     }
 
+    /// Whether the process, to which all files belong, may do this.
+    pub(super) fn may(&mut self, ino: Ino, what: u32) -> Result<(), Errno> {
+        match self.inode(ino).mode >> 6 & what == what {
+            true => Ok(()),
+            false => Err(Errno::EACCES),
+        }
+    }
+
+    pub(super) fn set_mode(&mut self, ino: Ino, mode: u32) {
+        let now = self.now();
+        let inode = self.inode(ino);
+        inode.mode = mode & 0o7777;
+        inode.times.change(now);
+    }
+
+    /// The bytes of a file, or what its size is, are written.
+    pub(super) fn modified(&mut self, ino: Ino) {
+        let now = self.now();
+        self.inode(ino).times.modify(now);
+    }
+
+    /// A file or a directory is read.
+    pub(super) fn was_read(&mut self, ino: Ino) {
+        let now = self.now();
+        self.inode(ino).times.read(now);
+    }
+
     pub(super) fn next_seq(&mut self) -> u64 {
         self.seq += 1;
         self.seq
     }
 
-    /// Makes a new file or directory and names it.
+    /// Makes a new file or directory, with these permissions at most, and names it.
     pub(super) fn link_new(
         &mut self,
         parent: Ino,
         name: OsString,
-        kind: Kind,
+        new: (Kind, u32),
         site: &'static Location<'static>,
     ) -> Ino {
-        let ino = self.add(kind, (parent, name.clone()), site);
+        let ino = self.add(new, (parent, name.clone()), site);
         self.change(vec![entry(parent, &name, Some(ino))], false);
         ino
     }
 
     /// Changes names, at once for programs, and in the journal.
     pub(super) fn change(&mut self, entries: Vec<Entry>, moves_directory: bool) {
-        let seq = self.next_seq();
+        let (seq, now) = (self.next_seq(), self.now());
         let mut unlinked = Vec::new();
         for change in &entries {
             if let Some(ino) = change.now {
-                self.inode(ino).links += 1;
+                let inode = self.inode(ino);
+                inode.links += 1;
+                inode.times.change(now);
             }
             let directory = self.directory(change.directory);
             let names = &mut directory.expect("cct bug: names in a file").entries;
@@ -183,11 +243,15 @@ impl Tree {
                 None => names.remove(&change.name),
             };
             unlinked.extend(before);
-            self.inode(change.directory).publish();
+            let directory = self.inode(change.directory);
+            directory.times.modify(now);
+            directory.publish();
         }
         self.journal.push(seq, entries, moves_directory);
         for ino in unlinked {
-            self.inode(ino).links -= 1;
+            let inode = self.inode(ino);
+            inode.links -= 1;
+            inode.times.change(now);
         }
     }
 
@@ -197,7 +261,7 @@ impl Tree {
             return;
         };
         if all {
-            inode.durable_readonly = inode.readonly;
+            inode.durable = (inode.mode, inode.times);
         }
         match &mut inode.kind {
             Kind::File(content) => {
@@ -279,12 +343,13 @@ impl Tree {
         for (ino, inode) in &mut self.inodes {
             inode.links = links[ino];
             inode.handles = 0;
-            if inode.readonly != inode.durable_readonly {
+            if inode.mode != inode.durable.0 {
                 if chooser.below(2, "which permissions survive") == 0 {
-                    inode.readonly = inode.durable_readonly;
+                    inode.mode = inode.durable.0;
                 }
-                inode.durable_readonly = inode.readonly;
+                inode.durable.0 = inode.mode;
             }
+            inode.times = inode.durable.1;
             if let Kind::File(content) = &mut inode.kind {
                 content.crash(chooser);
             }

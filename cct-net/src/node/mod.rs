@@ -39,6 +39,10 @@
 //! report.assert_passed();
 //! ```
 
+pub(crate) mod wall_clock;
+
+pub use wall_clock::system_time;
+
 use crate::fabric::{CrashStyle, network};
 use crate::host::hosts;
 use cct_executor::node::{self as executor, Node, current};

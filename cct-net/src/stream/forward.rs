@@ -170,6 +170,9 @@ macro_rules! stream_methods {
         ///
         /// # Scheduling points
         /// One before looking.
+        ///
+        /// # Errors
+        /// As for [`readable`](Self::readable).
         #[track_caller]
         pub fn poll_read_ready(
             &self,
@@ -189,6 +192,9 @@ macro_rules! stream_methods {
         ///
         /// # Scheduling points
         /// One before looking.
+        ///
+        /// # Errors
+        /// As for [`writable`](Self::writable).
         #[track_caller]
         pub fn poll_write_ready(
             &self,
@@ -522,6 +528,9 @@ macro_rules! peek_methods {
         ///
         /// # Scheduling points
         /// One before reading.
+        ///
+        /// # Errors
+        /// As for [`peek`](Self::peek).
         ///
         /// # Differences from tokio
         /// It takes a slice, and returns how many bytes it filled.

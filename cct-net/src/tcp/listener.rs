@@ -106,6 +106,9 @@ impl TcpListener {
     ///
     /// # Scheduling points
     /// One before looking for a connection.
+    ///
+    /// # Errors
+    /// As for [`accept`](Self::accept).
     #[track_caller]
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         self.poll_next(cx, Wait::Poll, Location::caller())

@@ -144,6 +144,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One before looking for a datagram.
+    ///
+    /// # Errors
+    /// As for [`peek_sender`](Self::peek_sender).
     #[track_caller]
     pub fn poll_peek_sender(&self, cx: &mut Context<'_>) -> Poll<io::Result<SocketAddr>> {
         self.poll_sender(cx, Wait::Poll, Location::caller())

@@ -168,6 +168,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One before looking.
+    ///
+    /// # Errors
+    /// As for [`readable`](Self::readable).
     #[track_caller]
     pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let site = Location::caller();
@@ -181,6 +184,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One.
+    ///
+    /// # Errors
+    /// As for [`writable`](Self::writable).
     #[track_caller]
     pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let site = Location::caller();
@@ -226,6 +232,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One before sending.
+    ///
+    /// # Errors
+    /// As for [`send`](Self::send).
     #[track_caller]
     pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_out(cx, buf, None, Location::caller())
@@ -280,6 +289,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One before sending.
+    ///
+    /// # Errors
+    /// As for [`send_to`](Self::send_to).
     #[track_caller]
     pub fn poll_send_to(
         &self,
@@ -345,6 +357,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One before looking for a datagram.
+    ///
+    /// # Errors
+    /// As for [`recv`](Self::recv).
     #[track_caller]
     pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         self.poll_recv_from(cx, buf).map_ok(|(count, _)| count)
@@ -386,6 +401,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One before looking for a datagram.
+    ///
+    /// # Errors
+    /// As for [`recv_from`](Self::recv_from).
     #[track_caller]
     pub fn poll_recv_from(
         &self,
@@ -447,6 +465,9 @@ impl UdpSocket {
     ///
     /// # Scheduling points
     /// One before looking for a datagram.
+    ///
+    /// # Errors
+    /// As for [`peek_from`](Self::peek_from).
     #[track_caller]
     pub fn poll_peek_from(
         &self,

@@ -83,6 +83,9 @@ impl UnixDatagram {
     ///
     /// # Scheduling points
     /// One before sending.
+    ///
+    /// # Errors
+    /// As for [`send_to`](Self::send_to).
     #[track_caller]
     pub fn poll_send_to<P: AsRef<Path>>(
         &self,

@@ -162,6 +162,9 @@ impl UnixDatagram {
     ///
     /// # Scheduling points
     /// One before sending.
+    ///
+    /// # Errors
+    /// As for [`send`](Self::send).
     #[track_caller]
     pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_out(cx, buf, Wait::Poll, Location::caller())
@@ -282,6 +285,9 @@ impl UnixDatagram {
     ///
     /// # Scheduling points
     /// One before looking for a datagram.
+    ///
+    /// # Errors
+    /// As for [`recv`](Self::recv).
     #[track_caller]
     pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         self.poll_recv_from(cx, buf).map_ok(|(count, _)| count)
@@ -323,6 +329,9 @@ impl UnixDatagram {
     ///
     /// # Scheduling points
     /// One before looking for a datagram.
+    ///
+    /// # Errors
+    /// As for [`recv_from`](Self::recv_from).
     #[track_caller]
     pub fn poll_recv_from(
         &self,
@@ -425,6 +434,9 @@ impl UnixDatagram {
     ///
     /// # Scheduling points
     /// One before looking.
+    ///
+    /// # Errors
+    /// As for [`readable`](Self::readable).
     #[track_caller]
     pub fn poll_recv_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_ready(cx, Interest::READABLE, Wait::Poll, Location::caller())
@@ -435,6 +447,9 @@ impl UnixDatagram {
     ///
     /// # Scheduling points
     /// One before looking.
+    ///
+    /// # Errors
+    /// As for [`writable`](Self::writable).
     #[track_caller]
     pub fn poll_send_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_ready(cx, Interest::WRITABLE, Wait::Poll, Location::caller())

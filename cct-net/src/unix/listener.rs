@@ -75,6 +75,9 @@ impl UnixListener {
     ///
     /// # Scheduling points
     /// One before looking for a connection.
+    ///
+    /// # Errors
+    /// As for [`accept`](Self::accept).
     #[track_caller]
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         self.poll_next(cx, Wait::Poll, Location::caller())

@@ -5,6 +5,9 @@ use super::rt::*;
 use std::io::{self, ErrorKind, SeekFrom};
 use std::path::{Path, PathBuf};
 
+/// What a contract notes that means nothing to this process.
+pub(super) const SKIPPED: &str = "not for root";
+
 fn told(error: &io::Error) -> String {
     match error.kind() {
         kind if format!("{kind:?}") != "Uncategorized" => format!("{kind:?}"),
@@ -21,9 +24,15 @@ macro_rules! note {
     )+};
 }
 
+#[path = "file_times.rs"]
+mod file_times;
+#[path = "rights.rs"]
+mod rights;
 #[path = "symlinks.rs"]
 mod symlinks;
 
+pub(crate) use file_times::file_times;
+pub(crate) use rights::{denied, modes};
 pub(crate) use symlinks::{odd_symbolic_links, symbolic_links};
 
 fn unit<T>(result: io::Result<T>) -> io::Result<()> {

@@ -419,3 +419,42 @@ fn a_panic_loses_nothing_that_was_written() {
         });
     }
 }
+
+/// Times are durable after `sync_all`, outlive a kill, and otherwise are what they were.
+#[test]
+fn times_are_durable_after_sync_all() {
+    for (all, kill) in [(true, false), (false, false), (false, true)] {
+        let report = checker("times").iterations(50).run(move || async move {
+            let builder = cct_net::node::node("db").clock_ahead(Duration::from_secs(3600));
+            let db = builder.start(move || async move {
+                if fs::try_exists("/f").await? {
+                    return Ok(());
+                }
+                let mut file = File::create("/f").await?;
+                File::open("/").await?.sync_all().await?;
+                sleep(Duration::from_secs(5)).await;
+                file.write_all(b"late").await?;
+                match all {
+                    true => file.sync_all().await,
+                    false => file.sync_data().await,
+                }
+            });
+            let start = cct_net::node::system_time();
+            sleep(Duration::from_secs(60)).await;
+            match kill {
+                true => cct_net::node::kill(&db),
+                false => cct_net::node::power_off(&db),
+            }
+            db.restart();
+            let metadata = db.spawn(fs::metadata("/f")).await.unwrap().unwrap();
+            assert_eq!(metadata.len(), 4);
+            let age = |time: io::Result<std::time::SystemTime>| {
+                time.unwrap().duration_since(start).unwrap().as_secs()
+            };
+            let modified = if all || kill { 3605 } else { 3600 };
+            assert_eq!(age(metadata.modified()), modified);
+            assert_eq!(age(metadata.created()), 3600);
+        });
+        report.assert_passed();
+    }
+}

@@ -4,8 +4,10 @@ use super::ask::*;
 use super::rt::fs::*;
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::task::{Context, Poll};
+use std::time::SystemTime;
 pub(crate) fn free() {
     let _ = || {
         sent::<io::Result<Vec<u8>>>(read("/a"));
@@ -35,17 +37,35 @@ pub(crate) fn free() {
         sent::<io::Result<()>>(f.sync_data());
         sent::<io::Result<()>>(f.set_len(1));
         sent::<io::Result<File>>(f.try_clone());
+        sent::<io::Result<()>>(f.set_times(FileTimes::new()));
+        sent::<io::Result<()>>(f.set_modified(SystemTime::UNIX_EPOCH));
         is::<()>(f.set_max_buf_size(1));
         is::<usize>(f.max_buf_size());
     };
     is_debug::<File>();
+    let _ = |t: SystemTime| is::<FileTimes>(FileTimes::new().set_accessed(t).set_modified(t));
+    is_debug::<FileTimes>();
+    is_clone::<FileTimes>();
+    is_default::<FileTimes>();
+    let _ = async || {
+        let metadata = metadata("/a").await.unwrap();
+        is::<io::Result<SystemTime>>(metadata.modified());
+        is::<io::Result<SystemTime>>(metadata.accessed());
+        is::<io::Result<SystemTime>>(metadata.created());
+        let mut permissions = metadata.permissions();
+        is::<bool>(permissions.readonly());
+        is::<u32>(permissions.mode());
+        permissions.set_mode(0o600);
+        is::<io::Result<()>>(set_permissions("/a", permissions).await);
+    };
     let _ = |o: &mut OpenOptions| {
         o.read(true)
             .write(true)
             .append(true)
             .truncate(true)
             .create(true)
-            .create_new(true);
+            .create_new(true)
+            .mode(0o600);
         sent::<io::Result<File>>(o.open("/a"));
     };
     is_clone::<OpenOptions>();
@@ -53,7 +73,7 @@ pub(crate) fn free() {
     is_default::<OpenOptions>();
     let _: fn() -> OpenOptions = OpenOptions::new;
     let _ = |d: &mut DirBuilder| {
-        d.recursive(true);
+        d.recursive(true).mode(0o700);
         sent::<io::Result<()>>(d.create("/a"));
     };
     is_debug::<DirBuilder>();
