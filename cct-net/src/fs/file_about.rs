@@ -1,5 +1,10 @@
 //! What is known of an open file, and can be changed about it.
 
+#![expect(
+    clippy::disallowed_types,
+    reason = "a type for dates: its values come from the virtual clock"
+)]
+
 use super::file::File;
 use super::metadata::{Metadata, Permissions};
 use super::times::FileTimes;

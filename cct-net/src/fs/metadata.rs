@@ -1,5 +1,10 @@
 //! What is known of files.
 
+#![expect(
+    clippy::disallowed_types,
+    reason = "a type for dates: its values come from the virtual clock"
+)]
+
 use super::times::Times;
 use super::tree::{Inode, Kind};
 use crate::node::wall_clock::SystemTime;

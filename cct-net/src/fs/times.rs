@@ -3,7 +3,13 @@
 //! 1. Times are those of the clock of the disk's node; programs may set others.
 //! 2. Reads are noted as Linux notes them by default (`relatime`).
 
-use crate::node::wall_clock::SystemTime;
+#![expect(
+    clippy::disallowed_types,
+    reason = "a type for dates: its values come from the virtual clock"
+)]
+
+use super::tree::Tree;
+use crate::node::wall_clock::{self, SystemTime};
 use std::time::Duration;
 
 /// Times to give to a file, with [`File::set_times`](super::File::set_times).
@@ -30,6 +36,13 @@ impl FileTimes {
     pub fn set_modified(mut self, t: SystemTime) -> FileTimes {
         self.modified = Some(t);
         self
+    }
+}
+
+impl Tree {
+    /// What the node's clock shows.
+    pub(super) fn now(&self) -> SystemTime {
+        wall_clock::shown(self.node)
     }
 }
 

@@ -10,7 +10,6 @@ use super::journal::{Entry, Ino, Journal};
 use super::survive::Chooser;
 use super::times::Times;
 use crate::errno::Errno;
-use crate::node::wall_clock::{self, SystemTime};
 use cct_executor::node::NodeId;
 use cct_executor::shim::{Resource, ResourceKind};
 use cct_executor::words::fingerprint::{hash_of, mix2};
@@ -38,7 +37,7 @@ const UMASK: u32 = 0o022;
 #[derive(Default)]
 pub(super) struct Tree {
     /// Whose clock times are of.
-    node: NodeId,
+    pub(super) node: NodeId,
     pub(super) inodes: BTreeMap<Ino, Inode>,
     pub(super) journal: Journal,
     next: Ino,
@@ -122,11 +121,6 @@ impl Tree {
         tree.link_new(ROOT, "tmp".into(), tmp, site);
         tree.sync(ROOT, tree.seq, true);
         tree
-    }
-
-    /// What the node's clock shows.
-    pub(super) fn now(&self) -> SystemTime {
-        wall_clock::shown(self.node)
     }
 
     fn add(

@@ -55,6 +55,7 @@ pub(crate) struct Host {
     pub(crate) udp: Ports<Arc<UdpInner>>,
     pub(crate) unix: Paths,
     conns: BTreeMap<(u64, SideId), Open>,
+    pub(crate) statistics: tcp::Statistics,
 }
 
 /// A connection with a handle, or in a queue of connections to accept.
@@ -142,6 +143,7 @@ impl State {
             udp: Ports::default(),
             unix: Paths::default(),
             conns: BTreeMap::new(),
+            statistics: tcp::Statistics::default(),
         }
     }
 

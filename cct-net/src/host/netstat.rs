@@ -10,8 +10,18 @@ const OF_EACH: usize = 6;
 const OF_ALL: usize = 20;
 
 impl Hosts {
-    /// Who listens, who is connected, and what waits to be read, node by node.
+    /// What became of the connections of each node; who listens, who is connected, and what waits to
+    /// be read, node by node.
     pub(super) fn netstat(&self) -> Vec<String> {
+        let counted = self.state.with(|state| {
+            let hosts = state.hosts.iter();
+            let counted = hosts.map(|(&node, host)| (NodeId(node), host.statistics));
+            counted.collect::<Vec<_>>()
+        });
+        let counted = counted.iter().filter_map(|(node, counts)| {
+            let text = Some(counts.to_string()).filter(|text| !text.is_empty())?;
+            Some(format!("{}: tcp connections: {text}", shown(*node)))
+        });
         let asked = self.state.with(|state| {
             let hosts = state.hosts.iter();
             let asked = hosts.map(|(&node, host)| (NodeId(node), host.sockets()));
@@ -28,7 +38,7 @@ impl Hosts {
         if lines.len() < all {
             lines.push(format!("and {} more sockets", all - lines.len()));
         }
-        lines
+        counted.take(OF_ALL).chain(lines).collect()
     }
 }
 

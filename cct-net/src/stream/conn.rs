@@ -1,7 +1,7 @@
 //! A connection: the state of its two ends, tied to the network and to tasks.
 
 use super::listening::Listening;
-use super::state::{Effects, Packet, SideId, State};
+use super::state::{Effects, Packet, SideId, State, Told};
 use crate::fabric::flow::FlowKind;
 use crate::fabric::{Arrival, FlowId, Net, Network};
 use crate::host::Hosts;
@@ -122,8 +122,21 @@ impl Conn {
         for (from, packet) in fx.take_packets() {
             self.transmit(from, packet);
         }
+        for (id, told) in fx.take_told() {
+            self.count(id, told);
+        }
         fx.wakes.wake();
         result
+    }
+
+    /// Counts what a side was told, at its host.
+    fn count(&self, id: SideId, told: Told) {
+        if let (Names::Inet(_), Some(hosts)) = (&self.names, self.hosts.upgrade()) {
+            let node = self.nodes[id];
+            hosts
+                .state
+                .with(|state| state.host(node).statistics.count(told));
+        }
     }
 
     fn transmit(self: &Arc<Self>, from: SideId, packet: Packet) {

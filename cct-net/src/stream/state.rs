@@ -8,7 +8,7 @@
 
 use super::waiters::Waiters;
 use crate::errno::of_socket;
-use crate::io::known::{Known, Told};
+use crate::io::known::{self, Known};
 use crate::io::{Interest, Ready};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
@@ -26,10 +26,24 @@ pub(crate) enum Packet {
     Rst,
 }
 
+/// What a side's kernel counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Told {
+    /// The connection that it asked for is open.
+    Opened,
+    /// The connection that it was asked for is open.
+    Taken,
+    Refused,
+    Reset,
+    TimedOut,
+}
+
 /// What is to be done once the state's cell is free.
 #[derive(Default)]
 pub(crate) struct Effects {
     packets: [Option<(SideId, Packet)>; 2],
+    /// What each side was told, for statistics.
+    told: [Option<Told>; 2],
     pub(crate) wakes: Waiters,
 }
 
@@ -37,6 +51,11 @@ impl Effects {
     pub(crate) fn send(&mut self, from: SideId, packet: Packet) {
         let slot = self.packets.iter_mut().find(|slot| slot.is_none());
         *slot.expect("cct bug: more than two packets at once") = Some((from, packet));
+    }
+
+    pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (SideId, Told)> + use<> {
+        let told = std::mem::take(&mut self.told).into_iter().enumerate();
+        told.filter_map(|(id, told)| Some((id, told?)))
     }
 
     pub(crate) fn take_packets(&mut self) -> impl Iterator<Item = (SideId, Packet)> + use<> {
@@ -167,6 +186,7 @@ impl State {
         for id in [0, 1] {
             self.sides[id].open = true;
             self.event(id, fx);
+            fx.told[id] = Some([Told::Opened, Told::Taken][id]);
         }
     }
 
@@ -189,12 +209,12 @@ impl State {
     }
 
     /// What a side's tasks were told last.
-    pub(crate) fn told(&self, id: SideId, interest: Interest) -> Told {
+    pub(crate) fn told(&self, id: SideId, interest: Interest) -> known::Told {
         self.sides[id].known.told(interest)
     }
 
     /// A side's tasks found out that less is true.
-    pub(crate) fn disprove(&mut self, id: SideId, told: Told) {
+    pub(crate) fn disprove(&mut self, id: SideId, told: known::Told) {
         self.sides[id].known.disprove(told);
     }
 
@@ -214,8 +234,16 @@ impl State {
 
     /// A side is told that the connection is no more.
     fn fail(&mut self, id: SideId, error: ErrorKind, fx: &mut Effects) {
-        self.sides[id].closed = true;
-        self.sides[id].error = Some(error);
+        let side = &mut self.sides[id];
+        side.closed = true;
+        side.error = Some(error);
+        if !side.orphan {
+            fx.told[id] = Some(match error {
+                ErrorKind::ConnectionRefused => Told::Refused,
+                ErrorKind::TimedOut => Told::TimedOut,
+                _ => Told::Reset,
+            });
+        }
         self.event(id, fx);
     }
 

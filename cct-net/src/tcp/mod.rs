@@ -18,11 +18,13 @@ mod open;
 mod options;
 mod socket;
 mod split;
+mod statistics;
 mod stream;
 
 pub use listener::TcpListener;
 pub use options::{Options, configure};
 pub use socket::TcpSocket;
 pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
+pub use statistics::{Statistics, statistics};
 pub use stream::TcpStream;
 pub(crate) use stream::check_ttl;

@@ -1,5 +1,10 @@
 //! Which times change when, and which do not: each step is later than the one before.
 
+#![expect(
+    clippy::disallowed_types,
+    reason = "a type for dates: its values come from files"
+)]
+
 use super::super::rt::*;
 use super::told;
 use std::io;

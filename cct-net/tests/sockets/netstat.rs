@@ -1,10 +1,14 @@
 //! What a report of a failure says of sockets.
 
+use super::worlds::everywhere;
+use cct_executor::node::{Node, current};
 use cct_executor::{Checker, time::sleep};
-use cct_net::{TcpListener, TcpStream, UdpSocket, node};
+use cct_net::{TcpListener, TcpStream, UdpSocket, node, tcp};
 use futures::io::AsyncWriteExt;
 use std::future::pending;
 use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn a_report_lists_who_listens_who_is_connected_and_what_waits() {
@@ -48,7 +52,62 @@ fn a_report_lists_who_listens_who_is_connected_and_what_waits() {
         "`app`: tcp 10.0.0.2:32768 - 10.0.0.1:5432 writes no more, 0 bytes to read, 0 on their way",
     );
     has("`db`: udp 0.0.0.0:53, 1 datagrams to receive");
+    has("`db`: tcp connections: 2 taken");
+    has("`app`: tcp connections: 2 opened");
     assert!(report.text().contains("network and disks at the end:"));
+}
+
+/// Each way a connection can end is counted where it is noticed, as each kernel would do it.
+#[test]
+fn connections_are_counted_at_both_ends() {
+    everywhere("counts", 20, |checker| {
+        checker.run(|| async {
+            let main = || async {
+                let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+                let mut kept = Vec::new();
+                loop {
+                    kept.push(listener.accept().await.unwrap());
+                }
+            };
+            let server = node("server").start(main);
+            sleep(SECOND).await;
+            let counted = |server: &Node| {
+                let of = |node| {
+                    let s = tcp::statistics(node);
+                    [s.opened, s.taken, s.refused, s.reset, s.timed_out]
+                };
+                (of(current()), of(server.id()))
+            };
+            TcpStream::connect("server:81").await.unwrap_err();
+            assert_eq!(counted(&server), ([0, 0, 1, 0, 0], [0; 5]));
+            // Closed in good order, which is no event.
+            drop(TcpStream::connect("server:80").await.unwrap());
+            sleep(SECOND).await;
+            assert_eq!(counted(&server), ([1, 0, 1, 0, 0], [0, 1, 0, 0, 0]));
+            // Reset by this side, which the other side notices.
+            let stream = TcpStream::connect("server:80").await.unwrap();
+            stream.set_zero_linger().unwrap();
+            drop(stream);
+            sleep(SECOND).await;
+            assert_eq!(counted(&server), ([2, 0, 1, 0, 0], [0, 2, 0, 1, 0]));
+            // Reset by the other side, with bytes that it has not read.
+            let mut stream = TcpStream::connect("server:80").await.unwrap();
+            stream.write_all(b"unread").await.unwrap();
+            sleep(SECOND).await;
+            cct_net::node::kill(&server);
+            sleep(SECOND).await;
+            assert_eq!(counted(&server), ([3, 0, 1, 1, 0], [0, 3, 0, 1, 0]));
+            // Nobody answers any more.
+            server.restart();
+            sleep(SECOND).await;
+            let mut stream = TcpStream::connect("server:80").await.unwrap();
+            cct_net::node::power_off(&server);
+            stream.write_all(b"?").await.unwrap();
+            sleep(1000 * SECOND).await;
+            TcpStream::connect("server:80").await.unwrap_err();
+            assert_eq!(counted(&server), ([4, 0, 1, 1, 2], [0, 4, 0, 1, 0]));
+        })
+    });
 }
 
 #[test]

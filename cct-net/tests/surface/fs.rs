@@ -1,5 +1,10 @@
 //! The names of `tokio::fs` that need neither file descriptors nor tokio's traits.
 
+#![expect(
+    clippy::disallowed_types,
+    reason = "a type for dates: its values come from files"
+)]
+
 use super::ask::*;
 use super::rt::fs::*;
 use std::ffi::OsString;
