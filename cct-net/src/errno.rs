@@ -25,6 +25,8 @@ impl Errno {
     pub(crate) const ELOOP: Errno = Errno(40);
     pub(crate) const EDESTADDRREQ: Errno = Errno(89);
     pub(crate) const EMSGSIZE: Errno = Errno(90);
+    pub(crate) const ENOPROTOOPT: Errno = Errno(92);
+    pub(crate) const EOPNOTSUPP: Errno = Errno(95);
     pub(crate) const EAFNOSUPPORT: Errno = Errno(97);
     pub(crate) const ECONNRESET: Errno = Errno(104);
     pub(crate) const ENOTCONN: Errno = Errno(107);

@@ -3,6 +3,7 @@
 mod interest;
 pub(crate) mod known;
 mod ready;
+pub(crate) mod service;
 pub(crate) mod spare;
 
 pub use interest::Interest;

@@ -5,6 +5,7 @@ use super::stream::Settings;
 use super::{TcpListener, TcpStream};
 use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
+use crate::io::service::Service;
 use crate::stream::listening::{Buffers, Listening};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{OpKind, Shared};
@@ -18,8 +19,7 @@ use std::time::Duration;
 /// A TCP socket that neither connects nor listens yet.
 ///
 /// # Differences from tokio
-/// No file descriptors; what has no effect in this model (type of service, devices) does not exist.
-/// Neither does keep-alive, which by default looks after two hours whether the other side is still
+/// No file descriptors, no devices. Neither is there keep-alive, which by default looks after two hours whether the other side is still
 /// there: use a time-out or a heartbeat of your own, as programs do that want to know sooner. Sizes of
 /// buffers are exactly what they are set to, where Linux doubles them.
 pub struct TcpSocket {
@@ -34,9 +34,13 @@ struct Config {
     share: Share,
     buffers: Buffers,
     settings: Settings,
+    service: Service,
     /// Address and number of the binding.
     bound: Option<(SocketAddr, u64)>,
 }
+
+/// The bits of a type of service with which TCP tells of congestion.
+const CONGESTION: u32 = 3;
 
 impl TcpSocket {
     fn new(v6: bool) -> io::Result<TcpSocket> {
@@ -190,6 +194,46 @@ impl TcpSocket {
     /// None.
     pub fn nodelay(&self) -> io::Result<bool> {
         Ok(self.config().settings.nodelay)
+    }
+
+    /// The type of service of what it sends; 0 at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn tos_v4(&self) -> io::Result<u32> {
+        Ok(self.config().service.tos)
+    }
+
+    /// Sets the type of service of what it sends, of which six bits count: the last two of eight are
+    /// those of TCP itself. Links here treat all alike.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
+        self.set(|config| config.service.set_tos(tos & !CONGESTION))
+    }
+
+    /// The traffic class of what it sends; 0 at first.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP for a socket of version 4.
+    pub fn tclass_v6(&self) -> io::Result<u32> {
+        self.config().service.class(self.v6)
+    }
+
+    /// Sets the traffic class of what it sends, of which six bits count, as for
+    /// [`set_tos_v4`](Self::set_tos_v4).
+    ///
+    /// # Errors
+    /// ENOPROTOOPT for a socket of version 4; EINVAL for more than 255.
+    pub fn set_tclass_v6(&self, tclass: u32) -> io::Result<()> {
+        let kept = if tclass <= 255 {
+            tclass & !CONGESTION
+        } else {
+            tclass
+        };
+        self.state
+            .with(|config| config.service.set_class(self.v6, kept))
     }
 
     /// Takes an error that nobody was told yet. There is none before it connects.

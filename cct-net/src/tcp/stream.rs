@@ -20,8 +20,8 @@ use std::time::Duration;
 /// A TCP connection. Dropping it closes it: with unread data, or a linger time of zero, by a reset.
 ///
 /// # Differences from tokio
-/// No file descriptors, no conversions from and to the standard library's type, no
-/// `async_io`. It reads and writes by the traits of `futures`.
+/// No file descriptors, no conversions from and to the standard library's type. It reads and writes by
+/// the traits of `futures`.
 pub struct TcpStream {
     end: End,
     addresses: [SocketAddr; 2],

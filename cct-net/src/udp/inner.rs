@@ -3,6 +3,7 @@
 use crate::errno::of_socket;
 use crate::host::{Hosts, mapped};
 use crate::io::known::Known;
+use crate::io::service::Service;
 use crate::io::{Interest, Ready};
 use crate::stream::state::Readiness;
 use crate::stream::waiters::{Wait, Waiters};
@@ -40,8 +41,7 @@ pub(super) struct State {
     pub(super) loop_v4: bool,
     pub(super) loop_v6: bool,
     pub(super) ttl: u32,
-    pub(super) tos: u32,
-    pub(super) tclass: u32,
+    pub(super) service: Service,
     pub(super) multicast_ttl: u32,
     pub(super) groups: Vec<IpAddr>,
 }
@@ -100,8 +100,7 @@ impl Inner {
                 loop_v4: true,
                 loop_v6: true,
                 ttl: 64,
-                tos: 0,
-                tclass: 0,
+                service: Service::default(),
                 multicast_ttl: 1,
                 groups: Vec::new(),
             }),

@@ -2,6 +2,7 @@
 
 use super::UdpSocket;
 use super::inner::{Inner, State};
+use crate::errno::Errno;
 use crate::tcp::check_ttl;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -77,17 +78,23 @@ impl UdpSocket {
     /// Whether what it sends to a group reaches its own node; true at first.
     ///
     /// # Errors
-    /// None.
+    /// EOPNOTSUPP for a socket of version 4.
     pub fn multicast_loop_v6(&self) -> io::Result<bool> {
-        self.get(|state| state.loop_v6)
+        match self.inner.v6 {
+            true => self.get(|state| state.loop_v6),
+            false => Err(Errno::EOPNOTSUPP.into()),
+        }
     }
 
     /// Sets whether what it sends to a group reaches its own node.
     ///
     /// # Errors
-    /// None.
+    /// ENOPROTOOPT for a socket of version 4.
     pub fn set_multicast_loop_v6(&self, on: bool) -> io::Result<()> {
-        self.set(|state| state.loop_v6 = on)
+        match self.inner.v6 {
+            true => self.set(|state| state.loop_v6 = on),
+            false => Err(Errno::ENOPROTOOPT.into()),
+        }
     }
 
     /// How many hops a datagram to a group may make; 1 at first.
@@ -129,33 +136,35 @@ impl UdpSocket {
     /// # Errors
     /// None.
     pub fn tos_v4(&self) -> io::Result<u32> {
-        self.get(|state| state.tos)
+        self.get(|state| state.service.tos)
     }
 
-    /// Sets the type of service of what it sends. Links here treat all alike.
+    /// Sets the type of service of what it sends, of which the last eight bits count. Links here treat
+    /// all alike.
     ///
     /// # Errors
-    /// `InvalidInput` for more than 255.
+    /// None.
     pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
-        check_class(tos)?;
-        self.set(|state| state.tos = tos)
+        self.set(|state| state.service.set_tos(tos))
     }
 
     /// The traffic class of what it sends; 0 at first.
     ///
     /// # Errors
-    /// None.
+    /// EOPNOTSUPP for a socket of version 4.
     pub fn tclass_v6(&self) -> io::Result<u32> {
-        self.get(|state| state.tclass)
+        self.get(|state| state.service)?.class(self.inner.v6)
     }
 
     /// Sets the traffic class of what it sends. Links here treat all alike.
     ///
     /// # Errors
-    /// `InvalidInput` for more than 255.
+    /// ENOPROTOOPT for a socket of version 4; EINVAL for more than 255.
     pub fn set_tclass_v6(&self, tclass: u32) -> io::Result<()> {
-        check_class(tclass)?;
-        self.set(|state| state.tclass = tclass)
+        let v6 = self.inner.v6;
+        self.inner
+            .state
+            .with(|state| state.service.set_class(v6, tclass))
     }
 
     fn join(&self, group: IpAddr) -> io::Result<()> {
@@ -221,14 +230,6 @@ impl UdpSocket {
         let _ = interface;
         self.leave((*multiaddr).into())
     }
-}
-
-fn check_class(class: u32) -> io::Result<()> {
-    if class <= 255 {
-        return Ok(());
-    }
-    let text = format!("a class of service of {class}: expected 0 to 255");
-    Err(io::Error::new(ErrorKind::InvalidInput, text))
 }
 
 fn check_group(group: IpAddr) -> io::Result<()> {

@@ -23,8 +23,10 @@ pub(super) type Site = &'static Location<'static>;
 /// A UDP socket.
 ///
 /// # Differences from tokio
-/// No file descriptors; type of service and devices do not exist. `poll_*` methods take a slice
-/// and return how many bytes they filled.
+/// No file descriptors, no devices. `poll_*` methods take a slice and return how many bytes they
+/// filled. A socket can be written to as soon as it is bound; tokio hears of that when it next looks at
+/// its sockets, and until then `try_send` and the like are `WouldBlock` there: programs that use them
+/// first wait with [`writable`](UdpSocket::writable).
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
     /// The number of its binding.
@@ -458,6 +460,19 @@ impl UdpSocket {
     pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
         let from = self.peek_from(buf);
         async move { from.await.map(|(count, _)| count) }
+    }
+
+    /// As [`peek`](Self::peek), for hand-written futures: of several tasks the last one that polled is
+    /// woken.
+    ///
+    /// # Scheduling points
+    /// One before looking for a datagram.
+    ///
+    /// # Errors
+    /// As for [`peek`](Self::peek).
+    #[track_caller]
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.poll_peek_from(cx, buf).map_ok(|(count, _)| count)
     }
 
     /// As [`peek_from`](Self::peek_from), for hand-written futures: of several tasks the last one

@@ -26,7 +26,7 @@ pub(super) type Site = &'static Location<'static>;
 /// senders wait.
 ///
 /// # Differences from tokio
-/// No file descriptors, no abstract names, no `async_io`. `poll_*` methods take a slice and return
+/// No file descriptors, no abstract names. `poll_*` methods take a slice and return
 /// how many bytes they filled. A future of `send_to` waits for the socket that the path leads to
 /// when it is first polled.
 pub struct UnixDatagram {

@@ -54,6 +54,24 @@ impl UnixListener {
         })
     }
 
+    /// Listens at an address, as that of another socket.
+    ///
+    /// # Scheduling points
+    /// One before binding, at granularity `sync`.
+    ///
+    /// # Errors
+    /// As for [`bind`](Self::bind); `Unsupported` for no name, for which Linux finds an abstract one.
+    #[track_caller]
+    pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
+        match socket_addr.as_pathname() {
+            Some(path) => UnixListener::bind(path),
+            None => {
+                let text = "abstract names of Unix sockets are not modelled: bind a path";
+                Err(io::Error::new(io::ErrorKind::Unsupported, text))
+            }
+        }
+    }
+
     /// Waits for a connection.
     ///
     /// # Scheduling points

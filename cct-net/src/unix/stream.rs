@@ -2,6 +2,7 @@
 
 use super::SocketAddr;
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use crate::errno::Errno;
 use crate::host::hosts;
 use crate::stream::conn::{About, Conn, Names};
 use crate::stream::ops::End;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 /// A Unix connection. Dropping it closes it.
 ///
 /// # Differences from tokio
-/// No file descriptors, no credentials, no conversions from and to the standard library's type, no
-/// `async_io`. It reads and writes by the traits of `futures`.
+/// No file descriptors, no credentials, no conversions from and to the standard library's type. It reads
+/// and writes by the traits of `futures`.
 pub struct UnixStream {
     end: End,
 }
@@ -82,21 +83,48 @@ impl UnixStream {
     /// more, `WouldBlock` when the listener's queue is full.
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
-        let site = Location::caller();
+        UnixStream::connect_at(path, Location::caller())
+    }
+
+    /// Connects to the socket that listens at an address of the same node.
+    ///
+    /// # Scheduling points
+    /// One before connecting.
+    ///
+    /// # Cancel safety
+    /// Safe: a future that was dropped before completion has not connected.
+    ///
+    /// # Errors
+    /// As for [`connect`](Self::connect); EINVAL for no name.
+    #[track_caller]
+    pub fn connect_addr(
+        socket_addr: &SocketAddr,
+    ) -> impl Future<Output = io::Result<UnixStream>> + Send {
+        let (path, site) = (socket_addr.as_pathname(), Location::caller());
         async move {
-            let (hosts, path) = (hosts()?, path.as_ref());
-            poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
-            let listener = hosts
-                .state
-                .with(|state| state.host(current()).unix.listener(path))?;
-            let conn = make([SocketAddr::default(), SocketAddr::of(path)], site)?;
-            let end = End::new(conn, 0);
-            if !listener.admit_at_once(&end.conn) {
-                hosts.forget_conn(&end.conn, 1);
-                return Err(ErrorKind::WouldBlock.into());
+            match path {
+                Some(path) => UnixStream::connect_at(path, site).await,
+                None => Err(Errno::EINVAL.into()),
             }
-            Ok(UnixStream { end })
         }
+    }
+
+    async fn connect_at<P: AsRef<Path>>(
+        path: P,
+        site: &'static Location<'static>,
+    ) -> io::Result<UnixStream> {
+        let (hosts, path) = (hosts()?, path.as_ref());
+        poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
+        let listener = hosts
+            .state
+            .with(|state| state.host(current()).unix.listener(path))?;
+        let conn = make([SocketAddr::default(), SocketAddr::of(path)], site)?;
+        let end = End::new(conn, 0);
+        if !listener.admit_at_once(&end.conn) {
+            hosts.forget_conn(&end.conn, 1);
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        Ok(UnixStream { end })
     }
 
     /// Two ends of a connection.

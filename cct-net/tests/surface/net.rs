@@ -141,6 +141,10 @@ pub(crate) fn socket() {
         is::<io::Result<Option<Duration>>>(socket.linger());
         is::<io::Result<()>>(socket.set_nodelay(true));
         is::<io::Result<bool>>(socket.nodelay());
+        is::<io::Result<u32>>(socket.tos_v4());
+        is::<io::Result<()>>(socket.set_tos_v4(1));
+        is::<io::Result<u32>>(socket.tclass_v6());
+        is::<io::Result<()>>(socket.set_tclass_v6(1));
         is::<io::Result<SocketAddr>>(socket.local_addr());
         is::<io::Result<Option<io::Error>>>(socket.take_error());
         sent::<io::Result<TcpStream>>(socket.connect(addr));
@@ -209,6 +213,7 @@ pub(crate) fn unix_sockets() {
     use super::rt::net::unix::SocketAddr;
     let _ = |listener: &UnixListener, cx: &mut Context<'_>| {
         is::<io::Result<UnixListener>>(UnixListener::bind("/a"));
+        let _ = |addr: &SocketAddr| is::<io::Result<UnixListener>>(UnixListener::bind_addr(addr));
         sent::<io::Result<(UnixStream, SocketAddr)>>(listener.accept());
         is::<Poll<io::Result<(UnixStream, SocketAddr)>>>(listener.poll_accept(cx));
         is::<io::Result<SocketAddr>>(listener.local_addr());
@@ -221,6 +226,9 @@ pub(crate) fn unix_sockets() {
              outs: &[IoSlice<'_>],
              v: &mut Vec<u8>| {
         sent::<io::Result<UnixStream>>(UnixStream::connect("/a"));
+        let _ = |addr: &SocketAddr| {
+            sent::<io::Result<UnixStream>>(UnixStream::connect_addr(addr));
+        };
         is::<io::Result<(UnixStream, UnixStream)>>(UnixStream::pair());
         sent::<io::Result<Ready>>(stream.ready(Interest::READABLE));
         sent::<io::Result<()>>(stream.readable());

@@ -56,3 +56,8 @@ pub(crate) fn path(name: &str) -> std::path::PathBuf {
 pub(crate) fn unlink(path: &std::path::Path) -> Result<()> {
     cct_net::unix::unlink(path)
 }
+
+pub(crate) async fn poll_peek(socket: &UdpSocket, n: usize) -> std::io::Result<usize> {
+    let mut buf = vec![0; n];
+    std::future::poll_fn(|cx| socket.poll_peek(cx, &mut buf)).await
+}

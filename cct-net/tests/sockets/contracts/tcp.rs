@@ -277,3 +277,18 @@ pub(crate) async fn what_panics_may_pass(log: Log) {
     log.note(may_pass::<rt::UnixListener>());
     log.note(may_pass::<rt::UnixStream>());
 }
+
+/// What sockets ask routers for, of which TCP keeps two bits for itself.
+pub(crate) async fn service(log: Log) {
+    for socket in [TcpSocket::new_v4(), TcpSocket::new_v6()] {
+        let socket = socket.unwrap();
+        log.os("tos", socket.tos_v4());
+        log.os("class", socket.tclass_v6());
+        for value in [1, 3, 184, 255, 256, 300, u32::MAX] {
+            log.os("set tos", socket.set_tos_v4(value).map(|()| "ok"));
+            log.os("tos", socket.tos_v4());
+            log.os("set class", socket.set_tclass_v6(value).map(|()| "ok"));
+            log.os("class", socket.tclass_v6());
+        }
+    }
+}

@@ -57,3 +57,10 @@ pub(crate) fn path(name: &str) -> std::path::PathBuf {
 pub(crate) fn unlink(path: &std::path::Path) -> io::Result<()> {
     std::fs::remove_file(path)
 }
+
+pub(crate) async fn poll_peek(socket: &UdpSocket, n: usize) -> io::Result<usize> {
+    let mut buf = vec![0; n];
+    let mut buf = tokio::io::ReadBuf::new(&mut buf);
+    std::future::poll_fn(|cx| socket.poll_peek(cx, &mut buf)).await?;
+    Ok(buf.filled().len())
+}

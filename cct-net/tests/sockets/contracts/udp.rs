@@ -162,6 +162,32 @@ pub(crate) async fn settings(log: Log) {
     log.result("class", socket.tclass_v6());
     log.result("set", socket.set_tclass_v6(96).map(|()| "ok"));
     log.result("class", socket.tclass_v6());
+    for addr in ["127.0.0.1:0", "[::1]:0"] {
+        let socket = UdpSocket::bind(addr).await.unwrap();
+        log.os("class at first", socket.tclass_v6());
+        log.os("loop", socket.multicast_loop_v4());
+        log.os("loop 6", socket.multicast_loop_v6());
+        log.os("set", socket.set_multicast_loop_v6(false).map(|()| "ok"));
+        for value in [1, 3, 184, 255, 256, 300, u32::MAX] {
+            log.os("set tos", socket.set_tos_v4(value).map(|()| "ok"));
+            log.os("tos", socket.tos_v4());
+            log.os("set class", socket.set_tclass_v6(value).map(|()| "ok"));
+            log.os("class", socket.tclass_v6());
+        }
+    }
+}
+
+/// Hand-written futures may look without taking.
+pub(crate) async fn poll_peek(log: Log) {
+    let (one, two) = two().await;
+    one.send_to(b"once", two.local_addr().unwrap())
+        .await
+        .unwrap();
+    two.readable().await.unwrap();
+    for _ in 0..2 {
+        log.result("peek", rt::poll_peek(&two, 2).await);
+    }
+    log.result("recv", two.recv(&mut [0; 8]).await);
 }
 
 /// A socket that is connected to one is no socket for others, who are told so.

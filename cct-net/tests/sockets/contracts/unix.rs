@@ -222,3 +222,32 @@ pub(crate) async fn hang_up(log: Log) {
         log.os("end", rt::read(&mut one, &mut [0; 4]).await);
     }
 }
+
+/// Addresses that were asked for lead back.
+pub(crate) async fn by_address(log: Log) {
+    let path = rt::path("by address");
+    let first = UnixListener::bind(&path).unwrap();
+    let addr = first.local_addr().unwrap();
+    log.result("taken", UnixListener::bind_addr(&addr).map(|_| "ok"));
+    log.result(
+        "connect",
+        UnixStream::connect_addr(&addr).await.map(|_| "ok"),
+    );
+    drop(first);
+    log.os(
+        "closed",
+        UnixStream::connect_addr(&addr).await.map(|_| "ok"),
+    );
+    rt::unlink(&path).unwrap();
+    let again = UnixListener::bind_addr(&addr).unwrap();
+    let stream = UnixStream::connect_addr(&addr).await.unwrap();
+    log.note(stream.peer_addr().unwrap().as_pathname() == Some(path.as_path()));
+    log.note(stream.local_addr().unwrap().is_unnamed());
+    let unnamed = stream.local_addr().unwrap();
+    log.os(
+        "unnamed",
+        UnixStream::connect_addr(&unnamed).await.map(|_| "ok"),
+    );
+    drop(again);
+    rt::unlink(&path).unwrap();
+}
