@@ -28,7 +28,7 @@ pub use source::{
 };
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// Bits of [`Resource::slot`] that hold the index.
 const INDEX_BITS: u32 = 24;
@@ -419,4 +419,10 @@ pub fn suspend_until<F: Future>(future: F) -> F::Output {
 #[inline]
 pub fn defer(cx: &Context<'_>) {
     WORLD.with(|world| world.defer(cx));
+}
+
+/// Wakes a waker of the shim's own once the poll that is going on has returned: as tokio's driver does,
+/// which looks at its sockets and timers between polls. At once where no poll is going on.
+pub fn after_poll(waker: &Waker) {
+    WORLD.with(|world| world.after_poll(waker));
 }

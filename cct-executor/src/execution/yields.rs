@@ -4,7 +4,7 @@ use super::core::{Core, NONE, state};
 use super::world::World;
 use crate::words::{Access, Op, OpKind};
 use std::panic::Location;
-use std::task::Context;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 impl Core {
@@ -62,6 +62,16 @@ impl World {
             self.with(|core, _| core.action(running.key).state |= state::NOTIFIED);
         } else {
             self.push_deferred(cx);
+        }
+    }
+
+    /// Wakes a waker that is nobody's once the poll that is going on has returned; at once, if there
+    /// is none.
+    pub(crate) fn after_poll(&self, waker: &Waker) {
+        if self.is_running() && self.running.get().key != NONE {
+            self.push_deferred(&Context::from_waker(waker));
+        } else {
+            waker.wake_by_ref();
         }
     }
 

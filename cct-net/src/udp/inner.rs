@@ -9,14 +9,25 @@ use crate::stream::state::Readiness;
 use crate::stream::waiters::{Wait, Waiters};
 use bytes::Bytes;
 use cct_executor::node::NodeId;
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared};
+use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
 use cct_executor::task::coop;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::panic::Location;
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Wake, Waker, ready};
+
+/// Between two polls the driver looks at a new socket for the first time.
+struct FirstLook(Weak<Inner>);
+
+impl Wake for FirstLook {
+    fn wake(self: Arc<Self>) {
+        if let Some(inner) = self.0.upgrade() {
+            inner.first_look();
+        }
+    }
+}
 
 /// A UDP socket.
 pub(crate) struct Inner {
@@ -36,6 +47,8 @@ pub(super) struct State {
     error: Option<ErrorKind>,
     /// What its tasks know of what it is ready for.
     known: Known,
+    /// They were not told anything yet.
+    fresh: bool,
     readers: Waiters,
     pub(super) broadcast: bool,
     pub(super) loop_v4: bool,
@@ -56,6 +69,7 @@ pub(super) struct Datagram {
 impl State {
     /// Tasks are told what the socket is ready for.
     fn event(&mut self) -> Waiters {
+        self.fresh = false;
         self.known.event(Readiness {
             readable: !self.queue.is_empty(),
             writable: true,
@@ -85,16 +99,15 @@ impl Inner {
         hosts: &Arc<Hosts>,
         site: &'static Location<'static>,
     ) -> Arc<Inner> {
-        let mut known = Known::default();
-        known.suppose(Ready::WRITABLE);
-        Arc::new(Inner {
+        let inner = Arc::new(Inner {
             state: Shared::new(State {
                 local,
                 peer: None,
                 queue: VecDeque::new(),
                 bytes: 0,
                 error: None,
-                known,
+                known: Known::default(),
+                fresh: true,
                 readers: Waiters::default(),
                 broadcast: false,
                 loop_v4: true,
@@ -108,7 +121,50 @@ impl Inner {
             node,
             hosts: Arc::downgrade(hosts),
             v6: local.is_ipv6(),
-        })
+        });
+        let waker = Waker::from(Arc::new(FirstLook(Arc::downgrade(&inner))));
+        shim::after_poll(&waker);
+        inner
+    }
+
+    /// The driver looks at the socket for the first time: it can be written to.
+    fn first_look(&self) {
+        let told = self.state.with(|state| {
+            let fresh = state.fresh;
+            fresh.then(|| (state.event(), state.digest()))
+        });
+        if let Some((waiters, digest)) = told {
+            self.resource.set_state(digest);
+            waiters.wake();
+        }
+    }
+
+    /// Whether tasks know that the socket can be written to. In the poll that has bound it they may
+    /// not: on one thread the driver comes later, on several it may be there before.
+    pub(super) fn may_send(&self) -> bool {
+        let label = "whether the runtime has looked at the new socket";
+        if self.state.with(|state| state.fresh) && shim::choose(2, label) == 1 {
+            self.first_look();
+        }
+        self.knows_of_room()
+    }
+
+    fn knows_of_room(&self) -> bool {
+        let told = |state: &mut State| state.known.told(Interest::WRITABLE);
+        !self.state.with(told).ready.is_empty()
+    }
+
+    /// As [`may_send`](Self::may_send), for those who can wait.
+    pub(super) fn poll_may_send(
+        &self,
+        cx: &Context<'_>,
+        wait: Wait,
+        site: &'static Location<'static>,
+    ) -> Poll<io::Result<()>> {
+        match self.knows_of_room() {
+            true => Poll::Ready(Ok(())),
+            false => self.wait(cx, wait, OpKind::Send, site),
+        }
     }
 
     /// The form in which this socket shows an address.
@@ -240,6 +296,9 @@ impl Inner {
         interest: Interest,
         f: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
+        if interest.is_writable() {
+            self.may_send();
+        }
         let told = self.state.with(|state| state.known.told(interest));
         if told.ready.is_empty() {
             return Err(ErrorKind::WouldBlock.into());

@@ -24,9 +24,8 @@ pub(super) type Site = &'static Location<'static>;
 ///
 /// # Differences from tokio
 /// No file descriptors, no devices. `poll_*` methods take a slice and return how many bytes they
-/// filled. A socket can be written to as soon as it is bound; tokio hears of that when it next looks at
-/// its sockets, and until then `try_send` and the like are `WouldBlock` there: programs that use them
-/// first wait with [`writable`](UdpSocket::writable).
+/// filled. As there, tasks need not know in the poll that has bound it that it can be written to:
+/// [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
     /// The number of its binding.
@@ -149,7 +148,7 @@ impl UdpSocket {
         async move { ready.await.map(drop) }
     }
 
-    /// Waits until something can be sent, which is always so.
+    /// Waits until something can be sent, which is so once the poll that has bound it is over.
     ///
     /// # Scheduling points
     /// One.
@@ -201,13 +200,15 @@ impl UdpSocket {
     fn poll_out(
         &self,
         cx: &mut Context<'_>,
-        buf: &[u8],
-        to: Option<SocketAddr>,
+        (buf, to): (&[u8], Option<SocketAddr>),
+        wait: Wait,
         site: Site,
     ) -> Poll<io::Result<usize>> {
         let resource = &self.inner.resource;
         ready!(resource.point(OpKind::Send, Access::Write, site));
-        ready!(coop::poll_proceed(cx)).made_progress();
+        let budget = ready!(coop::poll_proceed(cx));
+        ready!(self.inner.poll_may_send(cx, wait, site))?;
+        budget.made_progress();
         Poll::Ready(self.inner.send(buf, to, site))
     }
 
@@ -227,7 +228,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_out(cx, buf, None, site))
+        poll_fn(move |cx| self.poll_out(cx, (buf, None), Wait::Future, site))
     }
 
     /// As [`send`](Self::send), for hand-written futures.
@@ -239,7 +240,7 @@ impl UdpSocket {
     /// As for [`send`](Self::send).
     #[track_caller]
     pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_out(cx, buf, None, Location::caller())
+        self.poll_out(cx, (buf, None), Wait::Poll, Location::caller())
     }
 
     /// As [`send`](Self::send), at once.
@@ -248,7 +249,7 @@ impl UdpSocket {
     /// One before sending, at granularity `sync`.
     ///
     /// # Errors
-    /// As for [`send`](Self::send).
+    /// `WouldBlock` in the poll that has bound it; as for [`send`](Self::send).
     #[track_caller]
     pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
         self.try_out(buf, None, Location::caller())
@@ -257,7 +258,10 @@ impl UdpSocket {
     fn try_out(&self, buf: &[u8], to: Option<SocketAddr>, site: Site) -> io::Result<usize> {
         let resource = &self.inner.resource;
         resource.sync_point(OpKind::Send, Access::Write, site);
-        self.inner.send(buf, to, site)
+        match self.inner.may_send() {
+            true => self.inner.send(buf, to, site),
+            false => would_block(),
+        }
     }
 
     /// Sends a datagram to the first of the addresses.
@@ -281,7 +285,7 @@ impl UdpSocket {
         let query = addr.query();
         async move {
             each(query, site, |addr| {
-                poll_fn(move |cx| self.poll_out(cx, buf, Some(addr), site))
+                poll_fn(move |cx| self.poll_out(cx, (buf, Some(addr)), Wait::Future, site))
             })
             .await
         }
@@ -301,7 +305,7 @@ impl UdpSocket {
         buf: &[u8],
         target: SocketAddr,
     ) -> Poll<io::Result<usize>> {
-        self.poll_out(cx, buf, Some(target), Location::caller())
+        self.poll_out(cx, (buf, Some(target)), Wait::Poll, Location::caller())
     }
 
     /// As [`send_to`](Self::send_to), at once.
@@ -310,7 +314,7 @@ impl UdpSocket {
     /// One before sending, at granularity `sync`.
     ///
     /// # Errors
-    /// As for [`send_to`](Self::send_to).
+    /// `WouldBlock` in the poll that has bound it; as for [`send_to`](Self::send_to).
     #[track_caller]
     pub fn try_send_to(&self, buf: &[u8], target: SocketAddr) -> io::Result<usize> {
         self.try_out(buf, Some(target), Location::caller())

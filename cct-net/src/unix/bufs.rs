@@ -138,6 +138,9 @@ impl UnixDatagram {
         interest: Interest,
         f: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
+        if interest.is_writable() {
+            self.inner.perhaps_first_look();
+        }
         let told = self.inner.told(interest);
         if told.ready.is_empty() {
             return would_block();

@@ -82,8 +82,10 @@ impl UnixDatagram {
     #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, two) = (UnixDatagram::unbound()?, UnixDatagram::unbound()?);
-        one.inner.connect(&two.inner);
-        two.inner.connect(&one.inner);
+        for (end, other) in [(&one, &two), (&two, &one)] {
+            end.inner.suppose_room();
+            end.inner.connect(&other.inner);
+        }
         Ok((one, two))
     }
 
@@ -184,6 +186,7 @@ impl UnixDatagram {
 
     fn try_push(&self, to: &Arc<Inner>, buf: &[u8], site: Site) -> io::Result<usize> {
         to.resource.sync_point(OpKind::Send, Access::Write, site);
+        self.inner.perhaps_first_look();
         self.inner.send(to, buf).unwrap_or_else(would_block)
     }
 

@@ -8,12 +8,12 @@ use crate::io::{Interest, Ready};
 use crate::stream::state::Readiness;
 use crate::stream::waiters::{Wait, Waiters};
 use bytes::Bytes;
-use cct_executor::shim::{Resource, ResourceKind, Shared};
+use cct_executor::shim::{self, Resource, ResourceKind, Shared};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::panic::Location;
 use std::sync::{Arc, Weak};
-use std::task::Context;
+use std::task::{Context, Wake, Waker};
 
 /// How many datagrams wait at a socket before senders do: that of Linux.
 const QUEUE: usize = 11;
@@ -35,6 +35,8 @@ pub(super) struct State {
     rejected: Vec<Weak<Inner>>,
     /// What its tasks know of what it is ready for.
     known: Known,
+    /// They were not told anything yet.
+    fresh: bool,
     readers: Waiters,
     writers: Waiters,
     pub(super) shut_read: bool,
@@ -50,6 +52,17 @@ struct Datagram {
     data: Bytes,
 }
 
+/// Between two polls the driver looks at a new socket for the first time.
+struct FirstLook(Weak<Inner>);
+
+impl Wake for FirstLook {
+    fn wake(self: Arc<Self>) {
+        if let Some(inner) = self.0.upgrade() {
+            inner.first_look();
+        }
+    }
+}
+
 impl State {
     fn digest(&self) -> u64 {
         (self.queue.len() as u64) << 5 | self.known.digest()
@@ -62,17 +75,42 @@ impl Inner {
         hosts: Weak<Hosts>,
         site: &'static Location<'static>,
     ) -> Arc<Inner> {
-        let mut known = Known::default();
-        known.suppose(Ready::WRITABLE);
-        Arc::new(Inner {
+        let inner = Arc::new(Inner {
             state: Shared::new(State {
                 name,
-                known,
+                fresh: true,
                 ..State::default()
             }),
             resource: Resource::at(ResourceKind::Socket, site),
             hosts,
-        })
+        });
+        let waker = Waker::from(Arc::new(FirstLook(Arc::downgrade(&inner))));
+        shim::after_poll(&waker);
+        inner
+    }
+
+    /// The driver need not look first: the socket is one of a new pair.
+    pub(super) fn suppose_room(&self) {
+        self.state.with(|state| {
+            state.fresh = false;
+            state.known.suppose(Ready::WRITABLE);
+        });
+    }
+
+    /// The driver looks at the socket for the first time.
+    fn first_look(&self) {
+        if self.state.with(|state| state.fresh) {
+            self.event();
+        }
+    }
+
+    /// Whoever cannot wait looks at the socket: in the poll that has made it the driver need not have
+    /// done so.
+    pub(super) fn perhaps_first_look(&self) {
+        let label = "whether the runtime has looked at the new socket";
+        if self.state.with(|state| state.fresh) && shim::choose(2, label) == 1 {
+            self.first_look();
+        }
     }
 
     /// Sends a datagram; `None` if there is no room, or was none when tasks were told last.
@@ -197,6 +235,7 @@ impl Inner {
         let ready = self.readiness();
         let mut waiters = Waiters::default();
         let digest = self.state.with(|state| {
+            state.fresh = false;
             state.known.event(ready);
             if ready.readable || ready.read_closed {
                 state.readers.move_to(&mut waiters);

@@ -2,6 +2,7 @@
 
 mod contracts;
 mod faults;
+mod fresh;
 mod locked;
 mod netstat;
 mod repeat;

@@ -38,18 +38,19 @@ impl Log {
         }
     }
 
-    fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
 
 #[path = "."]
-mod on_tokio {
+pub(super) mod on_tokio {
     mod tokio_side;
 
     use super::Log;
     use tokio_side as rt;
 
+    pub(crate) mod fresh;
     pub(crate) mod known;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
@@ -58,12 +59,13 @@ mod on_tokio {
 }
 
 #[path = "."]
-mod on_cct {
+pub(super) mod on_cct {
     mod cct_side;
 
     use super::Log;
     use cct_side as rt;
 
+    pub(crate) mod fresh;
     pub(crate) mod known;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
