@@ -183,6 +183,18 @@ impl Flow {
         self.more()?.gives_up
     }
 
+    /// Whether its sender gives up when nothing gets through for long.
+    pub(super) fn gives_up_in_time(&self) -> bool {
+        let keeps_alive = |more: &More| more.keepalive.is_some();
+        self.kind == FlowKind::Reliable
+            && (!self.is_empty() || self.more().is_some_and(keeps_alive))
+    }
+
+    /// Whether it counts on that nothing waits, and something does.
+    pub(super) fn counts_wrongly(&self) -> bool {
+        !self.is_empty() && self.more().is_some_and(|more| more.only_keepalive)
+    }
+
     pub(super) fn announcement(&self) -> Option<Box<dyn Arrival>> {
         let announce = self.more()?.announce.as_ref();
         announce.map(|announce| announce())

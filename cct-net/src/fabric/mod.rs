@@ -197,6 +197,20 @@ impl Network {
         });
     }
 
+    /// Has the sender of a flow give up after this time in which nothing gets through, also while
+    /// nothing waits: then what `probe` makes is lost.
+    pub(crate) fn keep_alive(net: &Network, id: FlowId, probe: Announce, patience: Duration) {
+        net.state.with(|state| {
+            if state.tables.has_flow(id) {
+                let (flow, spare) = state.tables.flow(id);
+                let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+                flow.more_mut(spare).keepalive = Some((probe, patience_ns));
+                state.refresh(id);
+                state.set_alarm();
+            }
+        });
+    }
+
     /// Sends a packet along a flow.
     pub(crate) fn send(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {
         let accepted = net.state.with(|state| {
@@ -283,7 +297,11 @@ impl Network {
                 }
                 state.giving_up.pop_first();
                 let (flow, spare) = state.tables.flow(id);
-                flow.more_mut(spare).gives_up = None;
+                let more = flow.more_mut(spare);
+                more.gives_up = None;
+                // It is told once.
+                let probe = more.keepalive.take().filter(|_| more.only_keepalive);
+                todo.lost.extend(probe.map(|(probe, _)| probe()));
                 todo.lost.extend(flow.drain());
                 state.refresh(id);
             }
@@ -373,7 +391,7 @@ impl State {
         }
         let (flow, spare) = self.tables.flow(id);
         let passes = flow.way.passes();
-        let blocked = !passes && !flow.is_empty() && flow.kind == FlowKind::Reliable;
+        let blocked = !passes && flow.gives_up_in_time();
         let due = flow.next_due();
         let now = shim::world_time_ns();
         flow.offer(passes && due.is_some_and(|due| due <= now));
@@ -388,7 +406,7 @@ impl State {
             }
             flow.more_mut(spare).scheduled = wanted;
         }
-        if blocked != flow.gives_up().is_some() {
+        if blocked != flow.gives_up().is_some() || blocked && flow.counts_wrongly() {
             self.set_giving_up(id, blocked);
         }
         let (flow, spare) = self.tables.flow(id);
@@ -399,12 +417,21 @@ impl State {
     #[cold]
     fn set_giving_up(&mut self, id: FlowId, blocked: bool) {
         let (flow, spare) = self.tables.flow(id);
+        let nothing_waits = flow.is_empty();
         let more = flow.more_mut(spare);
-        if let Some(due) = more.gives_up.take() {
+        let before = more.gives_up.take();
+        if let Some(due) = before {
             self.giving_up.remove(&(due, id));
         }
-        if blocked && more.patience_ns < u64::MAX {
-            let due = shim::world_time_ns().saturating_add(more.patience_ns);
+        let patience_ns = match &more.keepalive {
+            Some((_, patience_ns)) if nothing_waits => *patience_ns,
+            _ => more.patience_ns,
+        };
+        more.only_keepalive = blocked && nothing_waits;
+        if blocked && patience_ns < u64::MAX {
+            let due = shim::world_time_ns().saturating_add(patience_ns);
+            // What is sent while it counts makes that no longer.
+            let due = before.map_or(due, |before| before.min(due));
             more.gives_up = Some(due);
             self.giving_up.insert((due, id));
         }

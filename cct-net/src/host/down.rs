@@ -26,7 +26,7 @@ impl ActionSource for Hosts {
         listeners.iter().for_each(|listener| listener.close(silent));
         for ((_, side), open) in &conns {
             if silent {
-                open.conn.run(|state, _| state.vanish(*side));
+                open.conn.vanish(*side);
             } else {
                 open.conn.close(*side);
             }

@@ -33,11 +33,12 @@ pub(crate) struct Conn {
     pub(crate) options: Options,
 }
 
-/// What matters only until the connection is open.
+/// What matters only until the connection is open, or once an end is gone.
 #[derive(Default)]
 struct Handshake {
     listener: Option<Arc<Listening>>,
-    /// When an attempt that waits for room in the listener's queue is over.
+    /// When an attempt that waits for room in the listener's queue is over, or a host that is gone is
+    /// asked for its connection.
     alarm: Alarm,
     flows_closed: bool,
 }
@@ -200,6 +201,35 @@ impl Conn {
         self.shared.with(|shared| shared.alarm.set(at, &waker));
     }
 
+    /// From now on a side's kernel looks after the other one.
+    pub(crate) fn keep_alive(self: &Arc<Self>, id: SideId) {
+        self.state.with(|state| state.sides[id].keepalive = true);
+        if let (Some(flows), Some(net)) = (self.flows, self.net.upgrade()) {
+            let conn = self.clone();
+            let probe = move || -> Box<dyn Arrival> {
+                Box::new(Segment {
+                    conn: conn.clone(),
+                    from: id,
+                    packet: Packet::Probe,
+                })
+            };
+            let patience = self.options.keepalive_time + self.options.keepalive_timeout;
+            Network::keep_alive(&net, flows[id], Box::new(probe), patience);
+        }
+    }
+
+    /// The host of a side is gone without a word. If the other side looks after it, it hears from the
+    /// host, should that be back in time, that it knows of no connection.
+    pub(crate) fn vanish(self: &Arc<Self>, id: SideId) {
+        self.run(|state, _| state.vanish(id));
+        if self.state.with(|state| state.probes(1 - id)) {
+            let time = self.options.keepalive_time.as_nanos();
+            let at = world_time_ns().saturating_add(u64::try_from(time).unwrap_or(u64::MAX));
+            let waker = Waker::from(Arc::new(LookAfter(self.clone(), 1 - id)));
+            self.shared.with(|shared| shared.alarm.set(at, &waker));
+        }
+    }
+
     /// Whom side 1 was opened for.
     pub(crate) fn set_listener(&self, listener: &Arc<Listening>) {
         self.shared
@@ -344,6 +374,7 @@ impl Arrival for Segment {
             Packet::Data(_) => 3,
             Packet::Fin => 4,
             Packet::Rst => 5,
+            Packet::Probe => 6,
         }
     }
 
@@ -354,6 +385,7 @@ impl Arrival for Segment {
             Packet::Data(_) => "data",
             Packet::Fin => "fin",
             Packet::Rst => "reset",
+            Packet::Probe => "keep-alive",
         }
     }
 }
@@ -367,6 +399,18 @@ impl Wake for GiveUp {
         if conn.state.with(|state| state.is_opening(0)) {
             drop(conn.end_handshake());
             conn.run(|state, fx| state.time_out(0, fx));
+        }
+    }
+}
+
+/// A side has heard nothing from the other one, whose host is or was gone, for so long that it asks.
+struct LookAfter(Arc<Conn>, SideId);
+
+impl Wake for LookAfter {
+    fn wake(self: Arc<Self>) {
+        let LookAfter(conn, id) = &*self;
+        if conn.state.with(|state| state.probes(*id)) {
+            conn.transmit(*id, Packet::Probe);
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) enum Packet {
     Data(usize),
     Fin,
     Rst,
+    /// Nothing, to hear whether anybody is there.
+    Probe,
 }
 
 /// What a side's kernel counts.
@@ -96,6 +98,8 @@ pub(crate) struct Side {
     /// What the next operation is told.
     error: Option<ErrorKind>,
     pub(crate) zero_linger: bool,
+    /// Its kernel looks after the other side when it hears nothing for long.
+    pub(crate) keepalive: bool,
     /// What its tasks know of what it is ready for.
     known: Known,
     pub(crate) readers: Waiters,
@@ -435,7 +439,7 @@ impl State {
         if packet == Packet::Rst {
             return self.reset_arrives(id, fx);
         }
-        if side.closed {
+        if side.closed || packet == Packet::Probe && !side.gone {
             return;
         }
         if side.gone || (side.orphan && packet != Packet::Fin) {
@@ -462,6 +466,12 @@ impl State {
             (true, true) => ErrorKind::BrokenPipe,
         };
         self.fail(id, error, fx);
+    }
+
+    /// Whether a side looks after the other, and does not know yet that it is gone.
+    pub(crate) fn probes(&self, id: SideId) -> bool {
+        let side = &self.sides[id];
+        side.keepalive && side.open && !side.closed && !side.gone
     }
 
     /// What this side sent gets no answer, however often it is sent again.

@@ -9,9 +9,10 @@
 //! - Acknowledgements and changes of the window are known at once, and get through a cut.
 //! - What cannot get through is sent again until it can, or until
 //!   [`Options::retransmission_timeout`] has passed.
-//! - Urgent data, `TIME_WAIT` and file descriptors are not modelled. Nor is keep-alive: a connection
-//!   on which nothing is sent never notices that the other side is gone, as for its first two hours on
-//!   Linux. Programs that want to know use time-outs or heartbeats of their own.
+//! - A connection on which nothing is sent never notices that the other side is gone, unless
+//!   [keep-alive](TcpSocket::set_keepalive) was asked for: then it does after two hours, as on Linux.
+//!   Programs that want to know sooner use time-outs or heartbeats of their own.
+//! - Urgent data, `TIME_WAIT` and file descriptors are not modelled.
 
 mod listener;
 mod open;

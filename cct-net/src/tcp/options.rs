@@ -22,6 +22,12 @@ pub struct Options {
     /// For how long data that does not get through is sent again: 924.6 seconds by default, as on
     /// Linux. Afterwards the connection is [`TimedOut`](std::io::ErrorKind::TimedOut).
     pub retransmission_timeout: Duration,
+    /// How long nothing is heard on a connection with [keep-alive](super::TcpSocket::set_keepalive)
+    /// before it is looked after: two hours by default, as on Linux.
+    pub keepalive_time: Duration,
+    /// For how long it is then looked after before it is
+    /// [`TimedOut`](std::io::ErrorKind::TimedOut): 675 seconds by default, nine times 75, as on Linux.
+    pub keepalive_timeout: Duration,
 }
 
 impl Default for Options {
@@ -33,6 +39,8 @@ impl Default for Options {
             recv_buffer: 64 << 10,
             connect_timeout: Duration::from_secs(127),
             retransmission_timeout: Duration::from_millis(924_600),
+            keepalive_time: Duration::from_secs(7200),
+            keepalive_timeout: Duration::from_secs(675),
         }
     }
 }

@@ -19,9 +19,8 @@ use std::time::Duration;
 /// A TCP socket that neither connects nor listens yet.
 ///
 /// # Differences from tokio
-/// No file descriptors, no devices. Neither is there keep-alive, which by default looks after two hours whether the other side is still
-/// there: use a time-out or a heartbeat of your own, as programs do that want to know sooner. Sizes of
-/// buffers are exactly what they are set to, where Linux doubles them.
+/// No file descriptors, no devices. Sizes of buffers are exactly what they are set to, where Linux
+/// doubles them.
 pub struct TcpSocket {
     v6: bool,
     node: NodeId,
@@ -194,6 +193,29 @@ impl TcpSocket {
     /// None.
     pub fn nodelay(&self) -> io::Result<bool> {
         Ok(self.config().settings.nodelay)
+    }
+
+    /// Whether the kernel looks after the other side while nothing is sent; false at first.
+    ///
+    /// # Errors
+    /// None.
+    pub fn keepalive(&self) -> io::Result<bool> {
+        Ok(self.config().settings.keepalive)
+    }
+
+    /// Sets whether the kernel looks after the other side while nothing is sent, of connections that it
+    /// accepts too. After two hours without a word it asks: a host that does not know the connection
+    /// resets it, and with one that cannot be reached it is `TimedOut` after 675 seconds more
+    /// ([`Options`](super::Options)).
+    ///
+    /// # Differences from tokio
+    /// The two hours begin when the other side goes or is cut off, not with the last word from it; what
+    /// is cut on the way back alone is not noticed.
+    ///
+    /// # Errors
+    /// None.
+    pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
+        self.set(|config| config.settings.keepalive = keepalive)
     }
 
     /// The type of service of what it sends; 0 at first.

@@ -35,6 +35,7 @@ pub(super) struct Settings {
     pub(super) linger: Option<Duration>,
     pub(super) ttl: u32,
     pub(super) quickack: bool,
+    pub(super) keepalive: bool,
 }
 
 impl Default for Settings {
@@ -44,6 +45,7 @@ impl Default for Settings {
             linger: None,
             ttl: 64,
             quickack: true,
+            keepalive: false,
         }
     }
 }
@@ -73,6 +75,9 @@ impl TcpStream {
     pub(super) fn apply(&self, settings: Settings) {
         self.settings.with(|s| *s = settings);
         self.set_lingering(settings.linger);
+        if settings.keepalive {
+            self.end.conn.keep_alive(self.end.id);
+        }
     }
 
     /// Connects to the first of the addresses that can be connected to.

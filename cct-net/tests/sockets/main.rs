@@ -3,6 +3,7 @@
 mod contracts;
 mod faults;
 mod fresh;
+mod keepalive;
 mod locked;
 mod netstat;
 mod repeat;

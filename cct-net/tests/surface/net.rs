@@ -141,6 +141,8 @@ pub(crate) fn socket() {
         is::<io::Result<Option<Duration>>>(socket.linger());
         is::<io::Result<()>>(socket.set_nodelay(true));
         is::<io::Result<bool>>(socket.nodelay());
+        is::<io::Result<bool>>(socket.keepalive());
+        is::<io::Result<()>>(socket.set_keepalive(true));
         is::<io::Result<u32>>(socket.tos_v4());
         is::<io::Result<()>>(socket.set_tos_v4(1));
         is::<io::Result<u32>>(socket.tclass_v6());

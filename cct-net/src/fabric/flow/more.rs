@@ -19,6 +19,11 @@ pub(in crate::fabric) struct More {
     pub(in crate::fabric) patience_ns: u64,
     /// When the sender gives up, while something waits and nothing gets through.
     pub(in crate::fabric) gives_up: Option<u64>,
+    /// What the sender would send to hear whether the receiver is there, and for how long nothing may
+    /// get through then.
+    pub(in crate::fabric) keepalive: Option<(Announce, u64)>,
+    /// `gives_up` is that of `keepalive`: nothing waits.
+    pub(in crate::fabric) only_keepalive: bool,
 }
 
 impl Default for More {
@@ -30,6 +35,8 @@ impl Default for More {
             scheduled: None,
             patience_ns: u64::MAX,
             gives_up: None,
+            keepalive: None,
+            only_keepalive: false,
         }
     }
 }
@@ -42,6 +49,7 @@ impl More {
             && self.scheduled.is_none()
             && self.patience_ns == u64::MAX
             && self.gives_up.is_none()
+            && self.keepalive.is_none()
             && (self.last_due == 0 || self.last_due <= world_time_ns());
         if idle {
             self.last_due = 0;

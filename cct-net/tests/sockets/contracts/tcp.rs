@@ -282,6 +282,9 @@ pub(crate) async fn what_panics_may_pass(log: Log) {
 pub(crate) async fn service(log: Log) {
     for socket in [TcpSocket::new_v4(), TcpSocket::new_v6()] {
         let socket = socket.unwrap();
+        log.os("keepalive", socket.keepalive());
+        log.os("set", socket.set_keepalive(true).map(|()| "ok"));
+        log.os("keepalive", socket.keepalive());
         log.os("tos", socket.tos_v4());
         log.os("class", socket.tclass_v6());
         for value in [1, 3, 184, 255, 256, 300, u32::MAX] {
