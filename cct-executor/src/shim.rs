@@ -23,7 +23,7 @@ mod source;
 
 use crate::words::{Granularity, Observations, Op};
 pub use source::{
-    ActionSource, Alarm, Offer, Source, SourceAction, node_panicked, node_time_ns, source,
+    ActionSource, Alarm, Offer, Source, SourceAction, node_panicked, source, wall_clock,
     world_time_ns,
 };
 use std::panic::Location;

@@ -10,6 +10,7 @@ use crate::words::{Access, ActionKind, NodeId, Op, OpKind};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 use super::Resource;
 
@@ -231,8 +232,10 @@ pub fn world_time_ns() -> u64 {
     time.unwrap_or(0)
 }
 
-/// As [`world_time_ns`], as the clock of a node shows it.
-pub fn node_time_ns(node: NodeId) -> u64 {
+/// What the wall clock of a node shows, since 1970: that of `SystemTime::now` in its tasks, where the
+/// clocks of the standard library are virtual.
+pub fn wall_clock(node: NodeId) -> Duration {
     let world_ns = world_time_ns();
-    WORLD.with(|world| world.with(|core, _| core.node_clock(node).shown(world_ns)))
+    let shown_ns = WORLD.with(|world| world.with(|core, _| core.node_clock(node).shown(world_ns)));
+    cct_interpose::WALL_CLOCK_ZERO + Duration::from_nanos(shown_ns)
 }

@@ -7,23 +7,20 @@
 
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim;
-use std::time::Duration;
 
 pub(crate) use std::time::SystemTime;
 
-/// From 1970 to the beginning of each iteration: the year 2000 begins.
-const BEFORE: Duration = Duration::from_secs(946_684_800);
-
 /// What a node's clock shows, as a date.
 pub(crate) fn shown(node: NodeId) -> SystemTime {
-    SystemTime::UNIX_EPOCH + BEFORE + Duration::from_nanos(shim::node_time_ns(node))
+    SystemTime::UNIX_EPOCH + shim::wall_clock(node)
 }
 
 /// What the clock of the running task's node shows, as a date: the times of its files are of this
-/// clock. Each iteration begins with the year 2000 (UTC), plus what the node's clock is ahead.
+/// clock. Each iteration begins with the year 2026 (UTC), plus what the node's clock is ahead.
 ///
-/// For programs that compare the age of a file with `SystemTime::now`, which shows the real date
-/// here as everywhere. Outside a world it is always the beginning of the year 2000.
+/// It is what `SystemTime::now` shows where the standard library's clocks are virtual, as on Linux;
+/// elsewhere, programs that look at the age of files ask here. Outside a world it is always the
+/// beginning of that year.
 ///
 /// ```
 /// use cct_executor::{Checker, time};
