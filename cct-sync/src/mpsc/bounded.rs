@@ -48,7 +48,7 @@ impl<T> Sender<T> {
     /// Waits for room and sends a message.
     ///
     /// # Scheduling points
-    /// One before looking for room.
+    /// One before looking for room, and one before sending at granularity `sync`.
     ///
     /// # Cancel safety
     /// When dropped before completion the message was not sent and is lost, and the place in the
@@ -81,7 +81,7 @@ impl<T> Sender<T> {
     /// Sends a message if there is room.
     ///
     /// # Scheduling points
-    /// One before sending, at granularity `sync`.
+    /// One before looking for room, and one before sending, at granularity `sync`.
     ///
     /// # Errors
     /// When there is no room now, or the receiver was closed or dropped; gives the message back.
@@ -89,16 +89,18 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let chan = self.tx.chan();
+        let site = Location::caller();
         chan.resource
-            .sync_point(OpKind::TrySend, Access::Write, Location::caller());
-        chan.try_push(message)
+            .sync_point(OpKind::TrySend, Access::Write, site);
+        chan.try_push(message, site)
             .map_err(|(message, closed)| refusal(closed, message))
     }
 
     /// As [`send`](Self::send), but waits only until `timeout` has passed since the first poll.
     ///
     /// # Scheduling points
-    /// One before looking for room, and one when the timer is first waited for.
+    /// One before looking for room, one when the timer is first waited for, and one before sending at
+    /// granularity `sync`.
     ///
     /// # Cancel safety
     /// As for [`send`](Self::send).
@@ -120,7 +122,7 @@ impl<T> Sender<T> {
             let chan = self.tx.chan();
             match time::timeout(timeout, reserve::reserve(chan, 1, site)).await {
                 Ok(Ok(())) => {
-                    chan.push(value);
+                    chan.push_late(value, site);
                     Ok(())
                 }
                 Ok(Err(_)) => Err(SendTimeoutError::Closed(value)),

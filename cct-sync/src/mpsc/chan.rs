@@ -14,7 +14,9 @@
 use super::inbox::Inbox;
 use crate::queue::{Place, Queue};
 use crate::waiters::{WaitList, Wakes};
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
+use cct_executor::shim::{
+    Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_sync_points,
+};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -173,9 +175,30 @@ impl<T> Chan<T> {
         }
     }
 
+    /// [`push`](Self::push), after a point at granularity `sync`: for those who took the permit in
+    /// the same call.
+    #[inline]
+    pub(super) fn push_late(&self, value: T, site: &'static Location<'static>) {
+        self.resource.sync_point(OpKind::Send, Access::Write, site);
+        self.push(value);
+    }
+
     /// Sends if a permit is free; `Err` tells whether the channel is closed.
     #[inline]
-    pub(super) fn try_push(&self, value: T) -> Result<(), (T, bool)> {
+    pub(super) fn try_push(
+        &self,
+        value: T,
+        site: &'static Location<'static>,
+    ) -> Result<(), (T, bool)> {
+        if decides_sync_points() {
+            return match self.try_take_permits(1) {
+                Ok(()) => {
+                    self.push_late(value, site);
+                    Ok(())
+                }
+                Err(closed) => Err((value, closed)),
+            };
+        }
         let (receiver, digest) = self.state.with(|state| {
             if state.closed || state.permits == 0 {
                 return Err((value, state.closed));

@@ -31,7 +31,7 @@ impl<T> UnboundedSender<T> {
     /// Sends a message. Never waits.
     ///
     /// # Scheduling points
-    /// One before sending, at granularity `sync`.
+    /// One before looking whether the channel is closed, and one before sending, at granularity `sync`.
     ///
     /// # Errors
     /// When the receiver was closed or dropped.
@@ -39,9 +39,9 @@ impl<T> UnboundedSender<T> {
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         let chan = self.tx.chan();
-        chan.resource
-            .sync_point(OpKind::Send, Access::Write, Location::caller());
-        chan.try_push(message)
+        let site = Location::caller();
+        chan.resource.sync_point(OpKind::Send, Access::Write, site);
+        chan.try_push(message, site)
             .map_err(|(message, _)| SendError(message))
     }
 

@@ -196,6 +196,49 @@ fn a_sender_may_find_the_receiver_gone() {
     assert_eq!(*seen.lock().unwrap(), expected);
 }
 
+/// An actor that ends while it is asked something: is the question dropped while a sender is left?
+fn leaves_a_question_open(
+    granularity: Granularity,
+    ask: impl Fn(&Asking, oneshot::Sender<()>) + Send + Sync + Copy + 'static,
+) -> bool {
+    let report = explore(granularity, move || async move {
+        let (bounded, mut inbox) = mpsc::channel(1);
+        let (unbounded, inbox_too) = mpsc::unbounded_channel();
+        let actor = spawn(async move {
+            inbox.close();
+            drop((inbox, inbox_too));
+        });
+        let asking = Asking { bounded, unbounded };
+        let (reply, answer) = oneshot::channel();
+        let asking = spawn_blocking(move || {
+            ask(&asking, reply);
+            asking
+        });
+        let _asking = asking.await.unwrap();
+        actor.await.unwrap();
+        assert!(answer.await.is_err());
+    });
+    report.failure().is_some()
+}
+
+struct Asking {
+    bounded: mpsc::Sender<oneshot::Sender<()>>,
+    unbounded: mpsc::UnboundedSender<oneshot::Sender<()>>,
+}
+
+#[test]
+fn a_message_may_miss_the_drop_of_the_receiver_as_on_threads() {
+    let ways: [fn(&Asking, oneshot::Sender<()>); 3] = [
+        |asking, reply| drop(asking.bounded.blocking_send(reply)),
+        |asking, reply| drop(asking.bounded.try_send(reply)),
+        |asking, reply| drop(asking.unbounded.send(reply)),
+    ];
+    for ask in ways {
+        assert!(!leaves_a_question_open(Granularity::Op, ask));
+        assert!(leaves_a_question_open(Granularity::Sync, ask));
+    }
+}
+
 #[test]
 fn watchers_are_woken_in_any_order() {
     passes(|| async {
