@@ -7,7 +7,7 @@ use super::trace_log;
 use super::worker::Found;
 use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Finished, Visitors};
-use crate::words::explanation::Explanation;
+use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
 use std::mem::discriminant;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -268,12 +268,17 @@ pub(super) fn lost(
     let up_to_it = recorded
         .as_ref()
         .is_some_and(|recorded| recorded.outcome == Outcome::Cut(Limit::Steps));
-    let (last, explanation) = recorded
+    let (last, mut explanation) = recorded
         .map(|recorded| (recorded.last_task, recorded.explanation))
         .unwrap_or_default();
     let task = last
         .filter(|_| up_to_it)
         .unwrap_or_else(|| "unknown".to_owned());
+    // The record ends before the step in which it ran.
+    let mut stories = explanation.tasks.iter_mut();
+    if let Some(story) = stories.find(|story| story.name == task) {
+        story.state = TaskState::Running;
+    }
     let seed = match origin {
         Origin::Iteration(index) => campaign.iteration(index).seed,
         _ => Seed(world.noise.0),

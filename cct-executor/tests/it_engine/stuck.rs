@@ -76,6 +76,13 @@ fn is_reported(isolation: Isolation, strategy: &str) {
     assert!(failure.reproduced, "{}", report.text());
     assert!(!failure.explanation.steps.is_empty());
     assert!(report.text().contains("the token c1-"), "{}", report.text());
+    let where_it_is = "it spins or blocks its thread; a debugger";
+    assert!(report.text().contains(where_it_is), "{}", report.text());
+    assert!(
+        report.text().contains("): was running; last"),
+        "{}",
+        report.text()
+    );
     // The other worker does not explore on behind the caller's back, once it gets to know.
     std::thread::sleep(Duration::from_millis(100));
     let seen = begun.load(SeqCst);
