@@ -119,17 +119,16 @@ fn blocked(out: &mut String, failure: &FailureReport) {
         .filter(|story| story.state == TaskState::Suspended && story.name != *stuck)
         .map(|story| story.name.as_str())
         .collect();
-    out.push_str("  it spins or blocks its thread");
+    out.push_str("  it spins or blocks its thread; a debugger on the replay shows where\n");
     if !suspended.is_empty() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            ", maybe on a lock or channel that cct does not know, whose holder was suspended\n  in the \
-             middle of a poll (task {}); at granularity `await` polls are not suspended, at `op` not \
-             by reads of streams",
+            "  maybe on a lock or channel that cct does not know, whose holder was suspended in the middle \
+             of a poll\n  (task {}); at granularity `await` polls are not suspended, at `op` not by reads of \
+             streams",
             suspended.join(", task ")
         );
     }
-    out.push_str("; a debugger on the replay shows where\n");
 }
 
 fn conditions(report: &Report, failure: &FailureReport) -> String {
