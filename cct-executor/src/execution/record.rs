@@ -257,7 +257,14 @@ fn may_be_other(waiting: OpKind, other: OpKind) -> bool {
 }
 
 fn place(site: Site) -> String {
-    format!("{}:{}", site.file(), site.line())
+    format!("{}:{}", short(site.file()), site.line())
+}
+
+/// The path of a file; in a crate from a registry, from the crate's folder on, as the rest fills a line.
+fn short(file: &str) -> &str {
+    let in_registry = file.split_once("/registry/src/");
+    let in_crate = in_registry.and_then(|(_, file)| file.split_once('/'));
+    in_crate.map_or(file, |(_, file)| file)
 }
 
 impl Core {
@@ -415,6 +422,7 @@ impl Core {
                 exclusive: self.is_exclusive(blocked.resource),
                 state: recorder.remarks.get(&blocked.resource).cloned(),
                 uses: self.explain_uses(key, blocked, recorder),
+                overtaken: self.explain_overtaking(key, blocked, recorder),
             })
             .collect();
         TaskStory {
@@ -457,15 +465,37 @@ impl Core {
             let used = step.resource == resource && step.turn == Turn::Performs;
             used && may_be_other(blocked.kind, step.kind) && users.insert(step.key)
         });
-        let uses = others.map(|step| Use {
+        Some(others.map(|step| self.explain_use(step)).collect())
+    }
+
+    /// Who did the same with a stream after this task had begun to wait.
+    fn explain_overtaking(
+        &self,
+        waiting: u32,
+        blocked: &Blocked,
+        recorder: &Recorder,
+    ) -> Option<Use> {
+        let resource = blocked.resource;
+        let entry = self.resources.get(resource as usize);
+        let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
+        entry.filter(|entry| stream && resource != 0 && entry.kind == ResourceKind::Socket)?;
+        let last = recorder.steps.iter().rev().find(|step| {
+            let same = step.resource == resource && step.kind == blocked.kind;
+            same && step.turn == Turn::Performs
+        });
+        let last = last.filter(|step| step.key != waiting);
+        last.map(|step| self.explain_use(step))
+    }
+
+    fn explain_use(&self, step: &RawStep) -> Use {
+        Use {
             task: self.task_name(step.key),
             ended: !self.is_alive(step.key),
             op: step.kind.name().to_owned(),
             // A handle is dropped where no code says so.
             site: step.site.filter(|_| step.kind != OpKind::Drop).map(place),
             step: step.step,
-        });
-        Some(uses.collect())
+        }
     }
 
     fn explain_holders(&self, resource: u32, recorder: &Recorder) -> Vec<Holder> {
@@ -497,5 +527,18 @@ impl Core {
                 },
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn paths_into_a_registry_begin_at_the_crate() {
+        let file = "/root/.cargo/registry/src/index.crates.io-1949/ractor-0.15.13/src/actor.rs";
+        assert_eq!(short(file), "ractor-0.15.13/src/actor.rs");
+        assert_eq!(short("src/registry/src/a.rs"), "src/registry/src/a.rs");
+        assert_eq!(short("tests/it.rs"), "tests/it.rs");
     }
 }

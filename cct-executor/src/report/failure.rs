@@ -209,30 +209,35 @@ fn task(out: &mut String, story: &TaskStory) {
     }
 }
 
-/// Who is at the other end of a channel.
+/// Who is at the other end of a channel, or came after a task at the end of a stream.
 fn uses(out: &mut String, wait: &Wait) {
-    let Some(uses) = &wait.uses else {
-        return;
-    };
-    if uses.is_empty() {
+    let uses = wait.uses.as_deref();
+    if uses.is_some_and(<[Use]>::is_empty) {
         out.push_str("        no other task has used its other end\n");
     }
-    for Use {
-        task,
-        ended,
-        op,
-        site,
-        step,
-    } in uses.iter().take(USES_MAX)
-    {
-        let ended = if *ended { ", which has ended" } else { "" };
-        let site = site.as_ref().map(|site| format!(" at {site}"));
-        let site = site.unwrap_or_default();
+    for used in uses.unwrap_or_default().iter().take(USES_MAX) {
+        let _ = writeln!(out, "        last used by task {}", use_text(used));
+    }
+    if let Some(used) = &wait.overtaken {
         let _ = writeln!(
             out,
-            "        last used by task {task}{ended}: {op}{site} in step {step}"
+            "        the same was done later by task {}\n        (of tasks that poll a stream for one thing, \
+             only the last is woken)",
+            use_text(used)
         );
     }
+}
+
+fn use_text(used: &Use) -> String {
+    let ended = if used.ended { ", which has ended" } else { "" };
+    let site = used.site.as_ref().map(|site| format!(" at {site}"));
+    format!(
+        "{}{ended}: {}{} in step {}",
+        used.task,
+        used.op,
+        site.unwrap_or_default(),
+        used.step
+    )
 }
 
 fn wait_text(wait: &Wait) -> String {

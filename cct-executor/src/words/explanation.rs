@@ -102,6 +102,9 @@ pub struct Wait {
     pub state: Option<String>,
     /// What other tasks did last at the other end of a channel; `None` for what has no ends.
     pub uses: Option<Vec<Use>>,
+    /// What another task did last of what this one waits to do with a stream, after this one began to
+    /// wait. Of those that poll, a stream wakes only the last.
+    pub overtaken: Option<Use>,
 }
 
 /// What a task did last with a resource.
@@ -214,6 +217,7 @@ mod tests {
                 exclusive: true,
                 state: None,
                 uses: None,
+                overtaken: None,
             }],
         }
     }

@@ -2,10 +2,12 @@
 
 use super::worlds::everywhere;
 use cct_executor::node::{Node, current};
-use cct_executor::{Checker, time::sleep};
+use cct_executor::{Checker, spawn, time::sleep};
 use cct_net::{TcpListener, TcpStream, UdpSocket, node, tcp};
-use futures::io::AsyncWriteExt;
-use std::future::pending;
+use futures::io::{AsyncRead, AsyncWriteExt};
+use std::future::{pending, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -132,5 +134,38 @@ fn of_many_sockets_a_report_lists_some() {
         snapshot.iter().any(|line| line == "and 10 more sockets"),
         "{}",
         report.text()
+    );
+}
+
+/// Two tasks poll one stream for bytes, and there is one byte.
+#[test]
+fn a_report_says_who_came_after_a_task_that_polls_a_stream() {
+    let checker = Checker::new().name("overtaken").use_environment(false);
+    let report = checker.strategy_text("round-robin").run(|| async {
+        let db = node("db").start(|| async {
+            let listener = TcpListener::bind("0.0.0.0:5432").await.unwrap();
+            let (mut stream, _) = listener.accept().await.unwrap();
+            sleep(Duration::from_secs(1)).await;
+            stream.write_all(b"1").await.unwrap();
+            pending::<()>().await;
+        });
+        sleep(Duration::from_millis(1)).await;
+        let stream = TcpStream::connect("db:5432").await.unwrap();
+        let stream = Arc::new(Mutex::new(stream));
+        let readers = [(); 2].map(|()| {
+            let stream = stream.clone();
+            spawn(poll_fn(move |cx| {
+                Pin::new(&mut *stream.lock().unwrap()).poll_read(cx, &mut [0])
+            }))
+        });
+        for reader in readers {
+            reader.await.unwrap().unwrap();
+        }
+        drop(db);
+    });
+    let text = report.text();
+    assert!(
+        text.contains("the same was done later by task 2, which has ended: read"),
+        "{text}"
     );
 }
