@@ -310,11 +310,12 @@ impl World {
             return;
         }
         let mail = home.take_mail();
-        if let Some(&(_, key)) = mail.iter().find(|(world, _)| *world == serial) {
+        if let Some(wake) = mail.into_iter().find(|wake| wake.serial == serial) {
             self.with(|core, _| {
-                let task = core.task_name(key);
+                let task = core.task_name(wake.key);
+                let thread = wake.thread;
                 core.end = None;
-                core.fail(FailureKind::Uncontrolled { task });
+                core.fail(FailureKind::Uncontrolled { task, thread });
             });
         }
     }

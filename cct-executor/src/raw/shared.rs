@@ -19,8 +19,15 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// A wake-up that came from a thread other than the home's: world and action.
-pub(crate) type ForeignWake = (u64, u32);
+/// A wake-up that came from a thread other than the home's.
+pub(crate) struct ForeignWake {
+    /// Of which world.
+    pub(crate) serial: u64,
+    /// The action.
+    pub(crate) key: u32,
+    /// The name of the thread.
+    pub(crate) thread: Option<String>,
+}
 
 /// The lock that a thread holds while it runs a world. Homes live for ever and are reused, so
 /// there are as many as threads that ever ran a world at the same time.
@@ -144,8 +151,13 @@ impl Home {
     }
 
     /// Leaves a wake-up for the world to find.
-    pub(crate) fn post(&self, wake: ForeignWake) {
-        lock(&self.inbox).push(wake);
+    pub(crate) fn post(&self, serial: u64, key: u32) {
+        let thread = std::thread::current().name().map(str::to_owned);
+        lock(&self.inbox).push(ForeignWake {
+            serial,
+            key,
+            thread,
+        });
         self.mail.store(true, Ordering::Release);
     }
 
@@ -156,7 +168,7 @@ impl Home {
 
     /// Whether there is a wake-up for this world; those for earlier ones may still come in.
     pub(crate) fn has_mail_for(&self, world: u64) -> bool {
-        self.has_mail() && lock(&self.inbox).iter().any(|(serial, _)| *serial == world)
+        self.has_mail() && lock(&self.inbox).iter().any(|wake| wake.serial == world)
     }
 
     pub(crate) fn take_mail(&self) -> Vec<ForeignWake> {

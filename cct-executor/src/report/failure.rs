@@ -45,6 +45,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     }
     work_waited(&mut out, explanation);
     foreign_runtime(&mut out, failure);
+    foreign_wakers(&mut out, failure);
     if let Some(again) = &failure.again {
         let again = again.to_string().replace('\n', "\n  ");
         let _ = writeln!(
@@ -100,6 +101,31 @@ fn foreign_runtime(out: &mut String, failure: &FailureReport) {
              cct_executor and cct_net, through features or a `mod rt` of the program\n",
         );
     }
+}
+
+/// What tasks may wait for that is not of the world: such as a timer of another crate, which is woken
+/// by a thread of its own after real time, or has not been yet.
+fn foreign_wakers(out: &mut String, failure: &FailureReport) {
+    let beginning = match failure.kind {
+        FailureKind::Uncontrolled { .. } => "timers, sockets and tasks",
+        FailureKind::Deadlock { .. }
+            if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
+        {
+            "if a task waits for one of another crate: timers, sockets and tasks"
+        }
+        _ => return,
+    };
+    let _ = writeln!(
+        out,
+        "  {beginning} of other runtimes (async-io, futures-timer, smol...) wake from threads of their \
+         own,\n  after real time, which a world does not wait for; use those of cct_executor and \
+         cct_net, and spawn_blocking instead of a thread"
+    );
+}
+
+/// Whether a task waits for something unknown that may still wake it.
+fn waits_for_a_foreigner(story: &TaskStory) -> bool {
+    story.state == TaskState::Waiting && story.waits.is_empty() && !story.unwakeable
 }
 
 /// Why a poll may not return that does not spin: a lock that the engine cannot see.

@@ -99,6 +99,8 @@ pub enum FailureKind {
     Uncontrolled {
         /// Name of the task that was woken.
         task: String,
+        /// Name of the thread, if it has one.
+        thread: Option<String>,
     },
     /// The same decisions led to different behaviour.
     Nondeterminism {
@@ -170,11 +172,12 @@ impl fmt::Display for FailureKind {
                 let at = location.as_deref().unwrap_or("an unknown place");
                 write!(f, "panic at {at}: {message}")
             }
-            FailureKind::Uncontrolled { task } => {
-                write!(
-                    f,
-                    "uncontrolled concurrency: a foreign thread woke task {task}"
-                )
+            FailureKind::Uncontrolled { task, thread } => {
+                f.write_str("uncontrolled concurrency: a foreign thread ")?;
+                if let Some(thread) = thread {
+                    write!(f, "(`{thread}`) ")?;
+                }
+                write!(f, "woke task {task}")
             }
             FailureKind::Nondeterminism { message } => write!(f, "nondeterminism: {message}"),
         }

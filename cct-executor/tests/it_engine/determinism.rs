@@ -333,12 +333,14 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
                 return Poll::Ready(());
             }
             let waker = cx.waker().clone();
-            thread = Some(std::thread::spawn(move || {
+            let wake = move || {
                 if late {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 waker.wake();
-            }));
+            };
+            let named = std::thread::Builder::new().name("the network".to_owned());
+            thread = Some(named.spawn(wake).unwrap());
             if !late {
                 thread.take().unwrap().join().unwrap();
                 thread = Some(std::thread::spawn(|| ()));
@@ -361,6 +363,7 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
         });
         let expected = FailureKind::Uncontrolled {
             task: "1 `fetcher`".to_owned(),
+            thread: Some("the network".to_owned()),
         };
         assert_eq!(
             failed(&report).kind,
@@ -368,6 +371,12 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
             "late {late}: {}",
             report.text()
         );
+        let text = report.text();
+        assert!(
+            text.contains("a foreign thread (`the network`) woke task 1 `fetcher`"),
+            "{text}"
+        );
+        assert!(text.contains("wake from threads of their own"), "{text}");
     }
 }
 
