@@ -297,10 +297,9 @@ impl Core {
 
     /// Nothing can ever happen again.
     fn quiescent(&mut self) {
-        if let Some((_, kind)) = self.unobserved.first() {
+        if let Some((key, kind)) = self.unobserved.first().cloned() {
             // The first cause; that others then wait for ever is its consequence.
-            let kind = kind.clone();
-            return self.fail(kind);
+            return self.fail_unheard(key, kind);
         }
         let waiting = self
             .actions

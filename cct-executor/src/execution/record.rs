@@ -34,6 +34,8 @@ pub(crate) struct Recorder {
     remarks: BTreeMap<u32, String>,
     log: Vec<LogLine>,
     snapshot: Vec<String>,
+    /// The task whose panic ended the iteration because nobody had asked for it.
+    unheard: Option<u32>,
     last: Option<u32>,
     /// Tasks that have begun.
     polled: BTreeSet<u32>,
@@ -231,6 +233,11 @@ impl Recorder {
         }
     }
 
+    /// A panic that nobody asked for ends the iteration.
+    pub(crate) fn unheard(&mut self, key: u32) {
+        self.unheard = Some(key);
+    }
+
     /// What sources have to say at the end.
     pub(crate) fn snapshot(&mut self, lines: Vec<String>) {
         self.snapshot.extend(lines);
@@ -364,6 +371,7 @@ impl Core {
             hashes,
             log,
             snapshot,
+            unheard,
             ..
         } = *recorder;
         Some(Explanation {
@@ -372,6 +380,7 @@ impl Core {
             cycles,
             log,
             snapshot,
+            unheard: unheard.map(|key| self.task_name(key)),
             hashes,
         })
     }

@@ -224,9 +224,8 @@ impl Core {
 
     /// The scenario is over: so is the iteration, whatever other tasks are alive.
     fn scenario_over(&mut self) {
-        if let Some((_, kind)) = self.unobserved.first() {
-            let kind = kind.clone();
-            self.fail(kind);
+        if let Some((key, kind)) = self.unobserved.first().cloned() {
+            self.fail_unheard(key, kind);
         }
         let tasks = self.left_alone() - 1; // the scenario's own
         if self.config.fail_on_leak && tasks > 0 {

@@ -385,8 +385,18 @@ impl Core {
         if heard {
             self.unobserved.push((key, kind));
         } else {
-            self.fail(kind);
+            self.fail_unheard(key, kind);
         }
+    }
+
+    /// A panic that nobody asked for, or that of the scenario itself.
+    pub(crate) fn fail_unheard(&mut self, key: u32, kind: FailureKind) {
+        if self.end.is_none() && self.actions[key as usize].subject != 0 {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.unheard(key);
+            }
+        }
+        self.fail(kind);
     }
 
     /// The join handle delivered a panic.
@@ -399,7 +409,7 @@ impl Core {
     pub(crate) fn panic_ignored(&mut self, key: u32) {
         if let Some(at) = self.unobserved.iter().position(|(task, _)| *task == key) {
             let (_, kind) = self.unobserved.remove(at);
-            self.fail(kind);
+            self.fail_unheard(key, kind);
         }
     }
 

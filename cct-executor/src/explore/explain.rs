@@ -218,8 +218,12 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
             other = Some(again.kind);
         }
     }
-    // A run that was checked twice failed because the second differed: the trace itself passes.
-    reproduced |= matches!(failure.kind, FailureKind::Nondeterminism { .. });
+    // A run that was checked twice failed because the second differed: the trace itself passes, or
+    // no longer fits.
+    if matches!(failure.kind, FailureKind::Nondeterminism { .. }) {
+        reproduced = true;
+        other = None;
+    }
     FailureReport {
         kind: failure.kind,
         step: failure.step,

@@ -43,6 +43,8 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              cct's control takes part (wall clock, threads, hash order, state that survives)\n",
         );
     }
+    unheard(&mut out, explanation);
+    stood_still(&mut out, failure);
     work_waited(&mut out, explanation);
     foreign_runtime(&mut out, failure);
     foreign_wakers(&mut out, failure);
@@ -65,6 +67,35 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+/// Whose panic it was, if tokio would have gone on.
+fn unheard(out: &mut String, explanation: &Explanation) {
+    if let Some(task) = &explanation.unheard {
+        let _ = writeln!(
+            out,
+            "  it is the panic of task {task}, and nobody asked its JoinHandle for it: tokio would go on in \
+             silence;\n  where it is expected, await the handle"
+        );
+    }
+}
+
+/// What may be the reason of a failure that no choice led to: virtual time has passed, and real time
+/// has not.
+fn stood_still(out: &mut String, failure: &FailureReport) {
+    let decided = !failure.token.trace.decisions().is_empty();
+    let steps = &failure.explanation.steps;
+    let passed = steps.last().is_some_and(|step| step.time_ns > 0);
+    let claims = matches!(
+        failure.kind,
+        FailureKind::Panic { .. } | FailureKind::Error { .. } | FailureKind::Broken { .. }
+    );
+    if claims && passed && !decided {
+        out.push_str(
+            "  no choice led to it. Time is virtual: for std::time::Instant, in the \
+             test or\n  in a library, nothing has passed (use cct_executor::time::Instant)\n",
+        );
+    }
 }
 
 /// That work was kept waiting for long, if it was: under clocks that let timers fire meanwhile, the
@@ -106,21 +137,21 @@ fn foreign_runtime(out: &mut String, failure: &FailureReport) {
 /// What tasks may wait for that is not of the world: such as a timer of another crate, which is woken
 /// by a thread of its own after real time, or has not been yet.
 fn foreign_wakers(out: &mut String, failure: &FailureReport) {
-    let beginning = match failure.kind {
-        FailureKind::Uncontrolled { .. } => "timers, sockets and tasks",
+    match failure.kind {
+        FailureKind::Uncontrolled { .. } => out.push_str(
+            "  timers, sockets and tasks of other runtimes (async-io, futures-timer, smol...) have threads \
+             of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread\n",
+        ),
         FailureKind::Deadlock { .. }
             if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
         {
-            "if a task waits for one of another crate: timers, sockets and tasks"
+            out.push_str(
+                "  a timer or socket of another runtime (async-io, futures-timer, smol...) is not waited \
+                 for: use those of cct\n",
+            );
         }
-        _ => return,
-    };
-    let _ = writeln!(
-        out,
-        "  {beginning} of other runtimes (async-io, futures-timer, smol...) wake from threads of their \
-         own,\n  after real time, which a world does not wait for; use those of cct_executor and \
-         cct_net, and spawn_blocking instead of a thread"
-    );
+        _ => {}
+    }
 }
 
 /// Whether a task waits for something unknown that may still wake it.

@@ -13,6 +13,8 @@ pub struct Explanation {
     pub log: Vec<LogLine>,
     /// What networks, disks and other sources of actions looked like at the end, a line each.
     pub snapshot: Vec<String>,
+    /// The task whose panic ended the iteration because nobody had asked for it.
+    pub unheard: Option<String>,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
 }

@@ -216,6 +216,7 @@ fn nondeterminism(report: &Report) -> String {
         panic!("{}", report.text())
     };
     assert!(message.contains("likely causes"), "{message}");
+    assert_eq!(failed(report).again, None, "says it twice");
     message.clone()
 }
 
@@ -376,7 +377,7 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
             text.contains("a foreign thread (`the network`) woke task 1 `fetcher`"),
             "{text}"
         );
-        assert!(text.contains("wake from threads of their own"), "{text}");
+        assert!(text.contains("have threads of their own"), "{text}");
     }
 }
 

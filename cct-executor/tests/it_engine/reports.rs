@@ -326,3 +326,53 @@ fn a_token_of_another_checker_says_where_it_goes() {
         "{error}"
     );
 }
+
+#[test]
+fn a_report_says_that_a_panic_was_asked_for_by_nobody() {
+    let text = |report: &cct_executor::Report| {
+        assert_eq!(failed(report).kind.class(), "panic");
+        report.text().contains("nobody asked its JoinHandle")
+    };
+    let kept = checker("kept").run(|| async {
+        let _task = spawn(async { panic!("unheard") });
+        sleep(Duration::from_secs(3)).await;
+    });
+    assert!(text(&kept), "{}", kept.text());
+    assert!(kept.text().contains("the panic of task 1,"));
+    let dropped = checker("dropped").run(|| async {
+        drop(spawn(async { panic!("unheard") }));
+        sleep(Duration::from_secs(3)).await;
+    });
+    assert!(text(&dropped), "{}", dropped.text());
+    let waits = checker("waits").run(|| async {
+        let _task = spawn(async { panic!("unheard") });
+        std::future::pending::<()>().await;
+    });
+    assert!(text(&waits), "{}", waits.text());
+    let own = checker("own").run(|| async {
+        spawn(async { panic!("heard") }).await.unwrap();
+    });
+    assert!(!text(&own), "{}", own.text());
+}
+
+#[test]
+fn a_report_says_that_time_is_virtual_where_no_choice_led_to_a_failure() {
+    let hint = |report: &cct_executor::Report| {
+        assert_eq!(failed(report).kind.class(), "panic");
+        report.text().contains("Time is virtual")
+    };
+    let report = checker("real clock").run(|| async {
+        #[expect(clippy::disallowed_methods, reason = "what programs do that are moved")]
+        let start = std::time::Instant::now();
+        sleep(Duration::from_secs(3600)).await;
+        assert!(start.elapsed() >= Duration::from_secs(3600));
+    });
+    assert!(hint(&report), "{}", report.text());
+    let report = checker("at once").run(|| async { panic!("before any time") });
+    assert!(!hint(&report), "{}", report.text());
+    let report = checker("chosen").run(|| async {
+        sleep(Duration::from_secs(1)).await;
+        assert!(!nondet::boolean(), "a decision");
+    });
+    assert!(!hint(&report), "{}", report.text());
+}
