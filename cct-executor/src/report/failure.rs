@@ -44,7 +44,6 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
         );
     }
     unheard(&mut out, explanation);
-    stood_still(&mut out, failure);
     work_waited(&mut out, explanation);
     foreign_runtime(&mut out, failure);
     foreign_wakers(&mut out, failure);
@@ -60,6 +59,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     if let Some(at_await) = &failure.at_await {
         out.push_str(&at_await_text(failure, at_await));
     }
+    no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
     tasks(&mut out, explanation);
     steps(&mut out, explanation);
@@ -80,22 +80,32 @@ fn unheard(out: &mut String, explanation: &Explanation) {
     }
 }
 
-/// What may be the reason of a failure that no choice led to: virtual time has passed, and real time
-/// has not.
-fn stood_still(out: &mut String, failure: &FailureReport) {
-    let decided = !failure.token.trace.decisions().is_empty();
-    let steps = &failure.explanation.steps;
-    let passed = steps.last().is_some_and(|step| step.time_ns > 0);
+/// What may be the reason of a failure that takes no particular order: that real time has not passed
+/// while virtual time has, or what the run before left behind.
+fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     let claims = matches!(
         failure.kind,
         FailureKind::Panic { .. } | FailureKind::Error { .. } | FailureKind::Broken { .. }
     );
-    if claims && passed && !decided {
-        out.push_str(
-            "  no choice led to it. Time is virtual: for std::time::Instant, in the \
-             test or\n  in a library, nothing has passed (use cct_executor::time::Instant)\n",
-        );
+    let undecided = failure.token.trace.decisions().is_empty();
+    let in_order = failure
+        .at_await
+        .as_ref()
+        .is_some_and(|found| found.same.is_some() && !found.passes_in_order);
+    if !claims || !(undecided || in_order) {
+        return;
     }
+    let steps = &failure.explanation.steps;
+    let time = if steps.last().is_some_and(|step| step.time_ns > 0) {
+        "time is virtual, and std::time::Instant sees none pass;\n  "
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        out,
+        "  it takes no particular order. If it passes with tokio: {time}a static keeps what an earlier \
+         run left in it"
+    );
 }
 
 /// That work was kept waiting for long, if it was: under clocks that let timers fire meanwhile, the
