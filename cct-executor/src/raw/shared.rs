@@ -152,6 +152,10 @@ impl Home {
 
     /// Leaves a wake-up for the world to find.
     pub(crate) fn post(&self, serial: u64, key: u32) {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a name for the report, of what is a failure anyway"
+        )]
         let thread = std::thread::current().name().map(str::to_owned);
         lock(&self.inbox).push(ForeignWake {
             serial,

@@ -97,14 +97,14 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     }
     let steps = &failure.explanation.steps;
     let time = if steps.last().is_some_and(|step| step.time_ns > 0) {
-        "time is virtual, and std::time::Instant sees none pass;\n  "
+        "std's clock sees no virtual time pass, "
     } else {
         ""
     };
     let _ = writeln!(
         out,
-        "  it takes no particular order. If it passes with tokio: {time}a static keeps what an earlier \
-         run left in it"
+        "  it takes no particular order. What may differ from tokio: {time}std's\n  files and sockets \
+         are not the world's, and a static keeps what an earlier run left in it"
     );
 }
 

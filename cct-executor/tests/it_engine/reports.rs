@@ -359,7 +359,7 @@ fn a_report_says_that_a_panic_was_asked_for_by_nobody() {
 fn a_report_says_what_else_differs_from_tokio_where_order_does_not_matter() {
     let hint = |report: &cct_executor::Report| {
         assert_eq!(failed(report).kind.class(), "panic");
-        let hints = ["takes no particular order", "time is virtual"];
+        let hints = ["takes no particular order", "no virtual time"];
         hints.map(|hint| report.text().contains(hint))
     };
     let report = checker("real clock").run(|| async {
