@@ -80,8 +80,8 @@ fn unheard(out: &mut String, explanation: &Explanation) {
     }
 }
 
-/// What may be the reason of a failure that takes no particular order: that real time has not passed
-/// while virtual time has, or what the run before left behind.
+/// What may be the reason of a failure that takes no particular order: random values; or, where it
+/// comes at once, what is not as on tokio.
 fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     let claims = matches!(
         failure.kind,
@@ -92,7 +92,14 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         .at_await
         .as_ref()
         .is_some_and(|found| found.same.is_some() && !found.passes_in_order);
-    if !claims || !(undecided || in_order) {
+    if !claims || !failure.reproduced || !(undecided || in_order) {
+        return;
+    }
+    if undecided && failure.iteration() > 0 {
+        out.push_str(
+            "  no choice led to it: it hangs on random values (`rand`, the order of a HashMap...), which are \
+             others in each\n  iteration, or on what an earlier one left in a static\n",
+        );
         return;
     }
     let steps = &failure.explanation.steps;
@@ -103,8 +110,8 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     };
     let _ = writeln!(
         out,
-        "  it takes no particular order. What may differ from tokio: {time}std's\n  files and sockets \
-         are not the world's, and a static keeps what an earlier run left in it"
+        "  it takes no particular order. What may differ from tokio: {time}std's\n  threads, files and \
+         sockets are not the world's, and a static keeps what an earlier run left in it"
     );
 }
 

@@ -387,3 +387,15 @@ fn a_report_says_what_else_differs_from_tokio_where_order_does_not_matter() {
     });
     assert_eq!(hint(&report), [false, false], "{}", report.text());
 }
+
+#[test]
+fn a_report_says_that_a_failure_hangs_on_random_values_alone() {
+    let report = checker("noise").run(|| async {
+        let noise: u32 = rand::RngExt::random(&mut nondet::rng());
+        assert_ne!(noise % 10, 3);
+    });
+    assert!(failed(&report).iteration() > 0, "{}", report.text());
+    let text = report.text();
+    assert!(text.contains("it hangs on random values"), "{text}");
+    assert!(!text.contains("takes no particular order"), "{text}");
+}
