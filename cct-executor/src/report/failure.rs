@@ -102,15 +102,16 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         );
         return;
     }
-    let steps = &failure.explanation.steps;
-    let time = if steps.last().is_some_and(|step| step.time_ns > 0) {
+    let passed = failure.explanation.steps.last();
+    let passed = passed.is_some_and(|step| step.time_ns > 0);
+    let clock = if passed && !cct_interpose::CONTROLLED {
         "std's clock sees no virtual time pass, "
     } else {
         ""
     };
     let _ = writeln!(
         out,
-        "  it takes no particular order. What may differ from tokio: {time}std's\n  threads, files and \
+        "  it takes no particular order. What may differ from tokio: {clock}std's threads,\n  files and \
          sockets are not the world's, and a static keeps what an earlier run left in it"
     );
 }
@@ -201,6 +202,11 @@ fn blocked(out: &mut String, failure: &FailureReport) {
              of a poll\n  (task {}); at granularity `await` polls are not suspended, at `op` not by reads of \
              streams",
             suspended.join(", task ")
+        );
+    } else if !failure.threads_wait {
+        out.push_str(
+            "  it spins or blocks its thread, as a `block_on` of another crate or a channel of std does: \
+             no other task goes on\n  meanwhile; use `runtime::Runtime` and channels of cct_sync\n",
         );
     }
 }

@@ -356,36 +356,26 @@ fn a_report_says_that_a_panic_was_asked_for_by_nobody() {
 }
 
 #[test]
-fn a_report_says_what_else_differs_from_tokio_where_order_does_not_matter() {
+fn a_report_says_what_differs_from_tokio_where_order_does_not_matter() {
     let hint = |report: &cct_executor::Report| {
         assert_eq!(failed(report).kind.class(), "panic");
-        let hints = ["takes no particular order", "no virtual time"];
-        hints.map(|hint| report.text().contains(hint))
+        report.text().contains("takes no particular order")
     };
-    let report = checker("real clock").run(|| async {
-        #[expect(clippy::disallowed_methods, reason = "what programs do that are moved")]
-        let start = std::time::Instant::now();
-        sleep(Duration::from_secs(3600)).await;
-        assert!(start.elapsed() >= Duration::from_secs(3600));
-    });
-    assert_eq!(hint(&report), [true, true], "{}", report.text());
+    let report = checker("at once").run(|| async { panic!("with no choice before it") });
+    assert!(hint(&report), "{}", report.text());
     let report = checker("in order too").run(|| async {
-        #[expect(clippy::disallowed_methods, reason = "what programs do that are moved")]
-        let start = std::time::Instant::now();
         let tasks = [1, 2].map(|secs| spawn(sleep(Duration::from_secs(secs))));
         for task in tasks {
             task.await.unwrap();
         }
-        assert!(start.elapsed() >= Duration::from_secs(2));
+        panic!("in every order");
     });
-    assert_eq!(hint(&report), [true, true], "{}", report.text());
-    let report = checker("at once").run(|| async { panic!("before any time") });
-    assert_eq!(hint(&report), [true, false], "{}", report.text());
+    assert!(hint(&report), "{}", report.text());
     let report = checker("chosen").run(|| async {
         sleep(Duration::from_secs(1)).await;
         assert!(!nondet::boolean(), "a decision");
     });
-    assert_eq!(hint(&report), [false, false], "{}", report.text());
+    assert!(!hint(&report), "{}", report.text());
 }
 
 #[test]
