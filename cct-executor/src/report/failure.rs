@@ -97,7 +97,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     }
     if undecided && failure.iteration() > 0 {
         out.push_str(
-            "  no choice led to it: it hangs on random values (`rand`, the order of a HashMap...), which are \
+            "  no choice led to it: it hangs on random values (`rand`, the order of a hash map...), which are \
              others in each\n  iteration, or on what an earlier one left in a static\n",
         );
         return;
