@@ -203,8 +203,8 @@ fn blocked(out: &mut String, failure: &FailureReport) {
         );
     } else if !failure.threads_wait {
         out.push_str(
-            "  it spins or blocks its thread, as a `block_on` of another crate or a channel of std does: \
-             no other task goes on\n  meanwhile; use `runtime::Runtime` and channels of cct_sync\n",
+            "  maybe in a `block_on` of another crate or a channel of std, while which no other task goes \
+             on; use\n  `runtime::Runtime` and channels of cct_sync\n",
         );
     }
 }

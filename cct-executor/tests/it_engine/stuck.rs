@@ -243,5 +243,5 @@ fn a_thread_that_waits_for_another_run_is_not_blamed() {
     let failure = failed(&report);
     assert!(matches!(failure.kind, FailureKind::Stuck { .. }));
     assert!(!failure.threads_wait, "{}", report.text());
-    assert!(report.text().contains("as a `block_on` of another crate"));
+    assert!(report.text().contains("in a `block_on` of another crate"));
 }
