@@ -13,8 +13,17 @@ pub struct System {
     pub wake: fn(Word, u32) -> u32,
     /// Called where the thread would sleep for so long. Returns whether it need not.
     pub sleep: fn(Duration) -> bool,
-    /// How much time has passed since zero, on the clock that counts.
-    pub clock: fn() -> Duration,
+    /// How much time a clock shows to have passed since zero.
+    pub clock: fn(Clock) -> Duration,
+}
+
+/// What a clock is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// Measuring, as by [`Instant`](std::time::Instant).
+    Monotonic,
+    /// Dates, as of [`SystemTime`](std::time::SystemTime).
+    Wall,
 }
 
 /// What became of a wait.

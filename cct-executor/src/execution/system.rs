@@ -4,20 +4,21 @@
 
 use super::core::Core;
 use super::world::{Phase, WORLD, World};
-use cct_interpose::System;
+use cct_interpose::{Clock, System};
 use std::time::Duration;
 
-/// Looks at the clock without a step in between before the clock begins to creep: code that spins until
-/// some time has passed would do so for ever.
+/// How much further a clock that measures is with each look: no two looks are at one moment.
+const LOOK_NS: u64 = 1;
+/// Looks without a step in between...
 const LOOKS: u32 = 1_000;
-/// How far it creeps with each look.
-const CREEP_NS: u64 = 1_000;
+/// ...after which it is further by this: code that spins until some time has passed would do so for ever.
+const SPIN_NS: u64 = 1_000;
 
 pub(crate) const SYSTEM: System = System {
     wait: |word, limit| WORLD.with(|world| world.wait_for(word, limit)),
     wake: |word, most| WORLD.with(|world| world.wake_waiting(word, most)),
     sleep: |time| WORLD.with(|world| world.sleep_for(time)),
-    clock: || WORLD.with(World::system_clock),
+    clock: |clock| WORLD.with(|world| world.system_clock(clock)),
 };
 
 /// How the clock was looked at.
@@ -25,13 +26,15 @@ pub(crate) const SYSTEM: System = System {
 pub(crate) struct Looks {
     step: u64,
     count: u32,
-    /// How much further than virtual time the clock is.
-    crept_ns: u64,
+    /// How much further than virtual time clocks are that measure, for having been looked at.
+    looked_ns: u64,
+    /// How much further all clocks are, for those who spin.
+    spun_ns: u64,
 }
 
 impl Core {
-    /// What the system's clock shows to a task.
-    fn look_at_clock(&mut self, key: u32) -> u64 {
+    /// What a clock of the system shows to a task.
+    fn look_at_clock(&mut self, key: u32, clock: Clock) -> u64 {
         let shown = self.clock_of(key).shown(self.point.time_ns);
         let looks = &mut self.looks;
         if looks.step != self.point.step {
@@ -39,9 +42,17 @@ impl Core {
         }
         looks.count = looks.count.saturating_add(1);
         if looks.count > LOOKS {
-            looks.crept_ns += CREEP_NS;
+            looks.spun_ns += SPIN_NS;
         }
-        shown.saturating_add(looks.crept_ns)
+        let ahead_ns = match clock {
+            // Dates are compared with those of files.
+            Clock::Wall => looks.spun_ns,
+            Clock::Monotonic => {
+                looks.looked_ns += LOOK_NS;
+                looks.spun_ns + looks.looked_ns
+            }
+        };
+        shown.saturating_add(ahead_ns)
     }
 
     /// When so much time will have passed on the clock of a task.
@@ -53,11 +64,11 @@ impl Core {
 }
 
 impl World {
-    fn system_clock(&self) -> Duration {
+    fn system_clock(&self, clock: Clock) -> Duration {
         let key = self.running.get().key;
         // The engine itself may look, through `tracing` for one.
         if self.phase.get() != Phase::Idle && self.is_free() {
-            let shown = self.with(|core, _| core.look_at_clock(key));
+            let shown = self.with(|core, _| core.look_at_clock(key, clock));
             self.clock_ns.set(shown);
         }
         Duration::from_nanos(self.clock_ns.get())

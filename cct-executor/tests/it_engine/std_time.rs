@@ -12,6 +12,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
+/// Each look at the clock takes a nanosecond, and timers keep whole milliseconds.
+#[track_caller]
+fn is_about(passed: Duration, expected: Duration) {
+    let late = passed.checked_sub(expected);
+    let enough = Duration::from_millis(2);
+    assert!(
+        late.is_some_and(|late| late <= enough),
+        "{passed:?}, not {expected:?}"
+    );
+}
+
 /// Passes at these granularities, twice the same, and at once.
 #[track_caller]
 fn passes_at<F>(granularities: &'static [Granularity], scenario: fn() -> F)
@@ -35,9 +46,14 @@ fn instants_and_dates_are_virtual() {
     passes_at(&GRANULARITIES, || async {
         let (instant, date, own) = (Instant::now(), SystemTime::now(), time::Instant::now());
         sleep(HOUR).await;
-        assert_eq!(instant.elapsed(), HOUR);
+        is_about(instant.elapsed(), HOUR);
         assert_eq!(date.elapsed().unwrap(), HOUR);
-        assert_eq!(own.into_std(), instant);
+        is_about(
+            instant.saturating_duration_since(own.into_std()),
+            Duration::ZERO,
+        );
+        let (first, second) = (Instant::now(), Instant::now());
+        assert!(first < second);
         let begin = date.duration_since(UNIX_EPOCH).unwrap();
         assert_eq!(begin.as_secs(), 1_767_225_600);
     });
@@ -77,9 +93,9 @@ fn a_thread_that_sleeps_lets_others_go_on() {
             thread::sleep(HOUR / 2);
             begin.elapsed()
         });
-        assert_eq!(other.await.unwrap(), HOUR / 2);
-        assert_eq!(begin.elapsed(), HOUR / 2);
-        assert_eq!(sleeper.await.unwrap(), HOUR);
+        is_about(other.await.unwrap(), HOUR / 2);
+        is_about(begin.elapsed(), HOUR / 2);
+        is_about(sleeper.await.unwrap(), HOUR);
     });
 }
 
@@ -92,7 +108,7 @@ fn on_one_thread_nobody_goes_on_while_it_sleeps() {
             begin.elapsed()
         });
         thread::sleep(HOUR);
-        assert_eq!(begin.elapsed(), HOUR);
+        is_about(begin.elapsed(), HOUR);
         assert!(other.await.unwrap() >= HOUR);
     });
 }
@@ -117,10 +133,10 @@ fn waits_end_in_virtual_time() {
         let (lock, condition) = (Mutex::new(()), Condvar::new());
         let (_guard, outcome) = condition.wait_timeout(lock.lock().unwrap(), HOUR).unwrap();
         assert!(outcome.timed_out());
-        assert_eq!(begin.elapsed(), HOUR);
+        is_about(begin.elapsed(), HOUR);
         let (_sender, receiver) = mpsc::channel::<()>();
         assert!(receiver.recv_timeout(HOUR).is_err());
-        assert_eq!(begin.elapsed(), 2 * HOUR);
+        is_about(begin.elapsed(), 2 * HOUR);
     });
 }
 
@@ -142,7 +158,7 @@ fn a_wait_ends_early_when_another_task_sees_to_it() {
         shared.1.notify_one();
         let (done, after) = waiter.await.unwrap();
         assert!(done);
-        assert!(after <= Duration::from_secs(5), "{after:?}");
+        assert!(after <= Duration::from_millis(5_002), "{after:?}");
     });
 }
 
