@@ -29,6 +29,7 @@ pub(crate) fn drawn() -> bool {
 }
 
 /// Fills the bytes, if this thread's derive from a seed. Returns whether they do.
+#[allow(dead_code, reason = "nobody draws where nothing is interposed")]
 pub(crate) fn fill(bytes: &mut [u8]) -> bool {
     if bytes.is_empty() {
         // Who asks for nothing wants to know whether the function exists.
