@@ -40,8 +40,8 @@ use std::time::Duration;
 const WAIT: Duration = Duration::from_millis(10);
 /// How long they have at most, in one go.
 const WAIT_MAX: Duration = Duration::from_secs(1);
-/// How long they have before a deadlock is called one...
-const LAST_WAIT: Duration = Duration::from_millis(100);
+/// How long they have before a deadlock is called one, those included that a test has started itself...
+const LAST_WAIT: Duration = Duration::from_secs(1);
 /// ...and how often words are looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
 /// What the word has in which `std` parks a thread.
