@@ -50,9 +50,10 @@
 //! # What it does not do
 //!
 //! Networks and disks are in the crate `cct-net`. Primitives of `std` are no scheduling points
-//! ([`nondet::point`] is one). The iteration order of a `HashMap` is not controlled, but the
-//! determinism check finds it when it matters. Memory is sequentially consistent. Threads and I/O
-//! of the operating system are not controlled; a wake-up from there is reported.
+//! ([`nondet::point`] is one). The order of a `HashMap`, `rand` and the clocks of `std` follow from the
+//! seed and virtual time on Linux only; elsewhere the determinism check finds it when they matter. Memory
+//! is sequentially consistent. Threads and I/O of the operating system are not controlled; a wake-up from
+//! there is reported.
 
 mod execution;
 mod explore;
