@@ -2,7 +2,7 @@
 //! allocation.
 //!
 //! Everything it offers is safe to use from outside. Each block argues its case in a SAFETY
-//! comment. Miri can judge `shared` and `task`; it cannot run `stack`, which
+//! comment. Miri judges `shared`, `slot` and `task`; it cannot run `stack`, which
 //! switches machine stacks.
 #![expect(
     unsafe_code,

@@ -302,3 +302,7 @@ impl<T> std::fmt::Debug for Shared<T> {
         f.debug_struct("Shared").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+#[path = "shared_tests.rs"]
+mod tests;
