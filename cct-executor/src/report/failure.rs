@@ -153,8 +153,8 @@ fn foreign_wakers(out: &mut String, failure: &FailureReport) {
             if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
         {
             out.push_str(
-                "  a timer or socket of another runtime (async-io, futures-timer, smol...) is not waited \
-                 for: use those of cct\n",
+                "  should the waker of another crate be that of a timer or socket of another runtime \
+                 (async-io, futures-timer, smol...):\n  those are not waited for; use those of cct\n",
             );
         }
         _ => {}
