@@ -3,7 +3,7 @@
 use super::core::{Core, NONE, state};
 use super::point::resource_task;
 use crate::words::explanation::{
-    Explanation, Holder, LogLine, Step, TaskState, TaskStory, Use, Wait, find_cycles,
+    EarlierPanic, Explanation, Holder, LogLine, Step, TaskState, TaskStory, Use, Wait, find_cycles,
 };
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +36,8 @@ pub(crate) struct Recorder {
     snapshot: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     unheard: Option<u32>,
+    /// Panics that a join handle could still tell of: task, step and what it said.
+    panics: Vec<(u32, u64, String)>,
     last: Option<u32>,
     /// Tasks that have begun.
     polled: BTreeSet<u32>,
@@ -238,6 +240,11 @@ impl Recorder {
         self.unheard = Some(key);
     }
 
+    /// A task has panicked, which need not end the iteration.
+    pub(crate) fn panicked(&mut self, key: u32, step: u64, said: String) {
+        self.panics.push((key, step, said));
+    }
+
     /// What sources have to say at the end.
     pub(crate) fn snapshot(&mut self, lines: Vec<String>) {
         self.snapshot.extend(lines);
@@ -372,8 +379,18 @@ impl Core {
             log,
             snapshot,
             unheard,
+            panics,
             ..
         } = *recorder;
+        let panics = panics
+            .into_iter()
+            .filter(|(key, ..)| Some(*key) != unheard)
+            .map(|(key, step, said)| EarlierPanic {
+                task: self.task_name(key),
+                step,
+                said,
+            })
+            .collect();
         Some(Explanation {
             steps,
             tasks,
@@ -381,6 +398,7 @@ impl Core {
             log,
             snapshot,
             unheard: unheard.map(|key| self.task_name(key)),
+            panics,
             hashes,
         })
     }

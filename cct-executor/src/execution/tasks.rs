@@ -383,6 +383,9 @@ impl Core {
     /// A task panicked; `heard` tells whether its join handle can still deliver the news.
     pub(crate) fn panicked(&mut self, key: u32, kind: FailureKind, heard: bool) {
         if heard {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.panicked(key, self.point.step, kind.to_string());
+            }
             self.unobserved.push((key, kind));
         } else {
             self.fail_unheard(key, kind);
@@ -405,8 +408,12 @@ impl Core {
         self.joined_panics += 1;
     }
 
-    /// The join handle of a task that panicked was dropped unasked.
+    /// The join handle of a task that panicked was dropped unasked. One that goes down in the panic of
+    /// its owner does not count yet: that panic is the failure, should somebody hear of it.
     pub(crate) fn panic_ignored(&mut self, key: u32) {
+        if std::thread::panicking() {
+            return;
+        }
         if let Some(at) = self.unobserved.iter().position(|(task, _)| *task == key) {
             let (_, kind) = self.unobserved.remove(at);
             self.fail_unheard(key, kind);

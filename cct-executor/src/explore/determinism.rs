@@ -93,7 +93,9 @@ const OF_THE_SYSTEM: &str = if cct_interpose::CONTROLLED {
 
 const CAUSES: &str = "a generator that counts what \
                       it was asked for in a static (`futures::select!` has one, use \
-                      cct_executor::select!; and so has `StreamMap` of tokio-stream), a hasher \
+                      cct_executor::select!; and so has `StreamMap` of tokio-stream), one that \
+                      the system did not seed (`fastrand`, in many crates: call `fastrand::seed` \
+                      with a constant where the test begins), a hasher \
                       seeded by addresses (hashbrown's own), a thread of its own, or state that \
                       survives from one iteration to the next (statics, thread-locals; see \
                       isolation = \"thread\")";

@@ -6,6 +6,7 @@
 //! one, was called.
 
 use super::at_await::at_await_text;
+use super::panics::{earlier_panics, unheard};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState, TaskStory, Use, Wait};
@@ -44,6 +45,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
         );
     }
     unheard(&mut out, explanation);
+    earlier_panics(&mut out, failure);
     work_waited(&mut out, explanation);
     foreign_runtime(&mut out, failure);
     foreign_wakers(&mut out, failure);
@@ -67,17 +69,6 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
-}
-
-/// Whose panic it was, if tokio would have gone on.
-fn unheard(out: &mut String, explanation: &Explanation) {
-    if let Some(task) = &explanation.unheard {
-        let _ = writeln!(
-            out,
-            "  it is the panic of task {task}, and nobody asked its JoinHandle for it: tokio would go on in \
-             silence;\n  where it is expected, await the handle"
-        );
-    }
 }
 
 /// What may be the reason of a failure that takes no particular order: random values; or, where it
@@ -162,8 +153,8 @@ fn foreign_wakers(out: &mut String, failure: &FailureReport) {
             if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
         {
             out.push_str(
-                "  a timer or socket of another runtime (async-io, futures-timer, smol...) is not waited \
-                 for: use those of cct\n",
+                "  should the waker of another crate be that of a timer or socket of another runtime \
+                 (async-io, futures-timer, smol...):\n  those are not waited for; use those of cct\n",
             );
         }
         _ => {}

@@ -2,6 +2,7 @@
 
 mod at_await;
 pub(crate) mod failure;
+mod panics;
 mod summary;
 
 pub use failure::failure_text;

@@ -15,8 +15,21 @@ pub struct Explanation {
     pub snapshot: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     pub unheard: Option<String>,
+    /// Other panics of tasks, in order: those that did not end the iteration.
+    pub panics: Vec<EarlierPanic>,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
+}
+
+/// A panic of a task that did not end the iteration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EarlierPanic {
+    /// The task's name.
+    pub task: String,
+    /// The step in which it panicked.
+    pub step: u64,
+    /// Place and message.
+    pub said: String,
 }
 
 /// What was said through `tracing`.

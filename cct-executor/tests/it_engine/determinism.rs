@@ -216,6 +216,7 @@ fn nondeterminism(report: &Report) -> String {
         panic!("{}", report.text())
     };
     assert!(message.contains("likely causes"), "{message}");
+    assert!(message.contains("call `fastrand::seed`"), "{message}");
     assert_eq!(failed(report).again, None, "says it twice");
     message.clone()
 }

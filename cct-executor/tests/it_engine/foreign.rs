@@ -237,7 +237,11 @@ fn a_report_says_that_a_waker_was_lost() {
         1,
         "{text}"
     );
-    assert!(text.contains("of another runtime (async-io"), "{text}");
+    // Maybe so, maybe not: the channel of another crate looks the same.
+    assert!(
+        text.contains("should the waker of another crate be that of a timer or socket"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -328,6 +328,63 @@ fn a_token_of_another_checker_says_where_it_goes() {
 }
 
 #[test]
+fn a_report_tells_of_panics_that_came_before_the_failure() {
+    let report = checker("poisoned").run(|| async {
+        let ledger = Arc::new(std::sync::Mutex::new(0));
+        let tasks: Vec<_> = (0..3)
+            .map(|number| {
+                let ledger = ledger.clone();
+                spawn(async move {
+                    sleep(Duration::from_secs(number)).await;
+                    let _held = ledger.lock().expect("a lock that nobody poisoned");
+                    assert!(number > 0, "the first cause");
+                })
+            })
+            .collect();
+        sleep(Duration::from_secs(3)).await;
+        for task in tasks.into_iter().rev() {
+            task.await.expect("a task that does not panic");
+        }
+    });
+    let kind = failed(&report).kind.to_string();
+    assert!(kind.contains("a task that does not panic"), "{kind}");
+    let text = report.text();
+    assert!(
+        text.contains("  before that, task 1 panicked in step "),
+        "{text}"
+    );
+    assert!(text.contains("the first cause"), "{text}");
+    // That of task 3 is what the failure says, and that of task 2 reads the same.
+    assert_eq!(text.matches("before that").count(), 1, "{text}");
+    // The handles that the panic of the test took with it were not forgotten.
+    assert!(!text.contains("nobody asked its JoinHandle"), "{text}");
+}
+
+#[test]
+fn a_report_does_not_tell_of_a_panic_twice() {
+    let report = checker("once").run(|| async {
+        let _task = spawn(async { panic!("unheard") });
+        sleep(Duration::from_secs(3)).await;
+    });
+    let text = report.text();
+    assert_eq!(text.matches("unheard").count(), 1, "{text}");
+}
+
+#[test]
+fn a_panic_whose_handle_went_down_in_another_that_was_heard_still_fails() {
+    let report = checker("carried away").run(|| async {
+        let owner = spawn(async {
+            let _task = spawn(async { panic!("unheard") });
+            sleep(Duration::from_secs(1)).await;
+            panic!("heard");
+        });
+        assert!(owner.await.is_err());
+    });
+    let kind = failed(&report).kind.to_string();
+    assert!(kind.ends_with(": unheard"), "{kind}");
+}
+
+#[test]
 fn a_report_says_that_a_panic_was_asked_for_by_nobody() {
     let text = |report: &cct_executor::Report| {
         assert_eq!(failed(report).kind.class(), "panic");
