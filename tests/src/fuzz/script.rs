@@ -70,8 +70,7 @@ impl Script {
             let mut start = 0;
             while start < self.acts.len() {
                 let mut less = self.clone();
-                less.acts
-                    .drain(start..(start + size).min(before.min(self.acts.len())));
+                less.acts.drain(start..(start + size).min(self.acts.len()));
                 if wrong(&less) {
                     self = less;
                 } else {
