@@ -12,6 +12,7 @@
 //! - `fifo`: only where tasks run in the order in which they were woken.
 
 pub mod cct_side;
+pub mod fuzz;
 mod list;
 mod log;
 pub mod tokio_side;

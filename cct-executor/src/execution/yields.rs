@@ -104,9 +104,16 @@ impl World {
         self.wake_due();
     }
 
+    /// Who defers itself several times on end is woken once, as with tokio. Wakers that count see it.
     #[cold]
     fn push_deferred(&self, cx: &Context<'_>) {
-        self.deferred.borrow_mut().push(cx.waker().clone());
+        let mut deferred = self.deferred.borrow_mut();
+        if !deferred
+            .last()
+            .is_some_and(|last| last.will_wake(cx.waker()))
+        {
+            deferred.push(cx.waker().clone());
+        }
         self.has_deferred.set(true);
     }
 }

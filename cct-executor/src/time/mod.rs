@@ -8,7 +8,9 @@
 //!
 //! # Differences from tokio
 //! A world is always on virtual time: [`pause`] and [`resume`] only decide whether [`advance`] is
-//! allowed. Of several timers that are due at once, the one registered first fires first.
+//! allowed. Of several timers that are due at once, the one registered first fires first. A jump ends
+//! at the deadline; one that begins between two milliseconds, as after [`advance`] by a part of one,
+//! ends that part of a millisecond later with tokio.
 
 mod control;
 pub mod error;

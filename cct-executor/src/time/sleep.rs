@@ -94,6 +94,9 @@ struct Timer {
     state: State,
     /// The scheduling point has been passed.
     started: bool,
+    /// Who was told that it is over. They are woken at the next deadline if it is reset, though they
+    /// have not polled again: tokio's timers keep the waker, and tasks live by that.
+    told: Option<Waiter>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,6 +116,7 @@ impl Sleep {
             site,
             state: State::Idle,
             started: false,
+            told: None,
         };
         Sleep { deadline, timer }
     }
@@ -127,7 +131,7 @@ impl Sleep {
         self.timer.is_elapsed()
     }
 
-    /// Waits for another deadline from now on. Whoever waits is woken then, without a poll in
+    /// Waits for another deadline from now on. Whoever polled it last is woken then, without a poll in
     /// between; at once when the deadline is past.
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
         let this = self.project();
@@ -140,6 +144,7 @@ impl Sleep {
         let this = self.project();
         *this.deadline = deadline;
         this.timer.forget();
+        this.timer.told = None;
         this.timer.started = false;
     }
 
@@ -184,10 +189,11 @@ impl Timer {
         let mut unused = Some(Waiter::from_context(cx));
         let (elapsed, replaced) =
             world.with(|core, _| self.poll_registered(core, world, deadline, cx, &mut unused));
-        drop((unused, replaced));
+        drop(replaced);
         if !elapsed {
             return Poll::Pending;
         }
+        self.told = unused;
         budget.made_progress();
         Poll::Ready(())
     }
@@ -241,7 +247,8 @@ impl Timer {
     }
 
     fn reset(&mut self, deadline: Instant) {
-        let waiter = self.forget();
+        let told = self.told.take();
+        let waiter = self.forget().or(told);
         self.started = false;
         let due = WORLD.with(|world| {
             if !world.is_live() || world.serial.get() != self.serial {

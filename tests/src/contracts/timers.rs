@@ -2,10 +2,10 @@
 
 use super::rt::{spawn, task as tasks, time, time::Instant};
 use cct_tests::{Log, note};
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 fn millis(count: u64) -> Duration {
@@ -151,4 +151,24 @@ pub(crate) async fn nested_timeouts_and_intervals(log: Log) {
         time::timeout(millis(14), ticking).await,
         start.elapsed()
     );
+}
+
+/// As keep-alives do that are written by hand: what they have reset they do not poll.
+pub(crate) async fn a_timer_that_is_over_wakes_at_its_next_deadline(log: Log) {
+    let start = Instant::now();
+    let mut sleep = Box::pin(time::sleep(millis(10)));
+    let mut beats = 0;
+    poll_fn(|cx| {
+        note!(log, "polled after {:?}", start.elapsed());
+        if sleep.as_mut().poll(cx).is_ready() {
+            beats += 1;
+            sleep.as_mut().reset(Instant::now() + millis(20));
+        }
+        if beats == 3 {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
 }

@@ -1,6 +1,7 @@
 //! Wakers of tasks, and wakers that do things.
 
 use super::rt::{spawn, sync, task as tasks};
+use cct_tests::tools::WakeCount;
 use cct_tests::{Log, note};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -276,4 +277,20 @@ pub(crate) async fn destructors_may_use_what_drops_them(log: Log) {
     tx.send_replace(Some(Look(inner)));
     tx.send_replace(None);
     note!(log, "{}", rx.borrow().is_none());
+}
+
+/// As combinators see it that count their wake-ups.
+pub(crate) async fn who_gives_way_twice_is_woken_once(log: Log) {
+    let (one, first) = WakeCount::new();
+    let (other, second) = WakeCount::new();
+    let join = spawn(async move {
+        for waker in [&first, &first, &second, &first] {
+            let mut future = pin!(tasks::yield_now());
+            let poll = future.as_mut().poll(&mut Context::from_waker(waker));
+            assert!(poll.is_pending());
+        }
+        tasks::yield_now().await;
+    });
+    join.await.unwrap();
+    note!(log, "{} {}", one.get(), other.get());
 }

@@ -169,7 +169,8 @@ macro_rules! runtime_contracts {
                 clock: deadlines_decide_the_order advance_fires_in_the_order_of_deadlines
                     a_reset_timer_fires_at_its_new_time_only a_reset_timer_keeps_its_waker
                     dropped_timers_do_not_ring timers_of_many_tasks_keep_their_distance
-                    work_after_a_timer_happens_at_its_time nested_timeouts_and_intervals;
+                    work_after_a_timer_happens_at_its_time nested_timeouts_and_intervals
+                    a_timer_that_is_over_wakes_at_its_next_deadline;
             }
         }
     };

@@ -123,6 +123,7 @@ macro_rules! sync_contracts {
                     a_blocking_thread_may_wake wakes_during_a_poll_cause_one_more
                     wakers_may_use_what_woke_them channel_wakers_may_use_the_channel
                     destructors_may_use_what_drops_them;
+                clock: who_gives_way_twice_is_woken_once;
             }
             watch {
                 any: first_value_counts_as_seen borrow_leaves_and_update_clears_the_mark
