@@ -6,6 +6,7 @@
 //!    whoever is inside `block_on`, and not polled while nobody is. A `LocalSet` has a group of its
 //!    own, there too.
 //! 3. What is spawned on a runtime that is shut down is cancelled at once.
+//! 4. A `LocalRuntime` is a runtime of one thread: that of the task that built it.
 
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
@@ -18,6 +19,9 @@ pub(crate) struct RuntimeEntry {
     group: u32,
     /// The tasks inside `block_on`, where there is a group; the first one drives it.
     drivers: Vec<u32>,
+    /// The task that built a runtime whose tasks need not be `Send`, or [`NONE`]: only on its thread
+    /// may they be spawned.
+    owner: u32,
     down: bool,
     /// The task that waits for the last of the runtime's tasks to end, or [`NONE`].
     awaited_by: u32,
@@ -71,8 +75,13 @@ impl Runtimes {
 }
 
 impl Core {
-    /// A new runtime. `None` when there are too many.
-    pub(crate) fn add_runtime(&mut self, name: Option<Arc<str>>, one_thread: bool) -> Option<u16> {
+    /// A new runtime; its tasks need not be `Send` if it has an owner. `None` when there are too many.
+    pub(crate) fn add_runtime(
+        &mut self,
+        name: Option<Arc<str>>,
+        one_thread: bool,
+        owner: u32,
+    ) -> Option<u16> {
         let runtime = u16::try_from(self.runtimes.entries.len() + 1).ok()?;
         let group = if one_thread {
             self.new_runtime_group()
@@ -83,6 +92,7 @@ impl Core {
             name,
             group,
             drivers: Vec::new(),
+            owner,
             down: false,
             awaited_by: NONE,
         });
@@ -109,6 +119,32 @@ impl Core {
             Some(entry) => Ok(entry.group),
             None => Ok(NONE),
         }
+    }
+
+    /// Where a task that is in a `LocalRuntime` spawns what need not be `Send`: the group, or that the
+    /// task is on another thread than the runtime's.
+    pub(crate) fn local_runtime_group(&self, key: u32) -> Option<Result<u32, ()>> {
+        let runtime = self.runtime_of(key);
+        let entry = self.runtimes.entry(runtime)?;
+        if entry.owner == NONE {
+            return None;
+        }
+        let task = &self.tasks[self.actions[key as usize].subject as usize];
+        let on_its_thread = task.runtime == runtime && !task.blocking;
+        Some(if key == entry.owner || on_its_thread {
+            Ok(entry.group)
+        } else {
+            Err(())
+        })
+    }
+
+    /// A runtime of one thread takes no more tasks. Returns their group.
+    pub(crate) fn close_runtime(&mut self, runtime: u16) -> u32 {
+        let Some(entry) = self.runtimes.entry_mut(runtime) else {
+            return NONE;
+        };
+        entry.down = true;
+        entry.group
     }
 
     /// A task enters a runtime.

@@ -27,6 +27,8 @@ const USES_MAX: usize = 3;
 const TASKS_MAX: usize = 30;
 /// Work that waits for so long, in virtual nanoseconds, is worth a word.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
+/// What the names of threads begin with that run iterations.
+const WORKER_PREFIX: &str = "cct-";
 /// A token longer than this does not fit well on a command line.
 const LONG_TOKEN: usize = 100_000;
 
@@ -41,7 +43,8 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     if !failure.reproduced {
         out.push_str(
             "  the failing schedule did not fail again when it was replayed: something outside \
-             cct's control takes part (wall clock, threads, hash order, state that survives)\n",
+             cct's control takes part (wall clock, threads, hash order, state that survives);\n  what \
+             follows is of the replay, which went otherwise\n",
         );
     }
     unheard(&mut out, explanation);
@@ -144,7 +147,14 @@ fn foreign_runtime(out: &mut String, failure: &FailureReport) {
 /// What tasks may wait for that is not of the world: such as a timer of another crate, which is woken
 /// by a thread of its own after real time, or has not been yet.
 fn foreign_wakers(out: &mut String, failure: &FailureReport) {
-    match failure.kind {
+    match &failure.kind {
+        FailureKind::Uncontrolled {
+            thread: Some(thread),
+            ..
+        } if thread.starts_with(WORKER_PREFIX) => out.push_str(
+            "  that thread runs other iterations, or another test: they share a static, such as a lock or a \
+             channel;\n  make it anew in each iteration\n",
+        ),
         FailureKind::Uncontrolled { .. } => out.push_str(
             "  timers, sockets and tasks of other runtimes (async-io, futures-timer, smol...) have threads \
              of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread\n",

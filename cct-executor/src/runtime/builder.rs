@@ -2,6 +2,8 @@
 
 use super::built::Runtime;
 use super::handle::Handle;
+use super::local::{LocalOptions, LocalRuntime};
+use crate::execution::core::NONE;
 use crate::execution::world::WORLD;
 use std::io;
 use std::sync::Arc;
@@ -134,6 +136,27 @@ impl Builder {
     /// # Errors
     /// Outside a world ([`io::ErrorKind::Unsupported`]), and beyond 65,535 runtimes.
     pub fn build(&mut self) -> io::Result<Runtime> {
+        self.build_for(NONE)
+    }
+
+    /// Builds a runtime whose tasks need not be `Send`.
+    ///
+    /// # Errors
+    /// As for [`build`](Self::build).
+    ///
+    /// # Panics
+    /// If it is to have several threads.
+    #[track_caller]
+    pub fn build_local(&mut self, _options: LocalOptions) -> io::Result<LocalRuntime> {
+        assert!(
+            self.one_thread,
+            "multi_thread is not supported for LocalRuntime"
+        );
+        let owner = WORLD.with(|world| world.current().unwrap_or(NONE));
+        self.build_for(owner).map(LocalRuntime::of)
+    }
+
+    fn build_for(&mut self, owner: u32) -> io::Result<Runtime> {
         let Ok(world) = Handle::try_current() else {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
@@ -146,7 +169,8 @@ impl Builder {
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
         let one_thread = self.one_thread;
-        let runtime = WORLD.with(|world| world.with(|core, _| core.add_runtime(name, one_thread)));
+        let runtime =
+            WORLD.with(|world| world.with(|core, _| core.add_runtime(name, one_thread, owner)));
         match runtime {
             Some(runtime) => Ok(Runtime::of(world.of_runtime(runtime))),
             None => Err(io::Error::other("a world has at most 65535 runtimes")),

@@ -22,7 +22,9 @@
 mod builder;
 mod built;
 mod handle;
+mod local;
 
 pub use builder::Builder;
 pub use built::Runtime;
 pub use handle::{EnterGuard, Handle, Id, RuntimeFlavor, TryCurrentError};
+pub use local::{LocalOptions, LocalRuntime};

@@ -154,13 +154,16 @@ impl<T: 'static> JoinSet<T> {
         self.insert(handle.spawn(task))
     }
 
-    /// Spawns a task that need not be `Send` onto the current [`LocalSet`] and into this set.
+    /// Spawns a task that need not be `Send` onto the current [`LocalRuntime`] or [`LocalSet`], and
+    /// into this set.
+    ///
+    /// [`LocalRuntime`]: crate::runtime::LocalRuntime
     ///
     /// # Scheduling points
     /// One after the task exists, at granularity `sync`.
     ///
     /// # Panics
-    /// Outside a `LocalSet`.
+    /// Outside both.
     #[track_caller]
     pub fn spawn_local<F>(&mut self, task: F) -> AbortHandle
     where

@@ -50,6 +50,9 @@ impl Drop for LocalEnterGuard {
 #[track_caller]
 pub(super) fn current_group() -> u32 {
     let group = WORLD.with(|world| {
+        if let Some(group) = local_runtime_group(world) {
+            return group;
+        }
         let entered = ENTERED.get();
         if entered.0 != 0 && entered.0 == world.serial.get() {
             return entered.1;
@@ -66,13 +69,28 @@ pub(super) fn current_group() -> u32 {
     group
 }
 
-/// Spawns a task that need not be `Send` onto the current [`LocalSet`].
+/// The group of the [`LocalRuntime`](crate::runtime::LocalRuntime) that the running task is in. As in
+/// tokio it comes before a set.
+#[track_caller]
+fn local_runtime_group(world: &World) -> Option<u32> {
+    let key = world.current()?;
+    let group = world.with(|core, _| core.local_runtime_group(key))?;
+    Some(group.unwrap_or_else(|()| {
+        panic!(
+            "Local tasks can only be spawned on a LocalRuntime from the thread the runtime was \
+             created on"
+        )
+    }))
+}
+
+/// Spawns a task that need not be `Send` onto the current [`LocalRuntime`](crate::runtime::LocalRuntime)
+/// or [`LocalSet`].
 ///
 /// # Scheduling points
 /// One after the task exists, at granularity `sync`.
 ///
 /// # Panics
-/// Outside a `LocalSet`.
+/// Outside both.
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -198,14 +216,14 @@ impl Drop for LocalSet {
         let (serial, group) = self.group.get();
         WORLD.with(|world| {
             if serial != 0 && world.serial.get() == serial {
-                drop_members(world, group);
+                drop_group(world, group);
             }
         });
     }
 }
 
-/// Drops the futures of a set that is dropped itself.
-fn drop_members(world: &World, group: u32) {
+/// Drops the futures of a set, or of a `LocalRuntime`, that is dropped itself.
+pub(crate) fn drop_group(world: &World, group: u32) {
     world.with(|core, _| core.drive_group(group, NONE));
     while let Some((key, mut body)) = world.with(|core, _| core.take_group_member(group)) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body.cancel())) {

@@ -22,15 +22,16 @@ pub use blocking::{block_in_place, spawn_blocking};
 pub(crate) use blocking::{blocking_body, may_block, spawn_blocking_on_runtime};
 pub use builder::Builder;
 pub use cancellable::{Cancellable, cancellable};
-pub use coop::{consume_budget, unconstrained};
+pub use coop::{Unconstrained, consume_budget, unconstrained};
 pub use error::JoinError;
 pub use handle::{AbortHandle, JoinHandle};
 pub use id::{Id, id, try_id};
 pub use join_set::JoinSet;
 pub use local::LocalKey;
+pub(crate) use local_set::drop_group;
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub use spawn::spawn;
-pub(crate) use spawn::{spawn_on, spawn_on_runtime};
+pub(crate) use spawn::{spawn_local_on_runtime, spawn_on, spawn_on_runtime};
 pub use yield_now::yield_now;
 
 /// Futures and errors of this module that tokio keeps in modules of their own.

@@ -117,6 +117,17 @@ where
     spawn_with(future, options)
 }
 
+/// Spawns a future that need not be `Send` onto a runtime of the running task's thread.
+#[track_caller]
+pub(crate) fn spawn_local_on_runtime<F>(runtime: u16, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let options = Options::at(Location::caller()).on_runtime(runtime);
+    spawn_local_with(future, options)
+}
+
 type Made<T> = (Body, Share<JoinCell<T>>);
 
 /// The body of a future that need not be `Send`.

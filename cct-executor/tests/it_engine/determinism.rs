@@ -8,7 +8,7 @@ use cct_executor::time::{sleep, timeout};
 use cct_executor::words::{
     EnabledSet, FailureKind, Iteration, IterationEnd, Pick, SchedulingPoint,
 };
-use cct_executor::{Clock, Granularity, Isolation, Report, Seed, nondet, spawn};
+use cct_executor::{Checker, Clock, Granularity, Isolation, Report, Seed, nondet, spawn};
 use cct_sync::{Mutex, mpsc};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -380,6 +380,33 @@ fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
         );
         assert!(text.contains("have threads of their own"), "{text}");
     }
+}
+
+/// As with a lock in a `static`, which the world of another test opens.
+#[test]
+fn a_wake_up_from_another_world_is_blamed_on_what_they_share() {
+    let report = checker("static").run(|| {
+        poll_fn(|cx| {
+            let waker = cx.waker().clone();
+            let other = move || {
+                let waker = waker.clone();
+                Checker::new()
+                    .iterations(1)
+                    .determinism_check(false)
+                    .run(move || {
+                        let waker = waker.clone();
+                        async move { waker.wake_by_ref() }
+                    })
+                    .assert_passed();
+            };
+            std::thread::spawn(other).join().unwrap();
+            Poll::<()>::Pending
+        })
+    });
+    let text = report.text();
+    assert_eq!(failed(&report).kind.class(), "uncontrolled concurrency");
+    assert!(text.contains("they share a static"), "{text}");
+    assert!(!text.contains("have threads of their own"), "{text}");
 }
 
 #[test]

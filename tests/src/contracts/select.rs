@@ -90,6 +90,24 @@ pub(crate) async fn losers_are_dropped_before_the_handler(log: Log) {
     note!(log, "after");
 }
 
+mod without_imports {
+    use super::{Log, note, ready, select};
+
+    /// tokio's macro imports `Pin`, and what stands in the macro sees it.
+    pub(crate) async fn expressions_see_the_name_pin(log: Log) {
+        let mut one = ready(1);
+        let number = select! {
+            number = std::future::poll_fn(|cx| Future::poll(Pin::new(&mut one), cx)) => {
+                let pinned: Pin<Box<i32>> = Box::pin(number);
+                *pinned
+            }
+        };
+        note!(log, "{number}");
+    }
+}
+
+pub(crate) use without_imports::expressions_see_the_name_pin;
+
 pub(crate) async fn the_earlier_timer_wins(log: Log) {
     let start = time::Instant::now();
     for (one, two) in [(5, 9), (9, 5)] {

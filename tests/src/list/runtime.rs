@@ -97,6 +97,12 @@ macro_rules! runtime_contracts {
                 clock: local_sleeps_follow_the_clock;
                 fifo: local_tasks_start_in_order;
             }
+            local_runtimes {
+                any: tasks_share_what_is_not_sent tasks_run_in_block_on_only
+                    local_tasks_never_overlap its_tasks_end_with_it_on_the_spot
+                    destructors_see_the_runtime it_is_entered_on_its_own_thread_only
+                    it_comes_before_a_set it_has_one_thread_and_no_more;
+            }
             mid_poll {
                 any: an_aborted_task_is_not_dropped_inside_a_poll
                     a_woken_task_is_not_polled_twice_at_once a_task_keeps_its_id_and_its_locals
@@ -118,7 +124,8 @@ macro_rules! runtime_contracts {
                     patterns_that_do_not_match_disable nothing_left_panics
                     one_of_the_ready_ones_wins losers_are_dropped_before_the_handler
                     a_cancelled_recv_loses_no_message closed_channels_end_a_merge
-                    branches_may_borrow_and_return a_wake_meant_for_a_loser_is_passed_on;
+                    branches_may_borrow_and_return a_wake_meant_for_a_loser_is_passed_on
+                    expressions_see_the_name_pin;
                 clock: the_earlier_timer_wins a_loop_over_a_pinned_sleep;
             }
             send_timeout {

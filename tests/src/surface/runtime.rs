@@ -57,3 +57,22 @@ pub(crate) fn built() {
     is_debug::<Builder>();
     unwinds::<Runtime>();
 }
+
+pub(crate) fn local() {
+    let _: fn() -> std::io::Result<LocalRuntime> = LocalRuntime::new;
+    let _ = |builder: &mut Builder| {
+        is::<std::io::Result<LocalRuntime>>(builder.build_local(LocalOptions::default()))
+    };
+    let _ = |runtime: LocalRuntime, rc: std::rc::Rc<u8>| {
+        is::<&Handle>(runtime.handle());
+        is::<EnterGuard<'_>>(runtime.enter());
+        is::<JoinHandle<std::rc::Rc<u8>>>(runtime.spawn_local(async { rc }));
+        is::<JoinHandle<u8>>(runtime.spawn_blocking(|| 1_u8));
+        is::<u8>(runtime.block_on(async { 1_u8 }));
+        is::<()>(runtime.shutdown_timeout(std::time::Duration::ZERO));
+    };
+    let _ = |runtime: LocalRuntime| is::<()>(runtime.shutdown_background());
+    is_debug::<LocalRuntime>();
+    is_debug::<LocalOptions>();
+    unwinds::<LocalRuntime>();
+}

@@ -52,6 +52,8 @@ pub(crate) fn handles() {
     let _ = || sent::<()>(yield_now());
     let _ = || sent::<()>(consume_budget());
     let _ = || sent::<u8>(unconstrained(async { 1_u8 }));
+    // Where it was before tokio had `task::coop`.
+    let _ = || is::<Unconstrained<std::future::Ready<u8>>>(unconstrained(std::future::ready(1)));
 }
 
 pub(crate) fn join_set() {

@@ -24,6 +24,8 @@ pub(super) fn expand(select: &Select) -> TokenStream {
     let variants = names("Branch", select.branches.len());
     let conditions = conditions(&select.branches);
     let output = poll_until_ready(select, &variants);
+    // Names of imports are seen by what stands in tokio's macro, and programs have come to rely on it.
+    let pin = Ident::new("Pin", Span::call_site());
     let handlers = select
         .branches
         .iter()
@@ -42,6 +44,8 @@ pub(super) fn expand(select: &Select) -> TokenStream {
     };
     quote_spanned! {local=>
         {
+            #[allow(unused_imports)]
+            use ::core::pin::#pin;
             enum __CctSelected<#(#types),*> {
                 #(#variants(#types),)*
                 Disabled,
