@@ -88,6 +88,12 @@ pub fn instant_zero() -> Instant {
     })
 }
 
+/// From here on `told` is called wherever a thread has run out of stack, which ends the process should it
+/// return. It runs as a signal handler does. Whoever asks first is told.
+pub fn on_overflow(told: fn()) {
+    symbols::on_overflow(told);
+}
+
 /// Whether anyone ever drew random bytes on this thread, by a seed or not. Never true where they are
 /// not under control.
 pub fn drawn() -> bool {

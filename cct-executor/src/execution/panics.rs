@@ -5,9 +5,11 @@
 //!
 //! A panic in a destructor that runs because of another panic aborts the process, and with it goes
 //! the schedule. The hook is called once more before that; it never returns, and leaves word for the
-//! thread that watches. What is lost is a thread, as with a poll that does not return.
+//! thread that watches. What is lost is a thread, as with a poll that does not return. So it is with a poll
+//! that runs out of stack.
 
 use super::world::{Phase, WORLD};
+use crate::raw::stack;
 use crate::words::FailureKind;
 use std::any::Any;
 use std::cell::RefCell;
@@ -51,6 +53,29 @@ pub(crate) fn last_words() -> LastWords {
     LAST_WORDS.with(LastWords::clone)
 }
 
+/// This thread would end the process: it leaves word and stops here instead.
+fn stop_with(kind: FailureKind) -> ! {
+    let words = last_words();
+    *words.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
+    loop {
+        std::thread::park();
+    }
+}
+
+/// A thread has run out of stack. If it is that of a poll it stops here.
+///
+/// In a signal handler one should neither lock nor allocate, which this does. Should the poll have been
+/// in the middle of either, it is found not to return, which is a failure as well.
+fn stop_at_overflow() {
+    if stack::on_worker() {
+        cct_interpose::end();
+        stop_with(FailureKind::Abort {
+            message: "a poll ran out of stack, of which it has 2 MiB".to_owned(),
+            location: None,
+        });
+    }
+}
+
 /// The process is about to be aborted: this thread stops here instead.
 #[cold]
 fn stop_before_abort() -> ! {
@@ -72,11 +97,7 @@ fn stop_before_abort() -> ! {
             location: second.and_then(|second| second.location.clone()),
         }
     });
-    let words = last_words();
-    *words.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
-    loop {
-        std::thread::park();
-    }
+    stop_with(kind)
 }
 
 fn hook(info: &PanicHookInfo<'_>) {
@@ -98,6 +119,7 @@ fn hook(info: &PanicHookInfo<'_>) {
 pub(crate) fn install() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
+        cct_interpose::on_overflow(stop_at_overflow);
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let inside = WORLD.with(|world| world.phase.get() != Phase::Idle);

@@ -84,15 +84,16 @@ pub enum FailureKind {
         /// Name of the task.
         task: String,
     },
-    /// A destructor panicked while another panic unwound, which aborts the process.
+    /// A destructor panicked while another panic unwound, which aborts the process; or a poll ran out of
+    /// stack, which ends it (seen on Linux with the GNU C library, on x86-64 and AArch64).
     ///
-    /// The thread stands still instead, right before it does, and with it the standard library's lock
-    /// on the panic hook: whoever calls `std::panic::set_hook` or `take_hook` from now on waits for
+    /// The thread stands still instead, right before it does, and after a panic with it the standard
+    /// library's lock on the panic hook: whoever calls `std::panic::set_hook` or `take_hook` from now on waits for
     /// ever. So [`Report::assert_passed`](crate::Report::assert_passed) prints the report and aborts.
     Abort {
-        /// What was said by the panic in the destructor, and by the one before it.
+        /// What was said by the panic in the destructor, and by the one before it; or what ended it else.
         message: String,
-        /// `file:line:column` of the panic in the destructor.
+        /// `file:line:column` of the panic in the destructor, if it was one.
         location: Option<String>,
     },
     /// A foreign thread woke a task: concurrency that nothing controls.
@@ -169,8 +170,10 @@ impl fmt::Display for FailureKind {
             FailureKind::LimitReached(limit) => write!(f, "{limit} reached"),
             FailureKind::Stuck { task } => write!(f, "a poll of task {task} does not return"),
             FailureKind::Abort { message, location } => {
-                let at = location.as_deref().unwrap_or("an unknown place");
-                write!(f, "panic at {at}: {message}")
+                if let Some(at) = location {
+                    write!(f, "panic at {at}: ")?;
+                }
+                f.write_str(message)
             }
             FailureKind::Uncontrolled { task, thread } => {
                 f.write_str("uncontrolled concurrency: a foreign thread ")?;

@@ -1,4 +1,5 @@
-//! Panics in destructors that run because of another panic: they abort the process.
+//! What ends the process: panics in destructors that run because of another panic, and stacks that
+//! overflow.
 
 use crate::checker;
 use cct_executor::task::yield_now;
@@ -50,16 +51,9 @@ fn a_panic_in_a_destructor_during_another_is_told_before_it_aborts() {
         Ok(_) => fail(|| checker("aborts").isolation(Isolation::Thread)),
         Err(_) => {
             for isolation in ["shared", "thread"] {
-                let name = "it_engine::aborts::a_panic_in_a_destructor_during_another_is_told_before_it_aborts";
-                let child = Command::new(std::env::current_exe().expect("this program"))
-                    .args(["--exact", name])
-                    .env(CHILD, isolation)
-                    .output()
-                    .expect("this program can be started");
-                let told = String::from_utf8_lossy(&child.stderr);
-                assert!(
-                    !child.status.success() && child.status.code().is_none(),
-                    "{told}"
+                let told = told_by_child(
+                    "a_panic_in_a_destructor_during_another_is_told_before_it_aborts",
+                    isolation,
                 );
                 for part in [
                     "cct: FAILED aborts: abort",
@@ -73,4 +67,101 @@ fn a_panic_in_a_destructor_during_another_is_told_before_it_aborts() {
             }
         }
     }
+}
+
+/// Ends after so many calls, each with a frame of its own.
+#[inline(never)]
+fn descend(calls: u64, above: &[u64; 64]) -> u64 {
+    let frame = std::hint::black_box([calls; 64]);
+    if calls == 0 {
+        return above[0];
+    }
+    descend(calls - 1, &frame) + frame[7]
+}
+
+async fn deep_scenario() {
+    let task = spawn(async {
+        yield_now().await;
+        let calls = if nondet::choose(5) == 3 { 1 << 40 } else { 100 };
+        assert!(descend(calls, &[0; 64]) > 0);
+    });
+    task.await.expect("no panic");
+}
+
+fn overflow(run: impl Fn() -> Checker) {
+    let report = run().run(deep_scenario);
+    let failure = report.failure().expect("one choice in five fails");
+    assert!(matches!(failure.kind, FailureKind::Abort { .. }));
+    assert!(failure.reproduced, "{}", report.text());
+    report.assert_passed();
+}
+
+/// Starts this program again for one of its tests, with this in the child's variable. Returns what it
+/// told before a signal ended it.
+#[track_caller]
+fn told_by_child(test: &str, child: &str) -> String {
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", &format!("it_engine::aborts::{test}")])
+        .env(CHILD, child)
+        .output()
+        .expect("this program can be started");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), None, "{told}");
+    told
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the parent tells the child apart"
+)]
+fn a_stack_that_overflows_is_told_before_it_ends_the_process() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    match std::env::var(CHILD).as_deref() {
+        Ok("shared") => overflow(|| checker("overflows").workers(2)),
+        Ok(_) => overflow(|| checker("overflows").isolation(Isolation::Thread)),
+        Err(_) => {
+            for isolation in ["shared", "thread"] {
+                let told = told_by_child(
+                    "a_stack_that_overflows_is_told_before_it_ends_the_process",
+                    isolation,
+                );
+                for part in [
+                    "cct: FAILED overflows: abort",
+                    "a poll ran out of stack, of which it has 2 MiB",
+                    "the token c1-",
+                ] {
+                    assert!(told.contains(part), "no `{part}` in: {told}");
+                }
+            }
+        }
+    }
+}
+
+/// A thread that runs no world: the standard library says it, as without cct.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the parent tells the child apart, whose thread is foreign"
+)]
+fn other_stacks_overflow_as_ever() {
+    if std::env::var(CHILD).is_ok() {
+        checker("passes")
+            .iterations(2)
+            .run(|| async {})
+            .assert_passed();
+        let thread = std::thread::Builder::new().name("deep".to_owned());
+        let thread = thread
+            .spawn(|| descend(1 << 40, &[0; 64]))
+            .expect("a thread");
+        let _ = thread.join();
+        return;
+    }
+    let told = told_by_child("other_stacks_overflow_as_ever", "foreign");
+    assert!(
+        told.contains("'deep'") && told.contains("has overflowed its stack"),
+        "{told}"
+    );
 }

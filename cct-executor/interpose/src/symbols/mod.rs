@@ -10,9 +10,11 @@
 
 mod clocks;
 mod futex;
+mod overflow;
 mod segments;
 
 pub use futex::Word;
+pub(crate) use overflow::on_overflow;
 
 use crate::stream;
 use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};

@@ -1,0 +1,77 @@
+//! Stacks that overflow: an access below the end of a stack is a signal.
+//!
+//! The standard library knows the stacks of its own threads only. One that somebody else made overflows
+//! without a word.
+//!
+//! 1. What is called runs as a signal handler does, on the thread's signal stack, which is small.
+//! 2. A signal that is none of this goes to whoever handled it before.
+
+use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
+use std::mem::{MaybeUninit, transmute};
+use std::ptr;
+use std::sync::OnceLock;
+
+/// An access so near to where the stack ends by now is one to the stack. Functions with large frames
+/// touch each of their pages.
+const NEAR: usize = 64 << 10;
+
+type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+
+static TOLD: OnceLock<fn()> = OnceLock::new();
+/// Who handled the signal before.
+static BEFORE: OnceLock<sigaction> = OnceLock::new();
+
+pub(crate) fn on_overflow(told: fn()) {
+    TOLD.get_or_init(|| {
+        let mut before = MaybeUninit::uninit();
+        // SAFETY: both point to a `sigaction`, of which all zeros are one.
+        let outcome = unsafe {
+            let mut new: sigaction = MaybeUninit::zeroed().assume_init();
+            new.sa_sigaction = handle as Handler as usize;
+            new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            sigaction(libc::SIGSEGV, &raw const new, before.as_mut_ptr())
+        };
+        if outcome == 0 {
+            // SAFETY: the call has written it.
+            let _ = BEFORE.set(unsafe { before.assume_init() });
+        }
+        told
+    });
+}
+
+extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes both to a handler with `SA_SIGINFO`.
+    let (address, end) = unsafe {
+        let machine = &(*context.cast::<ucontext_t>()).uc_mcontext;
+        #[cfg(target_arch = "x86_64")]
+        let end = machine.gregs[libc::REG_RSP as usize] as usize;
+        #[cfg(target_arch = "aarch64")]
+        let end = machine.sp as usize;
+        ((*info).si_addr() as usize, end)
+    };
+    if let (true, Some(told)) = (address.abs_diff(end) < NEAR, TOLD.get()) {
+        told();
+    }
+    pass_on(signal, info, context);
+}
+
+/// Lets happen what would have happened.
+fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let before = BEFORE.get();
+    let is_called = before.filter(|before| {
+        before.sa_flags & libc::SA_SIGINFO != 0
+            && ![libc::SIG_DFL, libc::SIG_IGN].contains(&before.sa_sigaction)
+    });
+    if let Some(before) = is_called {
+        // SAFETY: a handler with `SA_SIGINFO` has this type.
+        let handler = unsafe { transmute::<usize, Handler>(before.sa_sigaction) };
+        return handler(signal, info, context);
+    }
+    // The access is made again when this returns.
+    // SAFETY: all zeros are a `sigaction`, that of the default.
+    unsafe {
+        let default: sigaction = MaybeUninit::zeroed().assume_init();
+        let before = before.map_or(&raw const default, ptr::from_ref);
+        sigaction(signal, before, ptr::null_mut());
+    }
+}
