@@ -3,7 +3,7 @@
 
 use super::Log;
 use super::rt::{self, Interest, UdpSocket, UnixDatagram, UnixStream};
-use super::tcp::connected;
+use super::tcp::settled;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::pin::pin;
@@ -20,7 +20,7 @@ fn would_block<T>() -> io::Result<T> {
 }
 
 pub(crate) async fn reading(log: Log) {
-    let (mut client, mut server) = connected().await;
+    let (mut client, mut server) = settled().await;
     log.note(format!("supposed {}", at_once(server.readable()).await));
     log.result("nothing", server.try_read(&mut [0; 4]));
     log.note(format!("found out {}", at_once(server.readable()).await));
@@ -50,7 +50,7 @@ pub(crate) async fn reading(log: Log) {
 }
 
 pub(crate) async fn peeking(log: Log) {
-    let (mut client, mut server) = connected().await;
+    let (mut client, mut server) = settled().await;
     rt::write_all(&mut client, b"ping").await.unwrap();
     log.result("peek", server.peek(&mut [0; 8]).await);
     log.note(format!("there {}", at_once(server.readable()).await));
@@ -61,7 +61,7 @@ pub(crate) async fn peeking(log: Log) {
 }
 
 pub(crate) async fn writing(log: Log) {
-    let (client, server) = connected().await;
+    let (client, server) = settled().await;
     let chunk = [7; 4000];
     let (mut sent, mut received) = (0, 0);
     for _ in 0..2 {
@@ -120,7 +120,7 @@ pub(crate) async fn half_written(log: Log) {
 }
 
 pub(crate) async fn own_operations(log: Log) {
-    let (mut client, server) = connected().await;
+    let (mut client, server) = settled().await;
     rt::write_all(&mut client, b"a").await.unwrap();
     rt::pause().await;
     log.result("ran", server.try_io(Interest::READABLE, || Ok("ok")));
@@ -235,7 +235,7 @@ pub(crate) async fn datagrams(log: Log) {
 }
 
 pub(crate) async fn again_until_it_works(log: Log) {
-    let (mut client, server) = connected().await;
+    let (mut client, server) = settled().await;
     let sender = rt::spawn(async move {
         rt::pause().await;
         rt::write_all(&mut client, b"ping").await.unwrap();

@@ -14,6 +14,14 @@ pub(super) async fn connected() -> (TcpStream, TcpStream) {
     (client.await.unwrap().unwrap(), server)
 }
 
+/// Connected, and the runtime has heard what the system says of new sockets. Should it hear that while an
+/// operation finds out something else, tokio keeps what it supposed.
+pub(super) async fn settled() -> (TcpStream, TcpStream) {
+    let both = connected().await;
+    rt::pause().await;
+    both
+}
+
 pub(crate) async fn hello(log: Log) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
@@ -209,7 +217,7 @@ pub(crate) async fn both_versions(log: Log) {
 }
 
 pub(crate) async fn readiness(log: Log) {
-    let (mut client, mut server) = connected().await;
+    let (mut client, mut server) = settled().await;
     let both = Interest::READABLE | Interest::WRITABLE;
     let show = |what: &str, ready: rt::Ready| {
         format!(
@@ -220,9 +228,7 @@ pub(crate) async fn readiness(log: Log) {
             ready.is_write_closed()
         )
     };
-    // tokio supposes a new socket to be readable until it is not. What the system says of it first comes in
-    // the meantime: should it come during the attempt, tokio would go on supposing.
-    rt::pause().await;
+    // tokio supposes a new socket to be readable until it is not.
     log.result("try_read", server.try_read(&mut [0; 1]));
     log.note(show("idle", server.ready(both).await.unwrap()));
     rt::write_all(&mut client, b"x").await.unwrap();
