@@ -24,6 +24,7 @@ mod it_engine {
     mod search;
     mod spinning;
     mod std_locks;
+    mod std_threads;
     mod std_time;
     mod stuck;
     mod system;

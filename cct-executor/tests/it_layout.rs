@@ -70,8 +70,8 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "time/instant.rs",
         ],
     ),
-    // Workers; waiting outside of worlds; the last look for foreign threads before a deadlock; a
-    // thread that would abort the process.
+    // Workers; waiting outside of worlds; threads that a scenario has started; the last look for foreign
+    // threads before a deadlock; a thread that would abort the process.
     (
         &[
             "thread::spawn",
@@ -86,6 +86,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "explore/worker.rs",
             "explore/explain.rs",
             "execution/run.rs",
+            "execution/helpers.rs",
             "task/blocking.rs",
         ],
     ),

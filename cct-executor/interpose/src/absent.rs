@@ -1,5 +1,6 @@
 //! Targets on which nothing is interposed.
 
+use crate::system::ThreadsStarted;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -8,6 +9,12 @@ pub(crate) const DEFINED: bool = false;
 pub(crate) fn keep() {}
 
 pub(crate) fn on_overflow(_: fn()) {}
+
+pub(crate) fn find_parker() {}
+
+pub(crate) fn threads_started() -> ThreadsStarted {
+    ThreadsStarted::default()
+}
 
 /// A word of memory that somebody waits for: none, on this target.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +43,21 @@ impl Word {
 
     /// Whether it is part of a thread-local of this thread.
     pub fn is_thread_local(self) -> bool {
+        match self.0 {}
+    }
+
+    /// Whether it is the one by which the standard library parks this thread.
+    pub fn is_parker(self) -> bool {
+        match self.0 {}
+    }
+
+    /// Whoever is parked there will go on.
+    pub fn unpark(self) {
+        match self.0 {}
+    }
+
+    /// Whoever is parked there waits in another way from now on.
+    pub fn leave(self) {
         match self.0 {}
     }
 

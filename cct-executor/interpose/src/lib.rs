@@ -7,8 +7,8 @@
 //! holds it never goes on. `std::time` shows the real clock, by which nothing happens in virtual time.
 //!
 //! So the functions of the C library that give random bytes (`getrandom`, `getentropy`) and the time
-//! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), and `syscall`, by which threads
-//! block, are defined here: the linker takes a program's own definition before a library's, which is
+//! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), `syscall`, by which threads block,
+//! `sched_yield`, by which they let others go first, and `pthread_create` are defined here: the linker takes a program's own definition before a library's, which is
 //! called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
 //!
 //! 1. The bytes follow from the seed, from how many were asked for, and from how often so many were
@@ -47,7 +47,7 @@ mod symbols;
 mod symbols;
 
 pub use symbols::Word;
-pub use system::{Clock, System, Waited};
+pub use system::{Clock, System, ThreadsStarted, Waited};
 
 /// What the wall clock shows at zero: the year 2026 begins (UTC).
 pub const WALL_CLOCK_ZERO: Duration = Duration::from_secs(1_767_225_600);
@@ -59,6 +59,7 @@ pub const CONTROLLED: bool = symbols::DEFINED;
 pub fn begin(seed: u64, system: System) {
     // From here on it could not be found out any more.
     instant_zero();
+    symbols::find_parker();
     stream::begin(seed);
     system::set(Some(system));
 }
@@ -69,17 +70,18 @@ pub fn end() {
     system::set(None);
 }
 
+/// The threads that this one has started while it had something in the place of the system, and those
+/// that these have started: how many there ever were, and how many have not ended.
+pub fn threads_started() -> ThreadsStarted {
+    symbols::threads_started()
+}
+
 /// What [`Instant::now`] gives at zero: always the same in a process.
 pub fn instant_zero() -> Instant {
     static ZERO: OnceLock<Instant> = OnceLock::new();
     *ZERO.get_or_init(|| {
         let outside = system::get();
-        system::set(Some(System {
-            wait: |_, _| Waited::No,
-            wake: |_, _| 0,
-            sleep: |_| false,
-            clock: |_| Duration::ZERO,
-        }));
+        system::set(Some(System::AS_EVER));
         symbols::keep();
         #[expect(clippy::disallowed_methods, reason = "it is about the clock of std")]
         let zero = Instant::now();

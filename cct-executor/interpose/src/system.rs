@@ -13,8 +13,21 @@ pub struct System {
     pub wake: fn(Word, u32) -> u32,
     /// Called where the thread would sleep for so long. Returns whether it need not.
     pub sleep: fn(Duration) -> bool,
+    /// Called where the thread would let others go first. Returns whether it has.
+    pub give_way: fn() -> bool,
     /// How much time a clock shows to have passed since zero.
     pub clock: fn(Clock) -> Duration,
+}
+
+impl System {
+    /// Nothing is done in the place of the system, and clocks stand at zero.
+    pub const AS_EVER: System = System {
+        wait: |_, _| Waited::No,
+        wake: |_, _| 0,
+        sleep: |_| false,
+        give_way: || false,
+        clock: |_| Duration::ZERO,
+    };
 }
 
 /// What a clock is for.
@@ -24,6 +37,15 @@ pub enum Clock {
     Monotonic,
     /// Dates, as of [`SystemTime`](std::time::SystemTime).
     Wall,
+}
+
+/// Threads that a thread has started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadsStarted {
+    /// How many there ever were.
+    pub ever: u64,
+    /// How many have not ended.
+    pub live: u64,
 }
 
 /// What became of a wait.

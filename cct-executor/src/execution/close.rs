@@ -87,6 +87,7 @@ impl World {
     /// Leaves suspended polls where they are, for good: their stacks are not used again.
     #[cold]
     fn abandon(&self, which: impl Fn(&Core, u32) -> bool) {
+        self.abandoned.set(true);
         let stacks: Vec<u32> = self.with(|core, _| {
             let keys = (0..core.suspended.len() as u32).filter(|&key| which(core, key));
             let keys: Vec<u32> = keys.collect();

@@ -6,6 +6,7 @@
 use super::cancel::Cancel;
 use super::futex::Waits;
 use super::group::Group;
+use super::helpers::Helpers;
 use super::nodes::{Crash, NodeEntry};
 use super::record::Recorder;
 use super::resources::ResourceEntry;
@@ -17,6 +18,7 @@ use super::spin::Spin;
 use super::suspend::Suspended;
 use super::system::Looks;
 use super::tasks::Task;
+use super::thread_yield::Spinners;
 use super::timers::Timers;
 use super::waypoints::Waypoint;
 use crate::words::seed::Generator;
@@ -119,6 +121,8 @@ pub(crate) struct Core {
     pub(crate) resource_sites: Vec<&'static Location<'static>>,
     pub(crate) timers: Timers,
     pub(crate) waits: Waits,
+    pub(super) spinners: Spinners,
+    pub(super) helpers: Helpers,
     pub(super) looks: Looks,
     pub(crate) cancels: Vec<Cancel>,
     /// Nodes 1, 2, ...
@@ -195,6 +199,8 @@ impl Core {
             resource_sites: Vec::with_capacity(64),
             timers: Timers::new(),
             waits: Waits::default(),
+            spinners: Spinners::default(),
+            helpers: Helpers::default(),
             looks: Looks::default(),
             cancels: Vec::new(),
             nodes: Vec::new(),
@@ -250,6 +256,7 @@ impl Core {
         self.resource_sites.clear();
         self.timers.reset(config.clock);
         self.waits.reset();
+        self.spinners.reset();
         self.looks = Looks::default();
         self.cancels.clear();
         self.nodes.clear();

@@ -199,7 +199,7 @@ impl Core {
             return Some(Next::Crash);
         }
         self.timers_changed();
-        self.alerted = false;
+        self.alerted = self.see_to_parked(decider);
         None
     }
 
@@ -283,11 +283,14 @@ impl Core {
     /// to go on.
     #[cold]
     fn idle(&mut self, decider: &mut dyn Decider) -> bool {
-        if self.words_have_changed(false) || self.advance_to_next_timer(decider) {
+        if self.words_have_changed(false)
+            || self.spinner_goes_on(false)
+            || self.advance_to_next_timer(decider)
+        {
             return true;
         }
         if self.end.is_none() {
-            if self.words_have_changed(true) {
+            if self.spinner_goes_on(true) || self.words_have_changed(true) {
                 return true;
             }
             self.quiescent();

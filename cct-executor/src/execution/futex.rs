@@ -14,18 +14,25 @@
 //!    not change when all others are over is left where it is, with all it owns: it cannot be unwound
 //!    through a lock.
 //!
+//! 4. Threads that the scenario has started are given time before anything else happens, as what they
+//!    do is what is waited for, most often.
+//! 5. Who is parked, as by the channels of `std`, goes on whenever anyone on this thread is unparked: all
+//!    tasks are on one thread, and whoever parks has to reckon with that.
+//!
 //! Where a poll cannot be suspended and a time limit ends the wait, the clock moves by that.
 //!
-//! Does not: know which task holds a lock; suspend for parked threads, on which the channels of `std` are
-//! built: they ask which thread they are on, and all tasks are on one.
+//! Does not: know which task holds a lock; suspend where a crate parks threads in thread-locals of its
+//! own, as `parking_lot` does when it has spun in vain: the same thread must not wait there twice.
 
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
+use super::helpers;
 use super::waker::Waiter;
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
 use crate::raw::stack;
+use crate::words::explanation::ThreadWait;
 use crate::words::{Access, ActionKey, Granularity, Op, OpKind, StepEvent};
 use cct_interpose::{Waited, Word};
 use std::panic::Location;
@@ -44,9 +51,6 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(1);
 /// ...and how often words are looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
-/// What the word has in which `std` parks a thread.
-const PARKED: u32 = u32::MAX;
-
 type Site = Location<'static>;
 
 /// Places of operations after which tasks have waited for words of their own world. Which they are
@@ -121,11 +125,6 @@ impl Waits {
     }
 }
 
-/// Whether a thread parks there: `std` in a word of its own, others in a thread-local.
-fn is_of_thread(word: Word) -> bool {
-    word.expected() == PARKED || word.is_thread_local()
-}
-
 /// Blocks the thread until another one changes the word. Returns whether one may have; if not, none
 /// will.
 ///
@@ -168,16 +167,34 @@ impl Core {
         }
         let mut left = if at_last { LAST_WAIT } else { Duration::ZERO };
         while !self.notice_changes() {
-            if left.is_zero() {
+            let Some(word) = self.waits.waiting.iter().find_map(|waiting| waiting.word) else {
+                return false;
+            };
+            if self.helpers.may_act() {
+                self.helpers.look();
+            } else if left.is_zero() {
                 return false;
             }
             left = left.saturating_sub(LOOK);
-            match self.waits.waiting.iter().find_map(|waiting| waiting.word) {
-                Some(word) => word.block_for(LOOK),
-                None => return false,
-            };
+            if word.is_parker() {
+                helpers::nap(LOOK); // nobody is woken by it
+            } else {
+                word.block_for(LOOK);
+            }
         }
         true
+    }
+
+    /// Enables those who are parked, if anyone was unparked. Returns whether anyone is parked still.
+    pub(super) fn see_to_parked(&mut self, decider: &mut dyn Decider) -> bool {
+        let is_parker = |waiting: &Waiting| waiting.word.is_some_and(Word::is_parker);
+        while let Some(parked) = self.waits.waiting.iter().find(|&w| is_parker(w)) {
+            if !parked.has_changed() {
+                return true;
+            }
+            self.end_wait(parked.key, decider);
+        }
+        false
     }
 
     /// A task need not wait any more.
@@ -201,7 +218,7 @@ impl World {
         if key == NONE || asks || !self.is_free() || self.phase.get() == Phase::Idle {
             return Waited::No;
         }
-        if !self.may_stand_aside() || is_of_thread(word) {
+        if !self.may_stand_aside() || word.is_thread_local() {
             return match limit {
                 None => Waited::No,
                 Some(_) if word.block_for(WAIT) => Waited::Changed,
@@ -213,6 +230,9 @@ impl World {
         }
         if self.phase.get() == Phase::Closing {
             return self.wait_while_closing(key, Some(word), limit);
+        }
+        if self.changed_by_helpers(word, limit) {
+            return Waited::Changed;
         }
         let site = self.with(|core, _| core.actions[key as usize].op.site);
         // What is static is shared with other worlds.
@@ -227,6 +247,23 @@ impl World {
         }
         remember_own(site);
         self.suspend_until(key, Some(word), limit)
+    }
+
+    /// Blocks the thread until one that the scenario has started changes the word, for a while. Returns
+    /// whether one has.
+    fn changed_by_helpers(&self, word: Word, limit: Option<Duration>) -> bool {
+        let mut waited = Duration::ZERO;
+        while limit.is_none_or(|limit| waited < limit)
+            && self.with(|core, _| core.helpers.may_act())
+        {
+            if word.block_for(helpers::LOOK) {
+                self.with(|core, _| core.helpers.have_acted());
+                return true;
+            }
+            self.with(|core, _| core.helpers.look());
+            waited += helpers::LOOK;
+        }
+        false
     }
 
     /// In the place of a thread that sleeps. Returns whether it need not.
@@ -246,7 +283,7 @@ impl World {
     }
 
     /// Whether the running poll can be suspended here.
-    fn may_stand_aside(&self) -> bool {
+    pub(super) fn may_stand_aside(&self) -> bool {
         let suspends = self.granularity.get() != Granularity::Await;
         suspends && stack::on_worker() && !std::thread::panicking()
     }
@@ -273,31 +310,33 @@ impl World {
                 core.take_group_turn(key);
             }
             core.waits.waiting.push(Waiting { key, word });
+            if let Some(parker) = word.filter(|word| word.is_parker()) {
+                parker.leave();
+                core.alert();
+            }
             if core.interests.readiness {
                 decider.observe(&StepEvent::Blocked(ActionKey(key)));
             }
             if let Some(recorder) = &mut core.recorder {
-                recorder.thread_blocked.insert(key);
+                let parks = word.is_some_and(Word::is_parker);
+                let how = if parks {
+                    ThreadWait::Park
+                } else {
+                    ThreadWait::Lock
+                };
+                recorder.thread_waits.insert(key, how);
             }
             let timer = core.add_timer(core.deadline_after(key, limit?), key, op.site)?;
             core.poll_timer(timer, |_| expiry);
             Some(timer)
         });
-        let closed = match self.decide(NONE) {
-            Next::Run(next) if next == key => {
-                self.with(|core, _| core.runs_on(key));
-                false
-            }
-            Next::Run(next) => !self.stand_aside(key, next),
-            _ => !self.stand_aside(key, NONE),
-        };
-        if closed {
+        if !self.let_others_run(key) {
             return self.wait_while_closing(key, word, limit);
         }
         let (in_time, waiter) = self.with(|core, _| {
             core.waits.forget(key);
             if let Some(recorder) = &mut core.recorder {
-                recorder.thread_blocked.remove(&key);
+                recorder.thread_waits.remove(&key);
             }
             let Some(timer) = timer else {
                 return (limit.is_none(), None);
@@ -306,15 +345,32 @@ impl World {
             (in_time, core.drop_timer(timer))
         });
         drop(waiter);
-        if in_time || word.is_some_and(Word::has_changed) {
+        let in_time = in_time || word.is_some_and(Word::has_changed);
+        if in_time {
+            if let Some(parker) = word.filter(|word| word.is_parker()) {
+                parker.unpark();
+            }
             Waited::Changed
         } else {
             Waited::TimedOut
         }
     }
 
+    /// The task waits in the middle of its poll, or is enabled: decides who runs. Returns whether it is
+    /// this task again, at last: the world may have closed.
+    pub(super) fn let_others_run(&self, key: u32) -> bool {
+        match self.decide(NONE) {
+            Next::Run(next) if next == key => {
+                self.with(|core, _| core.runs_on(key));
+                true
+            }
+            Next::Run(next) => self.stand_aside(key, next),
+            _ => self.stand_aside(key, NONE),
+        }
+    }
+
     /// Leaves this stack until the task is picked. Returns whether it was: the world may have closed.
-    fn stand_aside(&self, key: u32, next: u32) -> bool {
+    pub(super) fn stand_aside(&self, key: u32, next: u32) -> bool {
         self.with(|core, _| {
             core.sweep();
             core.suspend(key, self.worker.get());
@@ -339,6 +395,9 @@ impl World {
         let Some(word) = word.filter(|_| limit.is_none()) else {
             return Waited::TimedOut;
         };
+        if word.is_parker() {
+            word.leave();
+        }
         while !word.has_changed() {
             self.stand_aside(key, NONE);
         }

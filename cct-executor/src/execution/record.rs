@@ -3,7 +3,8 @@
 use super::core::{Core, NONE, state};
 use super::point::resource_task;
 use crate::words::explanation::{
-    EarlierPanic, Explanation, Holder, LogLine, Step, TaskState, TaskStory, Use, Wait, find_cycles,
+    EarlierPanic, Explanation, Holder, LogLine, Step, TaskState, TaskStory, ThreadWait, Use, Wait,
+    find_cycles,
 };
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,8 +52,8 @@ pub(crate) struct Recorder {
     turn: Turn,
     /// Tasks of which others held wakers, and hold none any more.
     pub(crate) unwakeable: BTreeSet<u32>,
-    /// Tasks that would block their threads.
-    pub(crate) thread_blocked: BTreeSet<u32>,
+    /// Tasks that wait as threads do.
+    pub(crate) thread_waits: BTreeMap<u32, ThreadWait>,
     /// The task in whose poll the iteration ended.
     stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
@@ -464,7 +465,7 @@ impl Core {
             },
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
             unwakeable: recorder.unwakeable.contains(&key),
-            blocks_thread: recorder.thread_blocked.contains(&key),
+            thread_wait: recorder.thread_waits.get(&key).copied(),
             waits,
         }
     }

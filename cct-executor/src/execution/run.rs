@@ -110,6 +110,12 @@ pub(crate) fn visitors() -> Visitors {
     Visitors(WORLD.with(World::prepare))
 }
 
+/// Whether polls were left on this thread where they stood. What they keep in thread-locals, as that an
+/// executor of another crate runs here, is there for good.
+pub(crate) fn has_abandoned() -> bool {
+    WORLD.with(|world| world.abandoned.get())
+}
+
 /// Where this thread leaves its last words before a panic that would abort the process.
 pub(crate) fn last_words() -> super::panics::LastWords {
     super::panics::last_words()

@@ -106,6 +106,7 @@ impl World {
             budget,
             may_block: false,
             untouched: true,
+            gave_way: 0,
             heir_of: 0,
         });
         let result = catch_unwind(AssertUnwindSafe(|| {

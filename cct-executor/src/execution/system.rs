@@ -18,6 +18,7 @@ pub(crate) const SYSTEM: System = System {
     wait: |word, limit| WORLD.with(|world| world.wait_for(word, limit)),
     wake: |word, most| WORLD.with(|world| world.wake_waiting(word, most)),
     sleep: |time| WORLD.with(|world| world.sleep_for(time)),
+    give_way: || WORLD.with(World::give_way),
     clock: |clock| WORLD.with(|world| world.system_clock(clock)),
 };
 

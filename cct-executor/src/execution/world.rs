@@ -44,6 +44,8 @@ pub(crate) struct Running {
     pub(crate) may_block: bool,
     /// Nothing was done yet since the task was picked.
     pub(crate) untouched: bool,
+    /// How often it gave way to other threads.
+    pub(crate) gave_way: u8,
     /// Id of the ended task whose output is dropped here, or 0: destructors see it as theirs.
     pub(crate) heir_of: u32,
 }
@@ -56,6 +58,7 @@ impl Running {
         budget: Running::UNLIMITED,
         may_block: false,
         untouched: false,
+        gave_way: 0,
         heir_of: 0,
     };
 }
@@ -67,6 +70,7 @@ pub(crate) struct RunningCell {
     pub(crate) budget: Cell<u8>,
     may_block: Cell<bool>,
     pub(crate) untouched: Cell<bool>,
+    pub(crate) gave_way: Cell<u8>,
     heir_of: Cell<u32>,
 }
 
@@ -78,6 +82,7 @@ impl RunningCell {
             budget: Cell::new(Running::NOBODY.budget),
             may_block: Cell::new(Running::NOBODY.may_block),
             untouched: Cell::new(Running::NOBODY.untouched),
+            gave_way: Cell::new(Running::NOBODY.gave_way),
             heir_of: Cell::new(Running::NOBODY.heir_of),
         }
     }
@@ -90,6 +95,7 @@ impl RunningCell {
             budget: self.budget.get(),
             may_block: self.may_block.get(),
             untouched: self.untouched.get(),
+            gave_way: self.gave_way.get(),
             heir_of: self.heir_of.get(),
         }
     }
@@ -101,6 +107,7 @@ impl RunningCell {
         self.budget.set(running.budget);
         self.may_block.set(running.may_block);
         self.untouched.set(running.untouched);
+        self.gave_way.set(running.gave_way);
         self.heir_of.set(running.heir_of);
     }
 
@@ -161,6 +168,8 @@ pub(crate) struct World {
     /// The task in whose poll the clock was moved by hand, until that poll ends; or [`NONE`].
     pub(crate) advanced: Cell<u32>,
     pub(crate) workers: ManuallyDrop<RefCell<Workers>>,
+    /// Polls were left where they stood, with what they have in thread-locals.
+    pub(crate) abandoned: Cell<bool>,
     /// Where actions of other crates come from.
     pub(crate) sources: ManuallyDrop<RefCell<Vec<Known>>>,
     /// What follows the crash of a node.
@@ -266,6 +275,7 @@ impl World {
                 workers: Vec::new(),
                 idle: Vec::new(),
             })),
+            abandoned: Cell::new(false),
             sources: ManuallyDrop::new(RefCell::new(Vec::new())),
             after_crash: ManuallyDrop::new(RefCell::new(Vec::new())),
         }

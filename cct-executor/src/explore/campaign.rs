@@ -4,6 +4,7 @@
 //! from beginning anything after `i`, so the failure with the smallest number is always found, and
 //! what came after it does not count.
 
+use super::THREAD_NAMES;
 use super::checker::{Checker, Factory};
 use super::explain::{self, Lost};
 use super::knowledge::{self, Knowledge};
@@ -118,7 +119,7 @@ impl Campaign {
             let (campaign, board, sender) = (self.clone(), board.clone(), sender.clone());
             let body = move || campaign.work(worker, workers, lanes, &board, &sender);
             std::thread::Builder::new()
-                .name(format!("cct-{worker}"))
+                .name(format!("{THREAD_NAMES}{worker}"))
                 .stack_size(THREAD_STACK_BYTES)
                 .spawn(body)
                 .map_err(|error| format!("cannot start worker thread {worker}: {error}"))?;

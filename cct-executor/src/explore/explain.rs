@@ -1,6 +1,7 @@
 //! From a failing trace to a report: replays it with recording on, so that exploring pays nothing
 //! for detail.
 
+use super::THREAD_NAMES;
 use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::trace_log;
@@ -51,7 +52,7 @@ impl Campaign {
             let _ = sender.send(Note::Over(Box::new(recorded)));
         };
         let thread = std::thread::Builder::new()
-            .name("cct-replay".to_owned())
+            .name(format!("{THREAD_NAMES}replay"))
             .stack_size(8 << 20)
             .spawn(body)
             .expect("cannot start a thread for a replay");

@@ -22,5 +22,8 @@ pub(crate) mod testcase;
 mod trace_log;
 mod worker;
 
+/// What the names of threads begin with that run iterations.
+pub(crate) const THREAD_NAMES: &str = "cct-";
+
 pub use checker::{Checker, Isolation};
 pub use result::{AtAwait, Coverage, FailureReport, Origin, Report, StoppedBy};

@@ -367,9 +367,10 @@ impl Campaign {
     }
 
     /// Whether an iteration may not run on this thread: because it was asked for, or because an
-    /// earlier one has drawn random bytes here and may have left some, as `HashMap` does.
+    /// earlier one has drawn random bytes here and may have left some, as `HashMap` does, or has left polls.
     pub(super) fn needs_fresh_thread(&self) -> bool {
-        self.checker.isolation == Isolation::Thread || cct_interpose::drawn()
+        let stained = cct_interpose::drawn() || run::has_abandoned();
+        self.checker.isolation == Isolation::Thread || stained
     }
 
     fn on_fresh_thread(

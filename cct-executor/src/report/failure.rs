@@ -6,10 +6,13 @@
 //! one, was called.
 
 use super::at_await::at_await_text;
+use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
-use crate::words::explanation::{Explanation, LogLine, Step, TaskState, TaskStory, Use, Wait};
+use crate::words::explanation::{
+    Explanation, LogLine, Step, TaskState, TaskStory, ThreadWait, Use, Wait,
+};
 use std::fmt::Write as _;
 use tracing::Level;
 
@@ -27,8 +30,6 @@ const USES_MAX: usize = 3;
 const TASKS_MAX: usize = 30;
 /// Work that waits for so long, in virtual nanoseconds, is worth a word.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
-/// What the names of threads begin with that run iterations.
-const WORKER_PREFIX: &str = "cct-";
 /// A token longer than this does not fit well on a command line.
 const LONG_TOKEN: usize = 100_000;
 
@@ -50,8 +51,8 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     unheard(&mut out, explanation);
     earlier_panics(&mut out, failure);
     work_waited(&mut out, explanation);
-    foreign_runtime(&mut out, failure);
-    foreign_wakers(&mut out, failure);
+    foreign::sayings(&mut out, failure);
+    foreign::wakers(&mut out, failure);
     if let Some(again) = &failure.again {
         let again = again.to_string().replace('\n', "\n  ");
         let _ = writeln!(
@@ -128,52 +129,6 @@ fn work_waited(out: &mut String, explanation: &Explanation) {
          rules out;\n  if nobody has to wait that long for work, try `strict`, or leave out the timer",
         time_text(waited)
     );
-}
-
-/// What tokio's own words mean here: that something asked for tokio's runtime.
-fn foreign_runtime(out: &mut String, failure: &FailureReport) {
-    let FailureKind::Panic { message, .. } = &failure.kind else {
-        return;
-    };
-    if message.contains("must be called from the context of a Tokio") {
-        out.push_str(
-            "  a world is no tokio runtime: tasks, time, sockets and files of tokio itself do not work \
-             in it, and no crate\n  that uses them (its channels and locks do); use those of \
-             cct_executor and cct_net, through features or a `mod rt` of the program\n",
-        );
-    }
-}
-
-/// What tasks may wait for that is not of the world: such as a timer of another crate, which is woken
-/// by a thread of its own after real time, or has not been yet.
-fn foreign_wakers(out: &mut String, failure: &FailureReport) {
-    match &failure.kind {
-        FailureKind::Uncontrolled {
-            thread: Some(thread),
-            ..
-        } if thread.starts_with(WORKER_PREFIX) => out.push_str(
-            "  that thread runs other iterations, or another test: they share a static, such as a lock or a \
-             channel;\n  make it anew in each iteration\n",
-        ),
-        FailureKind::Uncontrolled { .. } => out.push_str(
-            "  timers, sockets and tasks of other runtimes (async-io, futures-timer, smol...) have threads \
-             of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread\n",
-        ),
-        FailureKind::Deadlock { .. }
-            if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
-        {
-            out.push_str(
-                "  should the waker of another crate be that of a timer or socket of another runtime \
-                 (async-io, futures-timer, smol...):\n  those are not waited for; use those of cct\n",
-            );
-        }
-        _ => {}
-    }
-}
-
-/// Whether a task waits for something unknown that may still wake it.
-fn waits_for_a_foreigner(story: &TaskStory) -> bool {
-    story.state == TaskState::Waiting && story.waits.is_empty() && !story.unwakeable
 }
 
 /// Why a poll may not return that does not spin: a lock that the engine cannot see.
@@ -268,13 +223,20 @@ fn task(out: &mut String, story: &TaskStory) {
         story.name, story.spawned_at
     );
     if story.waits.is_empty() && story.state == TaskState::Waiting {
-        let who = if story.blocks_thread {
-            ", in the middle of a poll, where its thread would block: a lock of `std` or of another \
-             crate, maybe, that a task holds which waits"
-        } else if story.unwakeable {
-            "; every waker of it is gone, and nothing can wake it"
-        } else {
-            " (a waker of another crate)"
+        let who = match story.thread_wait {
+            Some(ThreadWait::Lock) => {
+                ", in the middle of a poll, where its thread would block: a lock of `std` or of another \
+                 crate, maybe, that a task holds which waits"
+            }
+            Some(ThreadWait::Park) => {
+                ", in the middle of a poll, where its thread would be parked until somebody unparks it"
+            }
+            Some(ThreadWait::Spin) => {
+                ", in the middle of a poll, where it spins with `std::thread::yield_now`: for a lock of \
+                 another crate, maybe, that a task holds which waits"
+            }
+            None if story.unwakeable => "; every waker of it is gone, and nothing can wake it",
+            None => " (a waker of another crate)",
         };
         let _ = writeln!(
             out,

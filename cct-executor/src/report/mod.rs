@@ -2,6 +2,7 @@
 
 mod at_await;
 pub(crate) mod failure;
+mod foreign;
 mod panics;
 mod summary;
 

@@ -79,6 +79,17 @@ pub enum TaskState {
     Running,
 }
 
+/// How a thread would wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThreadWait {
+    /// It would block, on a lock that cct does not know.
+    Lock,
+    /// It would be parked.
+    Park,
+    /// It gives way to other threads over and over.
+    Spin,
+}
+
 /// One task at the end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskStory {
@@ -94,8 +105,8 @@ pub struct TaskStory {
     pub last_op: String,
     /// Others held wakers of it, and hold none any more: they cannot wake it.
     pub unwakeable: bool,
-    /// It would block its thread, on a lock that cct does not know.
-    pub blocks_thread: bool,
+    /// It waits in the middle of a poll, as a thread does.
+    pub thread_wait: Option<ThreadWait>,
     /// What it waits for.
     pub waits: Vec<Wait>,
 }
@@ -223,7 +234,7 @@ mod tests {
             state: TaskState::Waiting,
             last_op: String::new(),
             unwakeable: false,
-            blocks_thread: false,
+            thread_wait: None,
             waits: vec![Wait {
                 op: String::new(),
                 resource: None,

@@ -35,8 +35,11 @@ impl Word {
         self.expected
     }
 
-    /// Whether it has another value by now.
+    /// Whether it has another value by now; or, where threads park, whether whoever is parked may go on.
     pub fn has_changed(self) -> bool {
+        if self.is_parker() {
+            return self.is_unparked();
+        }
         // SAFETY: who waits for a word keeps it alive, and whoever changes it does so atomically.
         let word = unsafe { AtomicU32::from_ptr(self.address as *mut u32) };
         word.load(Ordering::Acquire) != self.expected

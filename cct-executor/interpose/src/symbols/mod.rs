@@ -2,7 +2,7 @@
 //!
 //! 1. They do what the C library's do for every thread that has no seed, `errno` included: they call
 //!    them.
-//! 2. They neither allocate nor lock by themselves.
+//! 2. They neither allocate nor lock by themselves, but for the one that starts threads.
 #![expect(
     unsafe_code,
     reason = "symbols of the C library are defined, and those they hide are called"
@@ -11,12 +11,16 @@
 mod clocks;
 mod futex;
 mod overflow;
+mod parker;
 mod segments;
+mod threads;
 
 pub use futex::Word;
 pub(crate) use overflow::on_overflow;
+pub(crate) use parker::find as find_parker;
+pub(crate) use threads::threads_started;
 
-use crate::stream;
+use crate::{stream, system};
 use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};
 use std::mem::transmute;
 use std::ptr;
@@ -28,6 +32,7 @@ pub(crate) const DEFINED: bool = true;
 
 type GetRandom = unsafe extern "C" fn(*mut c_void, size_t, c_uint) -> ssize_t;
 type GetEntropy = unsafe extern "C" fn(*mut c_void, size_t) -> c_int;
+type Yield = unsafe extern "C" fn() -> c_int;
 /// Variadic in C. With seven arguments of one word each, it is called in the same way on x86-64 and
 /// AArch64 under Linux, and reading arguments that were not passed is what the C library's does too.
 type Syscall =
@@ -43,6 +48,8 @@ pub(crate) fn keep() {
         clocks::clock_gettime as clocks::GetTime,
         clocks::nanosleep as clocks::Sleep,
         clocks::clock_nanosleep as clocks::SleepBy,
+        sched_yield as Yield,
+        threads::pthread_create as threads::Create,
     );
     std::hint::black_box(symbols);
 }
@@ -156,6 +163,18 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, length: size_t) -> c_int {
         }
         transmute::<*mut c_void, GetEntropy>(hidden)(buffer, length)
     }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sched_yield() -> c_int {
+    if system::get().is_some_and(|system| (system.give_way)()) {
+        return 0;
+    }
+    // Not by the C library's, which does this and nothing else.
+    // SAFETY: the system call has no arguments.
+    unsafe { call(libc::SYS_sched_yield, [0; 6]) as c_int }
 }
 
 /// # Safety

@@ -1,0 +1,111 @@
+//! Which threads a thread has started.
+//!
+//! Whoever waits may wait for one of them, which nothing but time can tell.
+
+use super::{Hidden, not_there};
+use crate::system::{self, ThreadsStarted};
+use libc::{c_int, c_void, pthread_attr_t, pthread_t};
+use std::cell::OnceCell;
+use std::mem::transmute;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+type Body = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+pub(super) type Create =
+    unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Option<Body>, *mut c_void) -> c_int;
+
+#[derive(Default)]
+struct Counts {
+    ever: AtomicU64,
+    live: AtomicU64,
+}
+
+thread_local! {
+    static COUNTS: OnceCell<Arc<Counts>> = const { OnceCell::new() };
+}
+
+/// Where a thread's are counted that are to be: of one that is under control, or was started by one.
+fn counts() -> Option<Arc<Counts>> {
+    // Threads may still be started while the thread-locals of this one are dropped.
+    let found = COUNTS.try_with(|counts| {
+        if system::get().is_some() {
+            Some(counts.get_or_init(Arc::default).clone())
+        } else {
+            counts.get().cloned()
+        }
+    });
+    found.ok().flatten()
+}
+
+pub(crate) fn threads_started() -> ThreadsStarted {
+    let read = |counts: &OnceCell<Arc<Counts>>| {
+        counts.get().map(|counts| ThreadsStarted {
+            ever: counts.ever.load(Ordering::Acquire),
+            live: counts.live.load(Ordering::Acquire),
+        })
+    };
+    COUNTS.with(read).unwrap_or_default()
+}
+
+/// A thread that was started.
+struct Started {
+    body: Body,
+    argument: *mut c_void,
+    counts: Arc<Counts>,
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.counts.live.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The body of a thread that is counted.
+///
+/// # Safety
+/// The argument is a boxed [`Started`], which nobody else has.
+unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let started = unsafe { Box::from_raw(argument.cast::<Started>()) };
+    let _ = COUNTS.try_with(|counts| counts.set(started.counts.clone()));
+    // SAFETY: as whoever started the thread has promised.
+    unsafe { (started.body)(started.argument) }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn pthread_create(
+    thread: *mut pthread_t,
+    attributes: *const pthread_attr_t,
+    body: Option<Body>,
+    argument: *mut c_void,
+) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"pthread_create\0");
+    let hidden = HIDDEN.get();
+    if hidden.is_null() {
+        not_there();
+        return libc::ENOSYS;
+    }
+    // SAFETY: the type of a function of this name.
+    let create = unsafe { transmute::<*mut c_void, Create>(hidden) };
+    let (Some(body), Some(counts)) = (body, counts()) else {
+        // SAFETY: the caller's promise.
+        return unsafe { create(thread, attributes, body, argument) };
+    };
+    counts.ever.fetch_add(1, Ordering::AcqRel);
+    counts.live.fetch_add(1, Ordering::AcqRel);
+    let started = Box::into_raw(Box::new(Started {
+        body,
+        argument,
+        counts,
+    }));
+    // SAFETY: the caller's promise; and the new thread, if there is one, owns the argument.
+    unsafe {
+        let outcome = create(thread, attributes, Some(counted), started.cast());
+        if outcome != 0 {
+            drop(Box::from_raw(started));
+        }
+        outcome
+    }
+}

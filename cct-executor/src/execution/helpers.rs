@@ -1,0 +1,57 @@
+//! Threads that a scenario has started itself.
+//!
+//! What they do is beyond control, but most often short, and somebody waits for it. Were anything else to
+//! happen meanwhile, time above all, it would depend on how fast they are.
+//!
+//! 1. Time that passes here takes no decision and leaves no trace.
+//! 2. Threads that were waited for in vain are not waited for again until there are more of them, or
+//!    one acts after all: they may never end.
+
+use cct_interpose::threads_started;
+use std::time::Duration;
+
+/// How often it is looked whether they have acted.
+pub(super) const LOOK: Duration = Duration::from_millis(1);
+/// So many looks are in vain.
+const LOOKS: u32 = 1_000;
+
+/// Lets threads act, for so long. In the hands of the tables this is the system's.
+pub(super) fn nap(time: Duration) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "waits for foreign threads, decides nothing"
+    )]
+    std::thread::sleep(time);
+}
+
+/// What the threads are worth waiting for. Outlives the iteration, as they may.
+#[derive(Default)]
+pub(crate) struct Helpers {
+    /// How many there were.
+    seen: u64,
+    /// How often it was looked since, in vain.
+    looks: u32,
+}
+
+impl Helpers {
+    /// Whether any of them may do what somebody waits for.
+    pub(super) fn may_act(&mut self) -> bool {
+        let started = threads_started();
+        if started.ever != self.seen {
+            *self = Helpers {
+                seen: started.ever,
+                looks: 0,
+            };
+        }
+        started.live > 0 && self.looks < LOOKS
+    }
+
+    /// It was looked, in vain.
+    pub(super) fn look(&mut self) {
+        self.looks += 1;
+    }
+
+    pub(super) fn have_acted(&mut self) {
+        self.looks = 0;
+    }
+}

@@ -1,0 +1,162 @@
+//! Polls that give way to other threads: loops around `std::thread::yield_now`, and locks of other crates,
+//! which spin before they block.
+//!
+//! What they wait for is done by a task that is suspended in the middle of its poll, or not polled yet;
+//! on the only thread it would never come. So giving way is a scheduling point.
+//!
+//! 1. Who gives way is enabled all the time, as after a yield of tokio. Who goes on doing so in one
+//!    poll spins: it is enabled again when nothing else is, and, before the clock moves, only if anything
+//!    has happened since. It is as slow as a thread may be, but never in the way: `parking_lot` blocks
+//!    the thread when it has given way seven times in vain, `crossbeam` and `std` park it.
+//! 2. Where all that is left is to spin, it is a deadlock after a number of turns in which other threads
+//!    have time.
+//! 3. At granularity `await` nothing is suspended in the middle, and giving way is the system's.
+
+use super::core::{Core, NONE, state};
+use super::helpers;
+use super::world::{Phase, World};
+use crate::words::explanation::ThreadWait;
+use crate::words::{Access, Op, OpKind};
+use std::time::Duration;
+
+/// So often a poll gives way before it is said to spin.
+const AT_ONCE: u8 = 2;
+/// So many turns they have when nothing else can happen...
+const LAST_TURNS: u32 = 11;
+/// ...the first after this time, each other after twice the time of the one before.
+const LAST_WAIT: Duration = Duration::from_micros(500);
+
+/// A task that spins.
+struct Spinner {
+    key: u32,
+    /// How much had happened when it last gave way.
+    seen: u64,
+}
+
+/// Who spins.
+#[derive(Default)]
+pub(crate) struct Spinners {
+    /// Who has given way for longest comes first.
+    waiting: Vec<Spinner>,
+    /// Steps that were turns of spinners.
+    turns: u64,
+    /// How much had happened when the last turns began, and how many there were.
+    last: (u64, u32),
+}
+
+impl Spinners {
+    pub(crate) fn reset(&mut self) {
+        self.waiting.clear();
+        self.turns = 0;
+        self.last = (0, 0);
+    }
+
+    pub(super) fn forget(&mut self, key: u32) {
+        self.waiting.retain(|spinner| spinner.key != key);
+    }
+}
+
+impl Core {
+    /// How many steps there were that were not turns of spinners.
+    fn happened(&self) -> u64 {
+        self.point.step.saturating_sub(self.spinners.turns)
+    }
+
+    /// Nothing else is enabled. Enables one that spins if anything has happened since it gave way, or,
+    /// at last, although nothing has. Returns whether there was one.
+    pub(super) fn spinner_goes_on(&mut self, at_last: bool) -> bool {
+        let happened = self.happened();
+        let waiting = &self.spinners.waiting;
+        let found = match waiting.iter().position(|spinner| spinner.seen < happened) {
+            None if at_last && !waiting.is_empty() => self.last_turn(happened).then_some(0),
+            found => found,
+        };
+        let Some(at) = found else {
+            return false;
+        };
+        let Spinner { key, .. } = self.spinners.waiting.remove(at);
+        self.insert(key);
+        true
+    }
+
+    /// Gives other threads time. Returns whether a spinner may look once more.
+    fn last_turn(&mut self, happened: u64) -> bool {
+        let last = &mut self.spinners.last;
+        if last.0 != happened {
+            *last = (happened, 0);
+        }
+        if last.1 == LAST_TURNS {
+            return false;
+        }
+        helpers::nap(LAST_WAIT * (1 << last.1));
+        last.1 += 1;
+        true
+    }
+
+    /// The running task gives way; it spins, or not.
+    fn gives_way_to_threads(&mut self, key: u32, spins: bool) {
+        self.sweep();
+        let op = Op {
+            kind: OpKind::Yield,
+            access: Access::Read,
+            resource: 0,
+            site: self.actions[key as usize].op.site,
+        };
+        if self.announce(key, op) & state::GROUPED != 0 {
+            self.take_group_turn(key);
+        }
+        self.point.yielded = true;
+        if !spins {
+            return self.insert(key);
+        }
+        self.spinners.turns += 1;
+        let seen = self.happened();
+        self.spinners.waiting.push(Spinner { key, seen });
+        if let Some(recorder) = &mut self.recorder {
+            recorder.thread_waits.insert(key, ThreadWait::Spin);
+        }
+    }
+}
+
+impl World {
+    /// In the place of letting other threads go first. Returns whether it was done.
+    pub(super) fn give_way(&self) -> bool {
+        let key = self.running.key.get();
+        let here = key != NONE && self.is_free() && self.phase.get() != Phase::Idle;
+        if !here || !self.may_stand_aside() {
+            return false;
+        }
+        if self.phase.get() == Phase::Closing {
+            self.with(|core, _| core.spinners.forget(key));
+            self.stand_aside(key, NONE);
+            return true;
+        }
+        let helped = self.with(|core, _| {
+            let may_act = core.helpers.may_act();
+            if may_act {
+                core.helpers.look();
+                helpers::nap(helpers::LOOK);
+            }
+            may_act
+        });
+        if helped {
+            return true;
+        }
+        let before = match self.with(|core, _| core.actions[key as usize].op.kind) {
+            OpKind::Yield => self.running.gave_way.get(),
+            _ => 0, // it has done something else since
+        };
+        let spins = before >= AT_ONCE;
+        let gave_way = before.saturating_add(1);
+        self.with(|core, _| core.gives_way_to_threads(key, spins));
+        self.let_others_run(key);
+        self.running.gave_way.set(gave_way);
+        self.with(|core, _| {
+            core.spinners.forget(key);
+            if let Some(recorder) = &mut core.recorder {
+                recorder.thread_waits.remove(&key);
+            }
+        });
+        true
+    }
+}

@@ -1,0 +1,75 @@
+//! What a report says of other crates: of runtimes, timers and threads that are not of the world.
+
+use crate::explore::{FailureReport, THREAD_NAMES};
+use crate::words::FailureKind;
+use crate::words::explanation::{TaskState, TaskStory, ThreadWait};
+
+/// What crates say where this is not what they are made for, and what to do.
+const SAYINGS: [(&[&str], &str); 2] = [
+    (
+        &["must be called from the context of a Tokio"],
+        "  a world is no tokio runtime: tasks, time, sockets and files of tokio itself do not work \
+         in it, and no crate\n  that uses them (its channels and locks do); use those of \
+         cct_executor and cct_net, through features or a `mod rt` of the program\n",
+    ),
+    (
+        &["executor from within another executor", "inconsistent park"],
+        "  blocking calls of this crate keep what they wait with in thread-locals, one for each thread, and \
+         all tasks are on one:\n  only one task at a time can be in such a call; use `.await`, or \
+         `runtime::Handle::block_on`\n",
+    ),
+];
+
+/// What the words of another crate's panic mean here.
+pub(super) fn sayings(out: &mut String, failure: &FailureReport) {
+    let FailureKind::Panic { message, .. } = &failure.kind else {
+        return;
+    };
+    for (words, remedy) in SAYINGS {
+        if words.iter().any(|word| message.contains(word)) {
+            out.push_str(remedy);
+        }
+    }
+}
+
+/// What tasks may wait for that is not of the world: such as a timer of another crate, which is woken
+/// by a thread of its own after real time, or has not been yet.
+pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
+    match &failure.kind {
+        FailureKind::Uncontrolled {
+            thread: Some(thread),
+            ..
+        } if thread.starts_with(THREAD_NAMES) => out.push_str(
+            "  that thread runs other iterations, or another test: they share a static, such as a lock or a \
+             channel;\n  make it anew in each iteration\n",
+        ),
+        FailureKind::Uncontrolled { .. } => out.push_str(
+            "  timers, sockets and tasks of other runtimes (async-io, futures-timer, smol...) have threads \
+             of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread\n",
+        ),
+        FailureKind::Deadlock { .. }
+            if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
+        {
+            out.push_str(
+                "  should the waker of another crate be that of a timer or socket of another runtime \
+                 (async-io, futures-timer, smol...):\n  those are not waited for; use those of cct\n",
+            );
+        }
+        FailureKind::Deadlock { .. } if failure.explanation.tasks.iter().any(is_parked) => out.push_str(
+            "  blocking calls of the channels of std and crossbeam pass over whoever waits on the thread that \
+             sends, where all tasks are:\n  between tasks, use channels of cct_sync; across threads, they \
+             work\n",
+        ),
+        _ => {}
+    }
+}
+
+fn is_parked(story: &TaskStory) -> bool {
+    story.thread_wait == Some(ThreadWait::Park)
+}
+
+/// Whether a task waits for something unknown that may still wake it.
+fn waits_for_a_foreigner(story: &TaskStory) -> bool {
+    let unknown = story.waits.is_empty() && story.thread_wait.is_none() && !story.unwakeable;
+    story.state == TaskState::Waiting && unknown
+}
