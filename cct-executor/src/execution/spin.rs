@@ -4,15 +4,15 @@
 //! wait for could not come, were it behind a timer. In reality time passes while they spin.
 //!
 //! 1. Only a world in which nothing else happens spins: for half of the steps that an iteration may
-//!    have no task blocked, ended, began or was left unpolled, and nothing was picked but tasks. Then
+//!    have, or usually has if those are fewer, no task blocked, ended, began or was left unpolled, and nothing was picked but tasks. Then
 //!    time moves to the next deadline as if the world were idle.
 //! 2. Who was seen to spin for so long is believed sooner the next time.
 //! 3. It costs nothing while it looks for nothing: the step count is compared anyway.
 
 use super::core::Core;
 use super::timers::Timers;
-use crate::words::Clock;
 use crate::words::action::Sort;
+use crate::words::{Clock, Limits};
 use std::collections::BTreeSet;
 
 /// How many steps more it takes once the tasks are known to spin.
@@ -74,7 +74,7 @@ impl Timers {
 impl Core {
     /// How long a world has to spin before it is believed.
     fn patience(&self) -> u64 {
-        (self.config.limits.steps / 2).max(1)
+        (self.config.limits.steps.min(Limits::STEPS) / 2).max(1)
     }
 
     /// The last step that the iteration may take.

@@ -13,7 +13,7 @@ use super::worker::{Board, Found, Message, Pulse, Record, THREAD_STACK_BYTES, Yi
 use crate::execution::core::{Harvest, SometimesKey};
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
-use crate::words::{Iteration, ReplayToken, Seed, Trace, WorldConfig};
+use crate::words::{Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
@@ -236,6 +236,7 @@ impl Campaign {
             for record in done.records.iter().filter(|record| record.index <= last) {
                 report.iterations += 1;
                 coverage.add(record);
+                report.first_was_long |= record.index == 0 && record.cut == Some(Limit::Steps);
                 schedules.push(record.schedule_hash);
             }
         }
@@ -342,6 +343,7 @@ impl Report {
             remarks: Vec::new(),
             error: Some(error),
             warnings: Vec::new(),
+            first_was_long: false,
         }
     }
 }

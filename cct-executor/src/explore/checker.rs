@@ -73,6 +73,9 @@ pub struct Checker {
     pub(super) await_check: bool,
     pub(super) isolation: Isolation,
     pub(super) poll_limit: Duration,
+    /// Nobody has chosen a step limit: a run whose first iteration reaches it ends there, so that it can
+    /// be begun anew with a higher one; and a replay may be one of the latter.
+    pub(super) usual_steps: bool,
     pub(super) replay: Option<ReplayToken>,
     pub(super) world: WorldConfig,
     pub(super) use_environment: bool,
@@ -120,6 +123,7 @@ impl Checker {
             await_check: true,
             isolation: Isolation::None,
             poll_limit: Duration::from_secs(10),
+            usual_steps: false,
             replay: None,
             world: WorldConfig::default(),
             use_environment: true,

@@ -9,7 +9,9 @@ use super::worker::Found;
 use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Finished, Visitors};
 use crate::words::explanation::{Explanation, TaskState};
-use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
+use crate::words::{
+    Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
+};
 use std::mem::discriminant;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -97,6 +99,9 @@ impl Campaign {
     pub(super) fn replay_token(self: &Arc<Self>, token: &ReplayToken, origin: Origin) -> Report {
         let mut world = self.checker.world.clone();
         token.configure(&mut world);
+        if self.checker.usual_steps {
+            world.limits.steps = Limits::MORE_STEPS;
+        }
         let mut report = self.blank_report();
         report.stopped_by = StoppedBy::Replay;
         report.planned = 1;

@@ -42,6 +42,8 @@ pub struct Report {
     pub remarks: Vec<String>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
+    /// The first iteration was cut at the step limit.
+    pub(super) first_was_long: bool,
 }
 
 /// What a run explored, and what not.

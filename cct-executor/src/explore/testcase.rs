@@ -37,6 +37,9 @@ impl TestCase {
             Err(error) => return Report::unable(self.name.to_owned(), error.to_string()),
         };
         let path = regressions::path(Path::new(self.manifest_dir), self.file);
+        let mut checker = checker;
+        let limits_are_chosen = checker.world.limits != Limits::default();
+        checker.usual_steps = !limits_are_chosen && !checker.world.fail_on_limit;
         let mut warnings = Vec::new();
         if let (Some(path), true, None) = (&path, settings.regressions.read(), &settings.replay) {
             let cases = match regressions::load(path, self.name) {
@@ -60,8 +63,7 @@ impl TestCase {
                 }
             }
         }
-        let limits_are_chosen = checker.world.limits != Limits::default();
-        let mut report = checker.run(scenario);
+        let mut report = to_the_end(checker, scenario);
         report.warnings.splice(0..0, warnings);
         let is_a_search = settings.replay.is_none() && !self.should_panic;
         if report.passed() && is_a_search && !limits_are_chosen {
@@ -106,6 +108,28 @@ impl TestCase {
             Err(error) => format!("the failure could not be remembered: {error}"),
         })
     }
+}
+
+/// Runs the scenario, and anew with a higher limit if its first iteration takes more steps than is usual.
+fn to_the_end<F, Fut>(checker: Checker, scenario: F) -> Report
+where
+    F: Fn() -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future + 'static,
+    Fut::Output: ScenarioResult,
+{
+    let mut longer = checker.clone().max_steps(Limits::MORE_STEPS);
+    let report = checker.run(scenario.clone());
+    if !(longer.usual_steps && report.passed() && report.first_was_long) {
+        return report;
+    }
+    longer.usual_steps = false;
+    let mut report = longer.run(scenario);
+    report.warnings.push(format!(
+        "max_steps was raised to {}, as the first iteration takes more than {}",
+        Limits::MORE_STEPS,
+        Limits::STEPS
+    ));
+    report
 }
 
 /// Why a run shows nothing in which no iteration came to its end. With a limit that somebody chose it
@@ -217,7 +241,8 @@ mod tests {
     /// Ends at once or never, under the limits that `configure` sets.
     fn endless(configure: impl Fn(Checker) -> Checker, ends: bool, should_panic: bool) -> Report {
         let place = Place::new(&format!("endless-{ends}-{should_panic}"));
-        let checker = configure(checker().strategy_text("random").iterations(2));
+        let once = checker().strategy_text("random");
+        let checker = configure(once.determinism_check(false));
         place.case(should_panic).run(checker, move || async move {
             if !ends {
                 loop {
@@ -231,7 +256,7 @@ mod tests {
     fn a_test_that_never_ends_does_not_pass() {
         let report = endless(|checker| checker, false, false);
         let error = report.error().expect("it never ended");
-        let what = "each of 2 iterations was cut at the step limit";
+        let what = "each of 1 iterations was cut at the step limit";
         assert!(error.contains(what), "{error}");
         assert!(error.contains("set max_steps"), "{error}");
         assert!(endless(|checker| checker, true, false).passed());
@@ -239,10 +264,45 @@ mod tests {
         assert!(endless(|checker| checker, false, true).passed());
     }
 
+    /// Fails, or not, after more steps than is usual.
+    fn long(checker: Checker, fails: bool) -> Report {
+        let place = Place::new(&format!("long-{fails}"));
+        let checker = checker.strategy_text("random");
+        place.case(false).run(checker, move || async move {
+            for _ in 0..2 * Limits::STEPS {
+                yield_now().await;
+            }
+            assert!(!fails, "late");
+        })
+    }
+
+    #[test]
+    fn a_test_that_takes_more_steps_than_is_usual_gets_them() {
+        let report = long(checker(), false);
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!((report.iterations, report.cut()), (1, 0));
+        assert!(report.text().contains("max_steps was raised to 1000000"));
+        // Whoever sets a limit gets that.
+        let report = long(checker().max_steps(Limits::STEPS + 1), false);
+        assert_eq!(report.cut(), 1);
+        let report = long(checker().fail_on_limit(true), false);
+        assert!(report.failure().is_some(), "{}", report.text());
+    }
+
+    #[test]
+    fn a_late_failure_is_replayed() {
+        let report = long(checker(), true);
+        let failure = report.failure().expect("it fails");
+        assert!(failure.reproduced, "{}", report.text());
+        let replayed = long(checker().replay(failure.token.clone()), true);
+        let again = replayed.failure().expect("it fails again");
+        assert_eq!((&again.kind, again.step), (&failure.kind, failure.step));
+    }
+
     #[test]
     fn a_test_that_is_not_to_end_says_so_by_a_limit() {
         let report = endless(|checker| checker.max_steps(1_000), false, false);
         assert!(report.passed(), "{}", report.text());
-        assert_eq!(report.cut(), 2);
+        assert_eq!(report.cut(), 1);
     }
 }

@@ -324,6 +324,10 @@ impl Campaign {
             failed: failure.is_some(),
             joined_panics,
         });
+        let too_long = end.outcome == Outcome::Cut(Limit::Steps) && failure.is_none();
+        if index == 0 && too_long && self.checker.usual_steps {
+            board.stop();
+        }
         if let Some(sought) = &board.sought {
             sought.count(done.records.last().and_then(|record| record.cut));
         }

@@ -24,7 +24,8 @@ pub enum Clock {
     /// Only when nothing else is enabled, like tokio's paused clock. No impossible order is shown.
     ///
     /// Tasks that wait by waking themselves, in a loop over yields, count as nothing once they have
-    /// done so for half of the steps that an iteration may have, and nobody did anything else.
+    /// done so for half of the steps that an iteration may have (50,000 at most), and nobody did
+    /// anything else.
     #[default]
     Strict,
     /// A timer whose deadline lies within this slack of the earliest one may fire while work is
@@ -47,10 +48,17 @@ pub struct Limits {
     pub time: Duration,
 }
 
+impl Limits {
+    /// The usual limit of steps.
+    pub(crate) const STEPS: u64 = 100_000;
+    /// What it is raised to for a test that takes more, and has no limit of its own.
+    pub(crate) const MORE_STEPS: u64 = 1_000_000;
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            steps: 100_000,
+            steps: Limits::STEPS,
             tasks: 100_000,
             time: Duration::from_secs(365 * 24 * 3600),
         }
