@@ -160,6 +160,7 @@ impl Campaign {
             again: None,
             threads_wait: false,
             at_await: None,
+            passes_in_order: None,
         });
         report
     }
@@ -238,6 +239,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         again: other,
         threads_wait: false,
         at_await: None,
+        passes_in_order: None,
     }
 }
 
@@ -299,5 +301,6 @@ pub(super) fn lost(
         again: None,
         threads_wait: visited,
         at_await: None,
+        passes_in_order: None,
     }
 }

@@ -5,7 +5,7 @@
 //! of another crate; how many things could have happened instead; where the operation, or the last
 //! one, was called.
 
-use super::at_await::at_await_text;
+use super::at_await::{at_await_text, order_text};
 use super::panics::{earlier_panics, unheard};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
@@ -64,6 +64,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     if let Some(at_await) = &failure.at_await {
         out.push_str(&at_await_text(failure, at_await));
     }
+    out.push_str(order_text(failure));
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
     tasks(&mut out, explanation);
@@ -82,10 +83,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         FailureKind::Panic { .. } | FailureKind::Error { .. } | FailureKind::Broken { .. }
     );
     let undecided = failure.token.trace.decisions().is_empty();
-    let in_order = failure
-        .at_await
-        .as_ref()
-        .is_some_and(|found| found.same.is_some() && !found.passes_in_order);
+    let in_order = failure.passes_in_order == Some(false);
     if !claims || !failure.reproduced || !(undecided || in_order) {
         return;
     }
