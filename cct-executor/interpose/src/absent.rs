@@ -19,11 +19,6 @@ impl Word {
         match self.0 {}
     }
 
-    /// The value it had when the wait began.
-    pub fn expected(self) -> u32 {
-        match self.0 {}
-    }
-
     /// Whether it has another value by now.
     pub fn has_changed(self) -> bool {
         match self.0 {}
@@ -36,6 +31,11 @@ impl Word {
 
     /// Whether it is part of a thread-local of this thread.
     pub fn is_thread_local(self) -> bool {
+        match self.0 {}
+    }
+
+    /// Whether `std` parks this thread there.
+    pub fn is_parking(self) -> bool {
         match self.0 {}
     }
 

@@ -26,6 +26,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+mod parking;
 mod stream;
 mod system;
 
@@ -59,6 +60,9 @@ pub const CONTROLLED: bool = symbols::DEFINED;
 pub fn begin(seed: u64, system: System) {
     // From here on it could not be found out any more.
     instant_zero();
+    if CONTROLLED {
+        parking::find();
+    }
     stream::begin(seed);
     system::set(Some(system));
 }

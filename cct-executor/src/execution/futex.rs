@@ -44,8 +44,6 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(1);
 /// ...and how often words are looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
-/// What the word has in which `std` parks a thread.
-const PARKED: u32 = u32::MAX;
 
 type Site = Location<'static>;
 
@@ -123,7 +121,7 @@ impl Waits {
 
 /// Whether a thread parks there: `std` in a word of its own, others in a thread-local.
 fn is_of_thread(word: Word) -> bool {
-    word.expected() == PARKED || word.is_thread_local()
+    word.is_parking() || word.is_thread_local()
 }
 
 /// Blocks the thread until another one changes the word. Returns whether one may have; if not, none

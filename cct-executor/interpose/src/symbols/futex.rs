@@ -8,6 +8,7 @@
 
 use super::segments::{self, Variable};
 use super::{call, clocks, set_errno};
+use crate::parking;
 use crate::system::{self, Waited};
 use libc::{c_int, c_long, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,11 +31,6 @@ impl Word {
         self.address
     }
 
-    /// The value it had when the wait began.
-    pub fn expected(self) -> u32 {
-        self.expected
-    }
-
     /// Whether it has another value by now.
     pub fn has_changed(self) -> bool {
         // SAFETY: who waits for a word keeps it alive, and whoever changes it does so atomically.
@@ -50,6 +46,11 @@ impl Word {
     /// Whether it is part of a thread-local of this thread.
     pub fn is_thread_local(self) -> bool {
         segments::find(self.address) == Some(Variable::ThreadLocal)
+    }
+
+    /// Whether `std` parks this thread there.
+    pub fn is_parking(self) -> bool {
+        self.address == parking::address()
     }
 
     /// Blocks the thread until it changes, or for so long. Returns whether it may have changed.
