@@ -191,7 +191,10 @@ fn blocked(out: &mut String, failure: &FailureReport) {
         .filter(|story| story.state == TaskState::Suspended && story.name != *stuck)
         .map(|story| story.name.as_str())
         .collect();
-    out.push_str("  it spins or blocks its thread; a debugger on the replay shows where\n");
+    out.push_str(
+        "  it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger on the \
+         replay shows where\n",
+    );
     if !suspended.is_empty() {
         let _ = writeln!(
             out,
