@@ -38,6 +38,7 @@ use proc_macro::TokenStream;
 /// | `granularity` | `"await"`, `"op"`, `"sync"` | where scheduling points lie |
 /// | `max_steps`, `max_tasks` | integer | limits on one iteration |
 /// | `max_time` | `"1h"` | limit on the virtual time of one iteration |
+/// | `poll_limit` | `"10s"` | limit on the real time of one poll |
 /// | `fail_on_leak` | bool | fail when tasks are left over at the end |
 /// | `fail_on_limit` | bool | fail when an iteration reaches a limit |
 /// | `determinism_check` | bool | repeat an iteration and compare the traces |

@@ -2,7 +2,8 @@
 //!
 //! A failure that was found in the middle of a poll raises one question first: can the runtime that
 //! this program runs on do that? So strategy, seed and settings are tried again where polls are
-//! never suspended, as on a single thread, and the report says what came of it.
+//! never suspended, as on a single thread, and the report says what came of it. Where one thread is
+//! enough, a second question follows: does it take another order than tokio's?
 //!
 //! 1. Nothing of the run before it changes: no count, no table, no trace. It has threads of its own.
 //! 2. How far it looks follows from the run; wall-clock time can only cut it short.
@@ -13,7 +14,7 @@ use super::checker::{Checker, Chosen, Factory};
 use super::knowledge::Knowledge;
 use super::result::{AtAwait, Report};
 use super::worker::{Board, Message, Pulse, now};
-use crate::strategy::{Random, RoundRobin};
+use crate::strategy::{Random, RoundRobin, Strategy};
 use crate::words::{FailureKind, Granularity, Limit, WorldConfig};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -118,14 +119,14 @@ fn of_order(kind: &FailureKind) -> bool {
 }
 
 impl Campaign {
-    /// Tries the scenario at granularity `await`, if something failed at a finer one.
+    /// Tries the scenario at granularity `await`, if something failed at a finer one; and, if one
+    /// thread is enough, in the order of tokio's `current_thread` runtime.
     pub(super) fn try_await(self: &Arc<Self>, report: &mut Report) {
         let Some(failure) = &mut report.failure else {
             return;
         };
         let checker = &self.checker;
-        let finer = checker.world.granularity != Granularity::Await;
-        if !finer || !checker.await_check || !failure.reproduced || !of_order(&failure.kind) {
+        if !checker.await_check || !failure.reproduced || !of_order(&failure.kind) {
             return;
         }
         let to_failure = failure.iteration().saturating_add(1);
@@ -143,28 +144,38 @@ impl Campaign {
             },
             ..checker.clone()
         };
-        let factory: Factory = match &checker.strategy {
-            // What is the user's own may keep count of what it is asked.
-            Chosen::Made(_) => Arc::new(|| Box::new(Random::new())),
-            Chosen::Text(_) => self.factory.clone(),
-        };
-        let kind = failure.kind.clone();
-        let try_with = |checker: Checker, factory: Factory| {
-            let scenario = self.scenario.clone();
-            let nothing = Knowledge::default();
-            let campaign = Campaign::new(checker, scenario, factory, self.seed, None, nothing);
-            Arc::new(campaign).look_for(kind.clone())
-        };
-        let mut at_await = try_with(checker.clone(), factory);
-        if let Some(found) = at_await.as_mut().filter(|found| found.same.is_some()) {
+        let mut one_thread = true;
+        if self.checker.world.granularity != Granularity::Await {
+            failure.at_await = self.try_with(checker.clone(), self.strategies(), &failure.kind);
+            let found = failure.at_await.as_ref();
+            one_thread = found.is_some_and(|found| found.same.is_some());
+        }
+        // Without a decision there is no other order.
+        if one_thread && !failure.token.trace.decisions().is_empty() {
             let once = Checker {
                 iterations: 1,
                 ..checker
             };
-            let in_order = try_with(once, Arc::new(|| Box::new(RoundRobin::new())));
-            found.passes_in_order = in_order.is_some_and(|run| run.passes_whole());
+            let in_order = Arc::new(|| Box::new(RoundRobin::new()) as Box<dyn Strategy>);
+            let run = self.try_with(once, in_order, &failure.kind);
+            failure.passes_in_order = run.map(|run| run.passes_whole());
         }
-        failure.at_await = at_await;
+    }
+
+    /// Who chooses when it is tried again.
+    fn strategies(&self) -> Factory {
+        match &self.checker.strategy {
+            // What is the user's own may keep count of what it is asked.
+            Chosen::Made(_) => Arc::new(|| Box::new(Random::new())),
+            Chosen::Text(_) => self.factory.clone(),
+        }
+    }
+
+    fn try_with(&self, checker: Checker, factory: Factory, kind: &FailureKind) -> Option<AtAwait> {
+        let scenario = self.scenario.clone();
+        let nothing = Knowledge::default();
+        let campaign = Campaign::new(checker, scenario, factory, self.seed, None, nothing);
+        Arc::new(campaign).look_for(kind.clone())
     }
 
     /// Searches for this failure. `None` if a worker could not do its work.
@@ -216,7 +227,6 @@ impl Campaign {
             out_of_time: out_of_time && !all && schedules < self.checker.iterations,
             same: first.map(|index| index + 1),
             other: other.clone().map(|(index, kind)| (index + 1, kind)),
-            passes_in_order: false,
         })
     }
 }

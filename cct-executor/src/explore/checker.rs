@@ -228,7 +228,8 @@ impl Checker {
     }
 
     /// Whether a failure at a finer granularity is looked for at granularity `await` as well, for
-    /// about a second at most, so that the report says whether it takes threads. See
+    /// about a second at most, so that the report says whether it takes threads, and if not, whether
+    /// it takes another order than tokio's. See
     /// [`FailureReport::at_await`](crate::FailureReport::at_await).
     pub fn await_check(mut self, check: bool) -> Self {
         self.await_check = check;

@@ -166,6 +166,7 @@ impl Campaign {
             again: None,
             threads_wait: false,
             at_await: None,
+            passes_in_order: None,
         });
         report
     }
@@ -244,6 +245,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         again: other,
         threads_wait: false,
         at_await: None,
+        passes_in_order: None,
     }
 }
 
@@ -305,5 +307,6 @@ pub(super) fn lost(
         again: None,
         threads_wait: visited,
         at_await: None,
+        passes_in_order: None,
     }
 }

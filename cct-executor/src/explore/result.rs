@@ -139,6 +139,10 @@ pub struct FailureReport {
     /// by searching, and come from the order of steps. See
     /// [`Checker::await_check`](crate::Checker::await_check).
     pub at_await: Option<AtAwait>,
+    /// Whether the one schedule of strategy `round-robin` at granularity `await`, which is that of
+    /// tokio's `current_thread` runtime, passes. Tried where that granularity shows the failure, on
+    /// the same terms as [`at_await`](FailureReport::at_await).
+    pub passes_in_order: Option<bool>,
 }
 
 /// Whether something that failed at a finer granularity fails at granularity `await` as well, where
@@ -162,9 +166,6 @@ pub struct AtAwait {
     pub same: Option<u64>,
     /// The first schedule with another failure, and that failure.
     pub other: Option<(u64, FailureKind)>,
-    /// Whether the one schedule of strategy `round-robin`, which is that of tokio's `current_thread`
-    /// runtime, passes although another one has the same failure.
-    pub passes_in_order: bool,
 }
 
 impl FailureReport {

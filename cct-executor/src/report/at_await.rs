@@ -1,4 +1,4 @@
-//! Whether a failure takes threads, in a line or two.
+//! Whether a failure takes threads, or another order than tokio's, in a line or two.
 
 use super::summary::{grouped, plural};
 use crate::explore::{AtAwait, FailureReport};
@@ -8,6 +8,21 @@ use std::fmt::Write as _;
 /// Schedules without the failure that suggest something; at least, and for each that it took to fail.
 const TELLING: u64 = 100;
 const TELLING_EACH: u64 = 2;
+
+/// Says so where tokio's own order hides the failure.
+pub(super) fn order_text(failure: &FailureReport) -> &'static str {
+    match (failure.passes_in_order, &failure.at_await) {
+        (Some(true), Some(_)) => {
+            "  (but not with `strategy = \"round-robin\"`, where tasks go on in the order in which they \
+             became ready, as in\n  tokio's `current_thread` runtime)\n"
+        }
+        (Some(true), None) => {
+            "  passes with `strategy = \"round-robin\"`, where tasks go on in the order in which they \
+             became ready, as in\n  tokio's `current_thread` runtime\n"
+        }
+        _ => "",
+    }
+}
 
 /// Answers what is asked first of a failure in the middle of a poll: can my runtime do that?
 pub(super) fn at_await_text(failure: &FailureReport, found: &AtAwait) -> String {
@@ -19,14 +34,8 @@ pub(super) fn at_await_text(failure: &FailureReport, found: &AtAwait) -> String 
             FailureKind::Leaked { .. } => "leaks tasks",
             _ => "fails",
         };
-        let order = if found.passes_in_order {
-            "  (but not with `strategy = \"round-robin\"`, where tasks go on in the order in which they \
-             became ready, as in\n  tokio's `current_thread` runtime)\n"
-        } else {
-            ""
-        };
         return format!(
-            "  {what} at granularity `await` too, in schedule {}: one thread is enough\n{order}",
+            "  {what} at granularity `await` too, in schedule {}: one thread is enough\n",
             grouped(schedule)
         );
     }
@@ -97,7 +106,6 @@ mod tests {
             out_of_time: false,
             same: None,
             other: None,
-            passes_in_order: false,
         }
     }
 
@@ -115,6 +123,7 @@ mod tests {
             again: None,
             threads_wait: false,
             at_await: None,
+            passes_in_order: None,
         };
         at_await_text(&failure, found)
     }

@@ -5,7 +5,7 @@
 //! of another crate; how many things could have happened instead; where the operation, or the last
 //! one, was called.
 
-use super::at_await::at_await_text;
+use super::at_await::{at_await_text, order_text};
 use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use crate::explore::{FailureReport, Origin, Report};
@@ -65,6 +65,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     if let Some(at_await) = &failure.at_await {
         out.push_str(&at_await_text(failure, at_await));
     }
+    out.push_str(order_text(failure));
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
     tasks(&mut out, explanation);
@@ -83,10 +84,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         FailureKind::Panic { .. } | FailureKind::Error { .. } | FailureKind::Broken { .. }
     );
     let undecided = failure.token.trace.decisions().is_empty();
-    let in_order = failure
-        .at_await
-        .as_ref()
-        .is_some_and(|found| found.same.is_some() && !found.passes_in_order);
+    let in_order = failure.passes_in_order == Some(false);
     if !claims || !failure.reproduced || !(undecided || in_order) {
         return;
     }
@@ -148,7 +146,10 @@ fn blocked(out: &mut String, failure: &FailureReport) {
         .filter(|story| story.state == TaskState::Suspended && story.name != *stuck)
         .map(|story| story.name.as_str())
         .collect();
-    out.push_str("  it spins or blocks its thread; a debugger on the replay shows where\n");
+    out.push_str(
+        "  it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger on the \
+         replay shows where\n",
+    );
     if !suspended.is_empty() {
         let _ = writeln!(
             out,

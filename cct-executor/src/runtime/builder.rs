@@ -161,7 +161,8 @@ impl Builder {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "there is no world here: a runtime is built inside a scenario. Give the test \
-                 #[cct_executor::test] instead of #[test], without making it async",
+                 #[cct_executor::test] instead of #[test], without making it async. A thread of \
+                 std has no world, whoever starts it: use spawn_blocking instead",
             ));
         };
         if self.start_paused {

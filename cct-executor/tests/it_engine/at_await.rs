@@ -287,13 +287,45 @@ fn what_tokios_order_hides_is_said_to_be_hidden() {
         assert_eq!(done.load(SeqCst), 1);
     };
     let report = checker("hopeful").run(hopeful);
-    assert!(at_await(&report).passes_in_order, "{}", report.text());
+    assert_eq!(
+        failed(&report).passes_in_order,
+        Some(true),
+        "{}",
+        report.text()
+    );
     let line = "  (but not with `strategy = \"round-robin\"`";
     assert!(report.text().contains(line), "{}", report.text());
+    // Where there is no finer granularity to begin with, as with `flavor = "current_thread"`.
+    let there = checker("hopeful")
+        .granularity(Granularity::Await)
+        .run(hopeful);
+    assert_eq!(
+        failed(&there).passes_in_order,
+        Some(true),
+        "{}",
+        there.text()
+    );
+    let line_there = "  passes with `strategy = \"round-robin\"`";
+    assert!(there.text().contains(line_there), "{}", there.text());
     let in_order = checker("hopeful").strategy_text("round-robin").run(hopeful);
     in_order.assert_passed();
 
     let report = checker("not in order either").run(|| lossy(Between::Await));
-    assert!(!at_await(&report).passes_in_order, "{}", report.text());
+    assert_eq!(
+        failed(&report).passes_in_order,
+        Some(false),
+        "{}",
+        report.text()
+    );
     assert!(!report.text().contains(line), "{}", report.text());
+    let there = checker("not in order either")
+        .granularity(Granularity::Await)
+        .run(|| lossy(Between::Await));
+    assert_eq!(
+        failed(&there).passes_in_order,
+        Some(false),
+        "{}",
+        there.text()
+    );
+    assert!(!there.text().contains("round-robin"), "{}", there.text());
 }

@@ -4,6 +4,7 @@
 
 use crate::{checker, failed, within};
 use cct_executor::node::node;
+use cct_executor::runtime::Handle;
 use cct_executor::task::{LocalSet, spawn_blocking, spawn_local, yield_now};
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
@@ -149,6 +150,38 @@ fn a_guard_may_live_through_an_await() {
         }
         let seen = reader.await.unwrap();
         assert!(seen == 0 || seen == 2, "saw {seen}");
+    });
+}
+
+/// A lock that is written, while readers and another writer wait, has all bits set, as a parked thread has.
+#[test]
+fn readers_and_writers_may_wait_for_the_same_lock() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    passes(|| async {
+        let lock = Arc::new(RwLock::new(0));
+        let tasks: Vec<_> = (0..4)
+            .map(|number| {
+                let lock = lock.clone();
+                spawn_blocking(move || {
+                    let pause = || Handle::current().block_on(yield_now());
+                    if number < 2 {
+                        let mut guard = lock.write().unwrap();
+                        pause();
+                        *guard += 1;
+                    } else {
+                        let guard = lock.read().unwrap();
+                        pause();
+                        drop(guard);
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*lock.read().unwrap(), 2);
     });
 }
 

@@ -76,7 +76,8 @@ fn is_reported(isolation: Isolation, strategy: &str) {
     assert!(failure.reproduced, "{}", report.text());
     assert!(!failure.explanation.steps.is_empty());
     assert!(report.text().contains("the token c1-"), "{}", report.text());
-    let where_it_is = "it spins or blocks its thread; a debugger";
+    let where_it_is =
+        "it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger";
     assert!(report.text().contains(where_it_is), "{}", report.text());
     assert!(
         report.text().contains("): was running; last"),

@@ -1,5 +1,6 @@
 use crate::{checker, panic_text};
 use cct_executor::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
 
 both! {
@@ -33,6 +34,18 @@ fn outside_a_world_there_is_no_handle() {
     let error = Handle::try_current().unwrap_err();
     assert!(error.is_missing_context() && !error.is_thread_local_destroyed());
     assert!(panic_text(Handle::current).starts_with("there is no world here: a handle"));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn a_runtime_that_a_thread_of_std_builds_says_what_to_use_instead() {
+    let report = checker("builds a runtime on a thread").run(|| async {
+        let built = std::thread::spawn(Runtime::new).join().unwrap();
+        let error = built.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("use spawn_blocking"), "{error}");
+    });
+    report.assert_passed();
 }
 
 #[test]

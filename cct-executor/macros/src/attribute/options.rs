@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -20,6 +20,7 @@ const NAMES: [&str; 24] = [
     "max_steps",
     "max_tasks",
     "max_time",
+    "poll_limit",
     "fail_on_leak",
     "fail_on_limit",
     "determinism_check",
@@ -155,6 +156,7 @@ impl Options {
             "max_steps" => plain("max_steps", value.positive(u64::MAX)?),
             "max_tasks" => plain("max_tasks", value.positive(u64::from(u32::MAX))? as u32),
             "max_time" => plain("max_time", duration_tokens(value.duration()?)),
+            "poll_limit" => plain("poll_limit", duration_tokens(value.duration()?)),
             "fail_on_leak" => plain("fail_on_leak", value.boolean()?),
             "fail_on_limit" => plain("fail_on_limit", value.boolean()?),
             "determinism_check" => plain("determinism_check", value.boolean()?),
