@@ -316,6 +316,7 @@ impl World {
                 return false;
             }
             core.announce(key, op);
+            core.note_gave_way();
             true
         })
     }

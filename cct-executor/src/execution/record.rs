@@ -44,6 +44,8 @@ pub(crate) struct Recorder {
     polled: BTreeSet<u32>,
     /// Tasks whose poll returned before the operation that they have published.
     published: BTreeSet<u32>,
+    /// Polls that returned `Pending` before an operation that could have gone on.
+    gave_way: u64,
     /// Tasks that a timer has woken.
     timed: BTreeSet<u32>,
     /// A timer has woken what may have been any task.
@@ -307,6 +309,14 @@ impl Core {
         }
     }
 
+    /// Notes that the running poll is to return before an operation that could go on.
+    #[cold]
+    pub(crate) fn note_gave_way(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.gave_way += 1;
+        }
+    }
+
     /// Notes that an action is performed.
     #[cold]
     pub(crate) fn record_step(&mut self, key: u32) {
@@ -381,6 +391,7 @@ impl Core {
             snapshot,
             unheard,
             panics,
+            gave_way,
             ..
         } = *recorder;
         let panics = panics
@@ -400,6 +411,7 @@ impl Core {
             snapshot,
             unheard: unheard.map(|key| self.task_name(key)),
             panics,
+            gave_way,
             hashes,
         })
     }

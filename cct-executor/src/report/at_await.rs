@@ -65,9 +65,20 @@ pub(super) fn at_await_text(failure: &FailureReport, found: &AtAwait) -> String 
             "  not seen at granularity `await` ({tried}): too few to say whether it takes threads\n"
         );
     };
+    let rest = match failure.explanation.gave_way {
+        0 => {
+            "\n  make them; if this code runs on one thread only, test it with `granularity = \"await\"`"
+                .to_owned()
+        }
+        // Sockets do that on one thread too, and `await` does not show it.
+        times => format!(
+            " make\n  them, or a read or write of a stream that returns `Pending` once more than it has to \
+             (here {} did),\n  as those of a socket may on one thread too",
+            grouped(times)
+        ),
+    };
     format!(
-        "  {fails} at granularity `await` ({tried}): it {takes} a switch inside a poll, as threads\n  \
-         make them; if this code runs on one thread only, test it with `granularity = \"await\"`\n"
+        "  {fails} at granularity `await` ({tried}): it {takes} a switch inside a poll, as threads{rest}\n"
     )
 }
 
@@ -109,9 +120,9 @@ mod tests {
         }
     }
 
-    /// What is said of a failure of this kind in the iteration of this number.
-    fn text(kind: FailureKind, iteration: u64, found: &AtAwait) -> String {
-        let failure = FailureReport {
+    /// A failure of this kind in the iteration of this number.
+    fn failure(kind: FailureKind, iteration: u64) -> FailureReport {
+        FailureReport {
             kind,
             step: 1,
             origin: Origin::Iteration(iteration),
@@ -124,8 +135,12 @@ mod tests {
             threads_wait: false,
             at_await: None,
             passes_in_order: None,
-        };
-        at_await_text(&failure, found)
+        }
+    }
+
+    /// What is said of it.
+    fn text(kind: FailureKind, iteration: u64, found: &AtAwait) -> String {
+        at_await_text(&failure(kind, iteration), found)
     }
 
     #[test]
@@ -191,6 +206,18 @@ mod tests {
             };
             assert_eq!(text(WAITS, iteration, &found), expected);
         }
+    }
+
+    #[test]
+    fn what_may_come_of_a_stream_that_is_not_ready_is_not_blamed_on_threads_alone() {
+        let mut failure = failure(WAITS, 0);
+        failure.explanation.gave_way = 3;
+        assert_eq!(
+            at_await_text(&failure, &found(1_000, 0)),
+            "  not seen at granularity `await` (1,000 schedules): it seems to take a switch inside a \
+             poll, as threads make\n  them, or a read or write of a stream that returns `Pending` once \
+             more than it has to (here 3 did),\n  as those of a socket may on one thread too\n"
+        );
     }
 
     #[test]

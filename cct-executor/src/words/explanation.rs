@@ -17,6 +17,8 @@ pub struct Explanation {
     pub unheard: Option<String>,
     /// Other panics of tasks, in order: those that did not end the iteration.
     pub panics: Vec<EarlierPanic>,
+    /// How often a poll returned `Pending` before a read or write of a stream that could have gone on.
+    pub gave_way: u64,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
 }

@@ -428,6 +428,16 @@ fn a_report_says_what_differs_from_tokio_where_order_does_not_matter() {
         panic!("in every order");
     });
     assert!(hint(&report), "{}", report.text());
+    let report = checker("not in all orders").run(|| async {
+        let task = spawn(async {});
+        cct_executor::task::yield_now().await;
+        assert!(!task.is_finished(), "as on one thread");
+    });
+    assert!(failed(&report).iteration() > 0, "{}", report.text());
+    assert!(!hint(&report), "{}", report.text());
+    let plain =
+        "fails in the order of tokio's `current_thread` too. Should tokio pass, this may differ";
+    assert!(report.text().contains(plain), "{}", report.text());
     let report = checker("chosen").run(|| async {
         sleep(Duration::from_secs(1)).await;
         assert!(!nondet::boolean(), "a decision");

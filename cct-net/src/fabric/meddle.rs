@@ -13,6 +13,14 @@ pub(crate) fn shown(node: NodeId) -> String {
     }
 }
 
+/// What reports call a packet: its type's name, without the paths of modules.
+fn short(label: &str) -> String {
+    label
+        .split_inclusive(|mark: char| !mark.is_alphanumeric() && mark != '_' && mark != ':')
+        .map(|part| part.rsplit("::").next().unwrap_or(part))
+        .collect()
+}
+
 impl Network {
     /// The flows between these nodes with something on its way, in the order of their links.
     pub(crate) fn busy(net: &Net, among: &[NodeId]) -> Vec<FlowId> {
@@ -37,7 +45,7 @@ impl Network {
         let Some((label, from, to)) = found else {
             return String::new();
         };
-        format!("{label} {} -> {}", shown(from), shown(to))
+        format!("{} {} -> {}", short(label), shown(from), shown(to))
     }
 
     /// Does to the first packet of a flow what the verdict says. Returns whether that was possible.
@@ -94,5 +102,26 @@ impl Network {
             state.set_alarm();
         });
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn a_packet_is_called_by_its_type_without_paths() {
+        for (label, expected) in [
+            ("syn-ack", "syn-ack"),
+            ("alloc::vec::Vec<u8>", "Vec<u8>"),
+            ("scenario::Message", "Message"),
+            (
+                "(u8, core::option::Option<my_crate::Vote_2>)",
+                "(u8, Option<Vote_2>)",
+            ),
+            ("&[alloc::string::String; 2]", "&[String; 2]"),
+        ] {
+            assert_eq!(short(label), expected);
+        }
     }
 }

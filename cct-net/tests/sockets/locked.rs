@@ -3,6 +3,7 @@
 use super::worlds::{checker, everywhere};
 use cct_executor::{Granularity, spawn};
 use cct_net::{TcpListener, TcpStream};
+use futures::FutureExt;
 use futures::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -78,4 +79,26 @@ fn a_stream_whose_halves_share_a_lock_suspends_nobody() {
         });
         report.assert_passed();
     }
+}
+
+/// A write that is asked once only is lost where the socket is not ready, which takes no threads.
+#[test]
+fn a_report_does_not_blame_threads_alone_for_a_stream_that_was_not_ready() {
+    let report = checker("asked once").iterations(300).run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+        let mut stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+        let (mut theirs, _) = listener.accept().await.unwrap();
+        let reader = spawn(async move {
+            let mut letter = [0];
+            theirs.read_exact(&mut letter).await.unwrap();
+        });
+        poll_fn(|cx| Pin::new(&mut stream).poll_write(cx, b"a").map(drop))
+            .now_or_never()
+            .unwrap_or_default();
+        reader.await.unwrap();
+    });
+    assert!(report.failure().is_some(), "{}", report.text());
+    let hint =
+        "or a read or write of a stream that returns `Pending` once more than it has to (here ";
+    assert!(report.text().contains(hint), "{}", report.text());
 }
