@@ -38,12 +38,14 @@ fn outside_a_world_there_is_no_handle() {
 
 #[test]
 fn a_runtime_that_a_thread_of_std_builds_says_what_to_use_instead() {
-    checker("builds a runtime on a thread").run(|| async {
+    let report = checker("builds a runtime on a thread").run(|| async {
+        #[expect(clippy::disallowed_methods, reason = "it is about that")]
         let built = std::thread::spawn(Runtime::new).join().unwrap();
         let error = built.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains("use spawn_blocking"), "{error}");
     });
+    report.assert_passed();
 }
 
 #[test]
