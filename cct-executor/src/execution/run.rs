@@ -15,6 +15,7 @@ use crate::raw::task::Body;
 use crate::words::explanation::Explanation;
 use crate::words::trace::SharedTrace;
 use crate::words::{FailureKind, Granularity, IterationEnd, Outcome, Trace, WorldConfig};
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,9 +68,28 @@ pub(crate) fn run(
     scenario: &Scenario,
     explain: bool,
 ) -> Finished {
+    let kept = Cell::new(None);
+    run_and_tell(config, decider, scenario, explain, &|finished| {
+        kept.set(Some(finished));
+    });
+    kept.take().expect("cct bug: an iteration without an end")
+}
+
+/// The same, and tells what the iteration leaves behind before the world closes: a poll that waits for
+/// something outside may keep it from closing.
+///
+/// # Panics
+/// If this thread runs a world already.
+pub(crate) fn run_and_tell(
+    config: &WorldConfig,
+    decider: Box<dyn Decider>,
+    scenario: &Scenario,
+    explain: bool,
+    told: &dyn Fn(Finished),
+) {
     panics::install();
     panics::forget();
-    WORLD.with(|world| world.run(config, decider, scenario, explain))
+    WORLD.with(|world| world.run(config, decider, scenario, explain, told));
 }
 
 fn prepared<R>(f: impl FnOnce(&mut Core) -> R) -> R {
@@ -138,7 +158,8 @@ impl World {
         decider: Box<dyn Decider>,
         scenario: &Scenario,
         explain: bool,
-    ) -> Finished {
+        told: &dyn Fn(Finished),
+    ) {
         assert!(
             self.phase.get() == Phase::Idle,
             "cct bug: a world inside a world"
@@ -189,12 +210,11 @@ impl World {
                 }
             });
         }
-        let finished = self.conclude(explain);
+        told(self.conclude(explain));
         self.close();
         cct_interpose::end();
         self.serial.set(0);
         drop(entered);
-        finished
     }
 
     fn start(&self, scenario: &Scenario, home: &'static Home, serial: u64) {

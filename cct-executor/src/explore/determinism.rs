@@ -23,6 +23,17 @@ impl Campaign {
             explain,
         )
     }
+
+    /// The same, recorded, and tells what it leaves behind before the world closes.
+    pub(super) fn again_and_tell(
+        &self,
+        world: &WorldConfig,
+        trace: &Trace,
+        told: &dyn Fn(Finished),
+    ) {
+        let decider = Box::new(Replay::new(trace));
+        run::run_and_tell(world, decider, &*self.scenario, true, told);
+    }
 }
 
 fn replayed(

@@ -18,13 +18,17 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+/// How long a thread has to come to its end once it has told what it was for.
+const CLOSING: Duration = Duration::from_secs(1);
+
 impl Campaign {
     /// Everything a replay of an iteration needs.
     fn token(&self, world: &WorldConfig, trace: &Trace, schedule_hash: u64) -> ReplayToken {
         ReplayToken::new(&self.checker.name, world, trace.clone(), schedule_hash)
     }
 
-    /// Runs a trace with recording on, on a fresh thread.
+    /// Runs a trace with recording on, on a fresh thread. Where the trace is not run to its end, the world
+    /// need not close: what is suspended in the middle may keep it from that.
     ///
     /// # Errors
     /// When a poll does not return, or would abort the process. The thread is lost then.
@@ -34,24 +38,16 @@ impl Campaign {
         let body = move || {
             let (heartbeat, words) = (run::heartbeat(), run::last_words());
             let _ = sender.send(Note::Begun(heartbeat, words, run::visitors()));
-            let recorded = trace_log::with_log(|| {
-                let Finished {
-                    end,
-                    explanation,
-                    last_task,
-                    ..
-                } = campaign.again(&world, &trace, true);
-                let explanation = explanation.unwrap_or_default();
-                Recorded {
-                    outcome: end.outcome,
-                    steps: end.steps,
-                    decisions: end.decisions,
-                    hash: end.schedule_hash,
-                    explanation,
-                    last_task,
+            let over = |finished| {
+                let _ = sender.send(Note::Over(Box::new(Recorded::from(finished))));
+            };
+            trace_log::with_log(|| {
+                if world.stop_after.is_some() {
+                    campaign.again_and_tell(&world, &trace, &over);
+                } else {
+                    over(campaign.again(&world, &trace, true));
                 }
             });
-            let _ = sender.send(Note::Over(Box::new(recorded)));
         };
         let thread = std::thread::Builder::new()
             .name(format!("{THREAD_NAMES}replay"))
@@ -68,7 +64,10 @@ impl Campaign {
                 Ok(Note::Begun(beat, words, who)) => {
                     (heartbeat, last_words, visitors) = (beat, words, Some(who));
                 }
-                Ok(Note::Over(recorded)) => return Ok(*recorded),
+                Ok(Note::Over(recorded)) => {
+                    let _ = receiver.recv_timeout(CLOSING.min(limit));
+                    return Ok(*recorded);
+                }
                 Err(RecvTimeoutError::Disconnected) => match thread.join() {
                     Err(payload) => std::panic::resume_unwind(payload),
                     Ok(()) => panic!("cct bug: a replay without a result"),
@@ -185,6 +184,25 @@ struct Recorded {
     hash: u64,
     explanation: Explanation,
     last_task: Option<String>,
+}
+
+impl From<Finished> for Recorded {
+    fn from(finished: Finished) -> Recorded {
+        let Finished {
+            end,
+            explanation,
+            last_task,
+            ..
+        } = finished;
+        Recorded {
+            outcome: end.outcome,
+            steps: end.steps,
+            decisions: end.decisions,
+            hash: end.schedule_hash,
+            explanation: explanation.unwrap_or_default(),
+            last_task,
+        }
+    }
 }
 
 /// What an iteration that was cut says nothing of, and whoever replayed it with recording on can

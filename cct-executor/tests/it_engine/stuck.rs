@@ -1,13 +1,16 @@
 //! Polls that do not return.
 
 use crate::{checker, failed, within};
-use cct_executor::task::{Builder, yield_now};
+use cct_executor::task::{Builder, spawn_blocking, yield_now};
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Isolation, Report, nondet, spawn};
-use cct_sync::Mutex;
+use cct_sync::{Mutex, oneshot};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// Ends the spinning threads of a test, which nothing else can.
@@ -245,4 +248,45 @@ fn a_thread_that_waits_for_another_run_is_not_blamed() {
     assert!(matches!(failure.kind, FailureKind::Stuck { .. }));
     assert!(!failure.threads_wait, "{}", report.text());
     assert!(report.text().contains("in a `block_on` of another crate"));
+}
+
+/// Waits as `block_on` of other crates does.
+fn block_on_elsewhere<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// Before the step that does not return, the poll is suspended, and a world that closes there lets it go on.
+#[test]
+fn a_poll_that_keeps_its_world_from_closing_is_named() {
+    let report = within(20, || {
+        checker("waits elsewhere")
+            .poll_limit(Duration::from_millis(300))
+            .workers(1)
+            .strategy_text("random")
+            .run(|| async {
+                let (sender, receiver) = oneshot::channel();
+                let waits = spawn_blocking(|| block_on_elsewhere(receiver));
+                yield_now().await;
+                sender.send(1).unwrap();
+                assert_eq!(waits.await.unwrap(), Ok(1));
+            })
+    });
+    let failure = failed(&report);
+    let task = "1".to_owned();
+    assert_eq!(failure.kind, FailureKind::Stuck { task });
+    assert!(failure.reproduced, "{}", report.text());
+    assert!(!failure.explanation.steps.is_empty());
 }
