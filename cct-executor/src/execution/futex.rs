@@ -6,17 +6,12 @@
 //! more of them.
 //!
 //! 1. A word that another thread will change is waited for in the ordinary way, which takes no decision
-//!    and leaves no trace. Whose it is shows by waiting: until every other thread that runs a world has
-//!    made a step or come to its end, as a lock of a static is not held for longer; and not at all where
-//!    it has shown before.
+//!    and leaves no trace (`outsiders.rs`).
 //! 2. At granularity `await` nothing is suspended in the middle, and a thread that blocks, blocks.
 //! 3. While the world closes, a poll that waits goes on once its word has changed. One whose word does
 //!    not change when all others are over is left where it is, with all it owns: it cannot be unwound
 //!    through a lock.
-//!
-//! 4. Threads that the scenario has started are given time before anything else happens, as what they
-//!    do is what is waited for, most often.
-//! 5. Who is parked, as by the channels of `std`, goes on whenever anyone on this thread is unparked: all
+//! 4. Who is parked, as by the channels of `std`, goes on whenever anyone on this thread is unparked: all
 //!    tasks are on one thread, and whoever parks has to reckon with that.
 //!
 //! Where a poll cannot be suspended and a time limit ends the wait, the clock moves by that.
@@ -28,6 +23,7 @@ use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::helpers;
+use super::outsiders::WAIT;
 use super::waker::Waiter;
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
@@ -35,44 +31,14 @@ use crate::raw::stack;
 use crate::words::explanation::ThreadWait;
 use crate::words::{Access, ActionKey, Granularity, Op, OpKind, StepEvent};
 use cct_interpose::{Waited, Word};
-use std::panic::Location;
-use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-/// How long other threads have at least to change a word. They hold locks that a scenario takes too for
-/// far less.
-const WAIT: Duration = Duration::from_millis(10);
-/// How long they have at most, in one go.
-const WAIT_MAX: Duration = Duration::from_secs(1);
-/// How long they have before a deadlock is called one, those included that a test has started itself...
+/// How long other threads have before a deadlock is called one...
 const LAST_WAIT: Duration = Duration::from_secs(1);
 /// ...and how often words are looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
-type Site = Location<'static>;
-
-/// Places of operations after which tasks have waited for words of their own world. Which they are
-/// decides nothing but how long it takes to find out. Not behind a lock, which might block.
-static OWN: [AtomicPtr<Site>; 64] = [const { AtomicPtr::new(ptr::null_mut()) }; 64];
-
-fn is_own(site: &'static Site) -> bool {
-    let known = OWN.iter().map(|known| known.load(Ordering::Relaxed));
-    known
-        .take_while(|known| !known.is_null())
-        .any(|known| ptr::eq(known, site))
-}
-
-fn remember_own(site: &'static Site) {
-    let site = ptr::from_ref(site).cast_mut();
-    let mut places = OWN.iter();
-    let _ = places.find(|place| {
-        let order = Ordering::Relaxed;
-        let put = place.compare_exchange(ptr::null_mut(), site, order, order);
-        put.is_ok() || put == Err(site)
-    });
-}
 
 /// A task that waits for a word, or only for the end of a time.
 struct Waiting {
@@ -123,29 +89,6 @@ impl Waits {
         self.waiting.retain(|waiting| waiting.key != key);
         self.waiting.len() < before
     }
-}
-
-/// Blocks the thread until another one changes the word. Returns whether one may have; if not, none
-/// will.
-///
-/// Who waits is woken in turn, so whoever misses its turn for as long as all others make steps waits for
-/// nobody else. The time grows until all of them had a chance to.
-fn changed_by_others(word: Word) -> bool {
-    let home = Home::here().expect("cct bug: a world without home");
-    home.note_blocked(word.address());
-    let mut wait = WAIT;
-    let changed = loop {
-        let others = home.others();
-        if word.block_for(wait) {
-            break true;
-        }
-        if wait >= WAIT_MAX || !others.iter().any(|other| other.may_hold(word.address())) {
-            break false;
-        }
-        wait *= 2;
-    };
-    home.note_blocked(0);
-    changed
 }
 
 impl Core {
@@ -231,39 +174,10 @@ impl World {
         if self.phase.get() == Phase::Closing {
             return self.wait_while_closing(key, Some(word), limit);
         }
-        if self.changed_by_helpers(word, limit) {
+        if self.is_changed_from_outside(key, word, limit) {
             return Waited::Changed;
         }
-        let site = self.with(|core, _| core.actions[key as usize].op.site);
-        // What is static is shared with other worlds.
-        let known = is_own(site) && !word.is_static();
-        // Waits with a limit are not for locks, which others are known to hold for a moment only.
-        let by_others = |word| match limit {
-            None => changed_by_others(word),
-            Some(_) => word.block_for(WAIT),
-        };
-        if !known && by_others(word) {
-            return Waited::Changed;
-        }
-        remember_own(site);
         self.suspend_until(key, Some(word), limit)
-    }
-
-    /// Blocks the thread until one that the scenario has started changes the word, for a while. Returns
-    /// whether one has.
-    fn changed_by_helpers(&self, word: Word, limit: Option<Duration>) -> bool {
-        let mut waited = Duration::ZERO;
-        while limit.is_none_or(|limit| waited < limit)
-            && self.with(|core, _| core.helpers.may_act())
-        {
-            if word.block_for(helpers::LOOK) {
-                self.with(|core, _| core.helpers.have_acted());
-                return true;
-            }
-            self.with(|core, _| core.helpers.look());
-            waited += helpers::LOOK;
-        }
-        false
     }
 
     /// In the place of a thread that sleeps. Returns whether it need not.

@@ -21,6 +21,7 @@ pub(crate) mod futex;
 pub(crate) mod group;
 pub(crate) mod helpers;
 pub(crate) mod nodes;
+pub(crate) mod outsiders;
 pub(crate) mod panics;
 pub(crate) mod point;
 pub(crate) mod record;

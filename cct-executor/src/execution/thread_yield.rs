@@ -4,13 +4,15 @@
 //! What they wait for is done by a task that is suspended in the middle of its poll, or not polled yet;
 //! on the only thread it would never come. So giving way is a scheduling point.
 //!
-//! 1. Who gives way is enabled all the time, as after a yield of tokio. Who goes on doing so in one
+//! 1. The first times nothing happens but that other threads that run worlds make a step each, as a lock
+//!    of a static is not held for longer. That takes no decision and leaves no trace.
+//! 2. Who gives way after that is enabled all the time, as after a yield of tokio. Who goes on doing so in one
 //!    poll spins: it is enabled again when nothing else is, and, before the clock moves, only if anything
 //!    has happened since. It is as slow as a thread may be, but never in the way: `parking_lot` blocks
 //!    the thread when it has given way seven times in vain, `crossbeam` and `std` park it.
-//! 2. Where all that is left is to spin, it is a deadlock after a number of turns in which other threads
+//! 3. Where all that is left is to spin, it is a deadlock after a number of turns in which other threads
 //!    have time.
-//! 3. At granularity `await` nothing is suspended in the middle, and giving way is the system's.
+//! 4. At granularity `await` nothing is suspended in the middle, and giving way is the system's.
 
 use super::core::{Core, NONE, state};
 use super::helpers;
@@ -19,8 +21,10 @@ use crate::words::explanation::ThreadWait;
 use crate::words::{Access, Op, OpKind};
 use std::time::Duration;
 
-/// So often a poll gives way before it is said to spin.
-const AT_ONCE: u8 = 2;
+/// So often others elsewhere have time first...
+const ELSEWHERE: u8 = 2;
+/// ...and so often a poll gives way to others here before it is said to spin.
+const AT_ONCE: u8 = 1;
 /// So many turns they have when nothing else can happen...
 const LAST_TURNS: u32 = 11;
 /// ...the first after this time, each other after twice the time of the one before.
@@ -40,6 +44,8 @@ pub(crate) struct Spinners {
     waiting: Vec<Spinner>,
     /// Steps that were turns of spinners.
     turns: u64,
+    /// The step in which a poll gave way to threads elsewhere, and how often it did.
+    elsewhere: (u64, u8),
     /// How much had happened when the last turns began, and how many there were.
     last: (u64, u32),
 }
@@ -48,6 +54,7 @@ impl Spinners {
     pub(crate) fn reset(&mut self) {
         self.waiting.clear();
         self.turns = 0;
+        self.elsewhere = (0, 0);
         self.last = (0, 0);
     }
 
@@ -91,6 +98,17 @@ impl Core {
         helpers::nap(LAST_WAIT * (1 << last.1));
         last.1 += 1;
         true
+    }
+
+    /// Whether the running task is to give way to threads elsewhere only.
+    fn gives_way_elsewhere(&mut self) -> bool {
+        let step = self.point.step;
+        let elsewhere = &mut self.spinners.elsewhere;
+        if elsewhere.0 != step {
+            *elsewhere = (step, 0);
+        }
+        elsewhere.1 += u8::from(elsewhere.1 <= ELSEWHERE);
+        elsewhere.1 <= ELSEWHERE
     }
 
     /// The running task gives way; it spins, or not.
@@ -146,6 +164,10 @@ impl World {
             OpKind::Yield => self.running.gave_way.get(),
             _ => 0, // it has done something else since
         };
+        if before == 0 && self.with(|core, _| core.gives_way_elsewhere()) {
+            self.let_others_step();
+            return true;
+        }
         let spins = before >= AT_ONCE;
         let gave_way = before.saturating_add(1);
         self.with(|core, _| core.gives_way_to_threads(key, spins));

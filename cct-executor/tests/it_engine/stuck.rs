@@ -5,12 +5,9 @@ use cct_executor::task::{Builder, spawn_blocking, yield_now};
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Isolation, Report, nondet, spawn};
-use cct_sync::{Mutex, oneshot};
-use std::pin::pin;
+use cct_sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// Ends the spinning threads of a test, which nothing else can.
@@ -250,24 +247,6 @@ fn a_thread_that_waits_for_another_run_is_not_blamed() {
     assert!(report.text().contains("in a `block_on` of another crate"));
 }
 
-/// Waits as `block_on` of other crates does.
-fn block_on_elsewhere<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Arc::new(Unpark(thread::current())).into();
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
-
 /// Before the step that does not return, the poll is suspended, and a world that closes there lets it go on.
 #[test]
 fn a_poll_that_keeps_its_world_from_closing_is_named() {
@@ -277,11 +256,19 @@ fn a_poll_that_keeps_its_world_from_closing_is_named() {
             .workers(1)
             .strategy_text("random")
             .run(|| async {
-                let (sender, receiver) = oneshot::channel();
-                let waits = spawn_blocking(|| block_on_elsewhere(receiver));
+                let gate = Arc::new((parking_lot::Mutex::new(false), parking_lot::Condvar::new()));
+                let theirs = gate.clone();
+                let waits = spawn_blocking(move || {
+                    nondet::point();
+                    let mut open = theirs.0.lock();
+                    while !*open {
+                        theirs.1.wait(&mut open);
+                    }
+                });
                 yield_now().await;
-                sender.send(1).unwrap();
-                assert_eq!(waits.await.unwrap(), Ok(1));
+                *gate.0.lock() = true;
+                gate.1.notify_all();
+                waits.await.unwrap();
             })
     });
     let failure = failed(&report);

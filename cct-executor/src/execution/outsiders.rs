@@ -1,0 +1,140 @@
+//! Words of memory that other threads change, while a world's thread waits for them in the ordinary way.
+//!
+//! Whose a word is shows by waiting: until every other thread that runs a world has made a step or come to
+//! its end, as a lock of a static is not held for longer; and not at all where it has shown before. Threads
+//! that the scenario has started are given time first, as what they do is what is waited for, most often.
+//!
+//! Does not: take decisions, or leave a trace.
+
+use super::helpers;
+use super::world::World;
+use crate::raw::shared::Home;
+use cct_interpose::Word;
+use std::panic::Location;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::Duration;
+
+/// How long other threads have at least to change a word. They hold locks that a scenario takes too for
+/// far less.
+pub(super) const WAIT: Duration = Duration::from_millis(10);
+/// How long they have at most, in one go.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+type Site = Location<'static>;
+
+/// Places of operations after which tasks have waited for words of their own world. Which they are
+/// decides nothing but how long it takes to find out. Not behind a lock, which might block.
+static OWN: [AtomicPtr<Site>; 64] = [const { AtomicPtr::new(ptr::null_mut()) }; 64];
+
+fn is_own(site: &'static Site) -> bool {
+    let known = OWN.iter().map(|known| known.load(Ordering::Relaxed));
+    known
+        .take_while(|known| !known.is_null())
+        .any(|known| ptr::eq(known, site))
+}
+
+fn remember_own(site: &'static Site) {
+    let site = ptr::from_ref(site).cast_mut();
+    let mut places = OWN.iter();
+    let _ = places.find(|place| {
+        let order = Ordering::Relaxed;
+        let put = place.compare_exchange(ptr::null_mut(), site, order, order);
+        put.is_ok() || put == Err(site)
+    });
+}
+
+/// Blocks the thread until another one changes the word. Returns whether one may have; if not, none
+/// will.
+///
+/// Who waits is woken in turn, so whoever misses its turn for as long as all others make steps waits for
+/// nobody else. The time grows until all of them had a chance to.
+fn changed_by_others(word: Word) -> bool {
+    let home = Home::here().expect("cct bug: a world without home");
+    home.note_blocked(word.address());
+    let mut wait = WAIT;
+    let changed = loop {
+        let others = home.others();
+        if word.block_for(wait) {
+            break true;
+        }
+        if wait >= WAIT_MAX || !others.iter().any(|other| other.may_hold(word.address())) {
+            break false;
+        }
+        wait *= 2;
+    };
+    home.note_blocked(0);
+    changed
+}
+
+/// Most steps take less.
+const SHORT: Duration = Duration::from_micros(50);
+
+/// Who spins waits for no word that anyone knows of, and holds none that others wait for.
+const SPINS: usize = usize::MAX;
+
+impl World {
+    /// Waits until every other thread that runs a world has made a step or come to its end: what it held
+    /// for a moment is free then.
+    pub(super) fn let_others_step(&self) {
+        let home = Home::here().expect("cct bug: a world without home");
+        home.note_blocked(SPINS);
+        let others = home.others();
+        let mut wait = Duration::from_micros(1);
+        while wait < WAIT_MAX && others.iter().any(|other| other.may_hold(0)) {
+            self.with(|_, _| {
+                // In the hands of the tables these are the system's.
+                if wait < SHORT {
+                    std::thread::yield_now();
+                } else {
+                    helpers::nap(wait);
+                }
+            });
+            wait *= 2;
+        }
+        home.note_blocked(0);
+    }
+
+    /// Blocks the thread until another one changes the word for which this task waits, for as long as one
+    /// may. Returns whether one has.
+    pub(super) fn is_changed_from_outside(
+        &self,
+        key: u32,
+        word: Word,
+        limit: Option<Duration>,
+    ) -> bool {
+        if self.changed_by_helpers(word, limit) {
+            return true;
+        }
+        let site = self.with(|core, _| core.actions[key as usize].op.site);
+        // What is static is shared with other worlds.
+        let known = is_own(site) && !word.is_static();
+        // Waits with a limit are not for locks, which others are known to hold for a moment only.
+        let by_others = |word| match limit {
+            None => changed_by_others(word),
+            Some(_) => word.block_for(WAIT),
+        };
+        if !known && by_others(word) {
+            return true;
+        }
+        remember_own(site);
+        false
+    }
+
+    /// Blocks the thread until one that the scenario has started changes the word, for a while. Returns
+    /// whether one has.
+    fn changed_by_helpers(&self, word: Word, limit: Option<Duration>) -> bool {
+        let mut waited = Duration::ZERO;
+        while limit.is_none_or(|limit| waited < limit)
+            && self.with(|core, _| core.helpers.may_act())
+        {
+            if word.block_for(helpers::LOOK) {
+                self.with(|core, _| core.helpers.have_acted());
+                return true;
+            }
+            self.with(|core, _| core.helpers.look());
+            waited += helpers::LOOK;
+        }
+        false
+    }
+}
