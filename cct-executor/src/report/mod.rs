@@ -3,6 +3,7 @@
 mod at_await;
 pub(crate) mod failure;
 mod panics;
+mod steps;
 mod summary;
 
 pub use failure::failure_text;
