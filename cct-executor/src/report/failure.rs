@@ -1,13 +1,9 @@
 //! The story of a failure.
-//!
-//! Columns of the step table: the step's number; virtual time; node; task; `!` where the task that
-//! ran before could have gone on, or a timer fired although a task was ready; the operation, or `poll again` where the task waited for something
-//! of another crate; how many things could have happened instead; where the operation, or the last
-//! one, was called.
 
 use super::at_await::{at_await_text, order_text};
 use super::foreign;
 use super::panics::{earlier_panics, unheard};
+use super::steps::steps;
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
 use crate::words::explanation::{
@@ -16,10 +12,6 @@ use crate::words::explanation::{
 use std::fmt::Write as _;
 use tracing::Level;
 
-/// Steps shown before the failure.
-const LAST_STEPS: usize = 25;
-/// Faults shown that came before these steps.
-const EARLIER_FAULTS: usize = 20;
 /// Lines shown of how things stand at the end.
 const SNAPSHOT_MAX: usize = 60;
 /// Lines of the log shown.
@@ -304,71 +296,8 @@ fn wait_text(wait: &Wait) -> String {
     text
 }
 
-fn steps(out: &mut String, explanation: &Explanation) {
-    let steps = &explanation.steps;
-    if steps.is_empty() {
-        return;
-    }
-    let (earlier, last) = steps.split_at(steps.len().saturating_sub(LAST_STEPS));
-    // What went wrong long before is what the end is to be explained by.
-    let faults: Vec<&Step> = earlier.iter().filter(|step| is_fault(step)).collect();
-    let faults = &faults[faults.len().saturating_sub(EARLIER_FAULTS)..];
-    let before = match faults.len() {
-        0 => "",
-        _ => ", and the faults before them",
-    };
-    let _ = writeln!(
-        out,
-        "\n  last {} of {} steps{before} (! = preemption):",
-        last.len(),
-        steps.len()
-    );
-    let shown: Vec<&Step> = faults.iter().copied().chain(last).collect();
-    let rows: Vec<[String; 6]> = shown.iter().map(|step| row(step)).collect();
-    let heads = ["step", "time", "node", "task", "action", "choices"].map(str::to_owned);
-    let mut widths = heads.clone().map(|head| head.len());
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    table_line(out, &heads, widths, "at");
-    for (at, (cells, step)) in rows.iter().zip(shown).enumerate() {
-        if at > 0 && at == faults.len() {
-            out.push_str("    ...\n");
-        }
-        table_line(out, cells, widths, step.site.as_deref().unwrap_or(""));
-    }
-}
-
-/// Faults and what mends them are nobody's steps.
-fn is_fault(step: &Step) -> bool {
-    step.task.is_none() && step.what.starts_with("fault ")
-}
-
-fn table_line(out: &mut String, cells: &[String; 6], widths: [usize; 6], place: &str) {
-    let [step, time, node, task, action, choices] = cells;
-    let [w0, w1, w2, w3, w4, w5] = widths;
-    let line = format!(
-        "    {step:>w0$}  {time:>w1$}  {node:<w2$}  {task:<w3$}  {action:<w4$}  {choices:>w5$}  {place}"
-    );
-    let _ = writeln!(out, "{}", line.trim_end());
-}
-
-fn row(step: &Step) -> [String; 6] {
-    let mark = if step.preempts { " !" } else { "" };
-    [
-        step.step.to_string(),
-        time_text(step.time_ns),
-        node(step),
-        step.task.clone().unwrap_or_else(|| "-".to_owned()),
-        format!("{}{mark}", step.what),
-        step.choices.to_string(),
-    ]
-}
-
 /// The node's name, or its number where it has none.
-fn node(step: &Step) -> String {
+pub(super) fn node(step: &Step) -> String {
     match step.node_name.as_str() {
         "" => format!("n{}", step.node),
         name => name.to_owned(),
@@ -376,7 +305,7 @@ fn node(step: &Step) -> String {
 }
 
 /// Virtual time, in the largest unit that keeps it whole.
-fn time_text(ns: u64) -> String {
+pub(super) fn time_text(ns: u64) -> String {
     match ns {
         _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
         _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),

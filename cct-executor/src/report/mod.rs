@@ -4,6 +4,7 @@ mod at_await;
 pub(crate) mod failure;
 mod foreign;
 mod panics;
+mod steps;
 mod summary;
 
 pub use failure::failure_text;
