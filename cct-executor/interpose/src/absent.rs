@@ -7,6 +7,8 @@ pub(crate) const DEFINED: bool = false;
 
 pub(crate) fn keep() {}
 
+pub(crate) fn find_parking() {}
+
 pub(crate) fn on_overflow(_: fn()) {}
 
 /// A word of memory that somebody waits for: none, on this target.

@@ -26,7 +26,6 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-mod parking;
 mod stream;
 mod system;
 
@@ -60,9 +59,7 @@ pub const CONTROLLED: bool = symbols::DEFINED;
 pub fn begin(seed: u64, system: System) {
     // From here on it could not be found out any more.
     instant_zero();
-    if CONTROLLED {
-        parking::find();
-    }
+    symbols::find_parking();
     stream::begin(seed);
     system::set(Some(system));
 }

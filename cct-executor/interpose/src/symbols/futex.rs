@@ -6,9 +6,9 @@
 //! 1. Time limits are by the thread's clock.
 //! 2. A wake-up is the kernel's as well, as other threads may wait too.
 
+use super::parking;
 use super::segments::{self, Variable};
 use super::{call, clocks, set_errno};
-use crate::parking;
 use crate::system::{self, Waited};
 use libc::{c_int, c_long, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};

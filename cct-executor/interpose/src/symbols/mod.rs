@@ -11,10 +11,12 @@
 mod clocks;
 mod futex;
 mod overflow;
+mod parking;
 mod segments;
 
 pub use futex::Word;
 pub(crate) use overflow::on_overflow;
+pub(crate) use parking::find as find_parking;
 
 use crate::stream;
 use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};
