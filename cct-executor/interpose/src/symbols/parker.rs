@@ -84,3 +84,21 @@ impl Word {
         word(self.address()).is_some_and(|word| word.load(Ordering::Acquire) == NOTIFIED)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "it is about parking")]
+    fn looking_for_it_keeps_what_unpark_left() {
+        std::thread::current().unpark();
+        find();
+        let found = PARKER.get();
+        assert_ne!(found, 0);
+        // Would hang if the token were lost.
+        std::thread::park();
+        find();
+        assert_eq!(PARKER.get(), found);
+    }
+}
