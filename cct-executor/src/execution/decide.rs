@@ -283,14 +283,14 @@ impl Core {
     /// to go on.
     #[cold]
     fn idle(&mut self, decider: &mut dyn Decider) -> bool {
-        if self.words_have_changed(false)
-            || self.spinner_goes_on(false)
+        if self.words_have_changed(false, decider)
+            || self.spinner_goes_on(false, decider)
             || self.advance_to_next_timer(decider)
         {
             return true;
         }
         if self.end.is_none() {
-            if self.spinner_goes_on(true) || self.words_have_changed(true) {
+            if self.spinner_goes_on(true, decider) || self.words_have_changed(true, decider) {
                 return true;
             }
             self.quiescent();

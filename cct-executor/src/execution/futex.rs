@@ -93,23 +93,22 @@ impl Waits {
 
 impl Core {
     /// Enables the tasks whose words have changed by themselves. Returns whether there were any.
-    fn notice_changes(&mut self) -> bool {
+    fn notice_changes(&mut self, decider: &mut dyn Decider) -> bool {
         let before = self.waits.waiting.len();
         while let Some(at) = self.waits.waiting.iter().position(Waiting::has_changed) {
-            let Waiting { key, .. } = self.waits.waiting.remove(at);
-            self.insert(key);
+            self.end_wait(self.waits.waiting[at].key, decider);
         }
         self.waits.waiting.len() < before
     }
 
     /// Nothing is enabled. Other threads may have changed words in the meantime; if nothing else can
     /// happen, they are given time to. Returns whether they have.
-    pub(crate) fn words_have_changed(&mut self, at_last: bool) -> bool {
+    pub(crate) fn words_have_changed(&mut self, at_last: bool, decider: &mut dyn Decider) -> bool {
         if self.waits.waiting.is_empty() {
             return false;
         }
         let mut left = if at_last { LAST_WAIT } else { Duration::ZERO };
-        while !self.notice_changes() {
+        while !self.notice_changes(decider) {
             let Some(word) = self.waits.waiting.iter().find_map(|waiting| waiting.word) else {
                 return false;
             };

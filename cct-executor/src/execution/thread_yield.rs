@@ -15,10 +15,11 @@
 //! 4. At granularity `await` nothing is suspended in the middle, and giving way is the system's.
 
 use super::core::{Core, NONE, state};
+use super::decider::Decider;
 use super::helpers;
 use super::world::{Phase, World};
 use crate::words::explanation::ThreadWait;
-use crate::words::{Access, Op, OpKind};
+use crate::words::{Access, ActionKey, Op, OpKind, StepEvent};
 use std::time::Duration;
 
 /// So often others elsewhere have time first...
@@ -71,7 +72,7 @@ impl Core {
 
     /// Nothing else is enabled. Enables one that spins if anything has happened since it gave way, or,
     /// at last, although nothing has. Returns whether there was one.
-    pub(super) fn spinner_goes_on(&mut self, at_last: bool) -> bool {
+    pub(super) fn spinner_goes_on(&mut self, at_last: bool, decider: &mut dyn Decider) -> bool {
         let happened = self.happened();
         let waiting = &self.spinners.waiting;
         let found = match waiting.iter().position(|spinner| spinner.seen < happened) {
@@ -83,6 +84,9 @@ impl Core {
         };
         let Spinner { key, .. } = self.spinners.waiting.remove(at);
         self.insert(key);
+        if self.interests.readiness {
+            decider.observe(&StepEvent::Enabled(ActionKey(key)));
+        }
         true
     }
 
@@ -112,7 +116,7 @@ impl Core {
     }
 
     /// The running task gives way; it spins, or not.
-    fn gives_way_to_threads(&mut self, key: u32, spins: bool) {
+    fn gives_way_to_threads(&mut self, key: u32, spins: bool, decider: &mut dyn Decider) {
         self.sweep();
         let op = Op {
             kind: OpKind::Yield,
@@ -130,6 +134,9 @@ impl Core {
         self.spinners.turns += 1;
         let seen = self.happened();
         self.spinners.waiting.push(Spinner { key, seen });
+        if self.interests.readiness {
+            decider.observe(&StepEvent::Blocked(ActionKey(key)));
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.thread_waits.insert(key, ThreadWait::Spin);
         }
@@ -170,7 +177,7 @@ impl World {
         }
         let spins = before >= AT_ONCE;
         let gave_way = before.saturating_add(1);
-        self.with(|core, _| core.gives_way_to_threads(key, spins));
+        self.with(|core, decider| core.gives_way_to_threads(key, spins, decider));
         self.let_others_run(key);
         self.running.gave_way.set(gave_way);
         self.with(|core, _| {

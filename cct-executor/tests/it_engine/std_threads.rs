@@ -18,7 +18,17 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
-const STRATEGIES: [&str; 5] = ["random", "pct:d=3", "portfolio", "ql", "round-robin"];
+const STRATEGIES: [&str; 9] = [
+    "random",
+    "pct:d=3",
+    "portfolio",
+    "ql",
+    "round-robin",
+    "urw",
+    "pctcp",
+    "ss",
+    "fest",
+];
 
 fn quick(name: &str) -> Checker {
     checker(name).iterations(60).determinism_check(true)
