@@ -1,4 +1,4 @@
-//! Threads that a scenario has started itself.
+//! Threads that a scenario has started itself, and what is known of others.
 //!
 //! What they do is beyond control, but most often short, and somebody waits for it. Were anything else to
 //! happen meanwhile, time above all, it would depend on how fast they are.
@@ -7,6 +7,7 @@
 //! 2. Threads that were waited for in vain are not waited for again until there are more of them, or
 //!    one acts after all: they may never end.
 
+use crate::raw::shared::Other;
 use cct_interpose::threads_started;
 use std::time::Duration;
 
@@ -31,17 +32,20 @@ pub(crate) struct Helpers {
     seen: u64,
     /// How often it was looked since, in vain.
     looks: u32,
+    /// Threads that run other worlds, and took too long for a step.
+    pub(super) slow: Vec<Other>,
 }
 
 impl Helpers {
+    pub(super) fn is_slow(&self, other: &Other) -> bool {
+        self.slow.iter().any(|slow| slow.is_still(other))
+    }
+
     /// Whether any of them may do what somebody waits for.
     pub(super) fn may_act(&mut self) -> bool {
         let started = threads_started();
         if started.ever != self.seen {
-            *self = Helpers {
-                seen: started.ever,
-                looks: 0,
-            };
+            (self.seen, self.looks) = (started.ever, 0);
         }
         started.live > 0 && self.looks < LOOKS
     }

@@ -71,6 +71,11 @@ impl Other {
         let on = self.home.blocked_on.load(Ordering::Acquire);
         self.home.is_taken() && self.home.beat() == self.beat && (on == 0 || on == word)
     }
+
+    /// Whether this is the same one, which has made no step since.
+    pub(crate) fn is_still(&self, other: &Other) -> bool {
+        ptr::eq(self.home, other.home) && self.beat == other.beat
+    }
 }
 
 impl Home {
