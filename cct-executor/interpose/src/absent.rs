@@ -26,11 +26,6 @@ impl Word {
         match self.0 {}
     }
 
-    /// The value it had when the wait began.
-    pub fn expected(self) -> u32 {
-        match self.0 {}
-    }
-
     /// Whether it has another value by now.
     pub fn has_changed(self) -> bool {
         match self.0 {}

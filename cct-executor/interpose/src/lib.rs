@@ -8,8 +8,8 @@
 //!
 //! So the functions of the C library that give random bytes (`getrandom`, `getentropy`) and the time
 //! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), `syscall`, by which threads block,
-//! `sched_yield`, by which they let others go first, and `pthread_create` are defined here: the linker takes a program's own definition before a library's, which is
-//! called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
+//! `sched_yield`, by which they let others go first, and `pthread_create` are defined here: the linker
+//! takes a program's own definition before a library's, which is called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
 //!
 //! 1. The bytes follow from the seed, from how many were asked for, and from how often so many were
 //!    asked for before. A draw changes nothing about those of other lengths.

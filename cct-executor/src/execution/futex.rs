@@ -11,7 +11,7 @@
 //! 3. While the world closes, a poll that waits goes on once its word has changed. One whose word does
 //!    not change when all others are over is left where it is, with all it owns: it cannot be unwound
 //!    through a lock.
-//! 4. Who is parked, as by the channels of `std`, goes on whenever anyone on this thread is unparked: all
+//! 4. Who is parked goes on whenever anyone on this thread is unparked: all
 //!    tasks are on one thread, and whoever parks has to reckon with that.
 //!
 //! Where a poll cannot be suspended and a time limit ends the wait, the clock moves by that.
@@ -31,6 +31,7 @@ use crate::raw::stack;
 use crate::words::explanation::ThreadWait;
 use crate::words::{Access, ActionKey, Granularity, Op, OpKind, StepEvent};
 use cct_interpose::{Waited, Word};
+use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
@@ -139,6 +140,27 @@ impl Core {
         false
     }
 
+    /// The running task is about to wait as a thread does, somewhere after its last operation, the place
+    /// of which stands for this one.
+    pub(super) fn announce_thread_wait(
+        &mut self,
+        key: u32,
+        kind: OpKind,
+    ) -> &'static Location<'static> {
+        self.sweep();
+        let site = self.actions[key as usize].op.site;
+        let op = Op {
+            kind,
+            access: Access::Read,
+            resource: 0,
+            site,
+        };
+        if self.announce(key, op) & state::GROUPED != 0 {
+            self.take_group_turn(key);
+        }
+        site
+    }
+
     /// A task need not wait any more.
     fn end_wait(&mut self, key: u32, decider: &mut dyn Decider) {
         if !self.waits.forget(key) {
@@ -212,16 +234,7 @@ impl World {
         let serial = self.serial.get();
         let expiry = limit.map(|_| Waiter::of(Waker::from(Arc::new(Expiry { serial, key }))));
         let timer = self.with(|core, decider| {
-            core.sweep();
-            let op = Op {
-                kind: OpKind::Block,
-                access: Access::Read,
-                resource: 0,
-                site: core.actions[key as usize].op.site,
-            };
-            if core.announce(key, op) & state::GROUPED != 0 {
-                core.take_group_turn(key);
-            }
+            let site = core.announce_thread_wait(key, OpKind::Block);
             core.waits.waiting.push(Waiting { key, word });
             if let Some(parker) = word.filter(|word| word.is_parker()) {
                 parker.leave();
@@ -239,7 +252,7 @@ impl World {
                 };
                 recorder.thread_waits.insert(key, how);
             }
-            let timer = core.add_timer(core.deadline_after(key, limit?), key, op.site)?;
+            let timer = core.add_timer(core.deadline_after(key, limit?), key, site)?;
             core.poll_timer(timer, |_| expiry);
             Some(timer)
         });

@@ -55,6 +55,12 @@ impl Helpers {
         self.looks += 1;
     }
 
+    /// Lets them act for as long as so many looks take.
+    pub(super) fn have_time(&mut self, looks: u32) {
+        self.looks += looks;
+        nap(LOOK * looks);
+    }
+
     pub(super) fn have_acted(&mut self) {
         self.looks = 0;
     }

@@ -4,8 +4,8 @@
 //! wait for could not come, were it behind a timer. In reality time passes while they spin.
 //!
 //! 1. Only a world in which nothing else happens spins: for half of the steps that an iteration may
-//!    have, or usually has if those are fewer, no task blocked, ended, began or was left unpolled, and nothing was picked but tasks. Then
-//!    time moves to the next deadline as if the world were idle.
+//!    have, or usually has if those are fewer, no task blocked, ended, began or was left unpolled, and
+//!    nothing was picked but tasks. Then time moves to the next deadline as if the world were idle.
 //! 2. Who was seen to spin for so long is believed sooner the next time.
 //! 3. It costs nothing while it looks for nothing: the step count is compared anyway.
 

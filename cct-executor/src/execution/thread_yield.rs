@@ -5,24 +5,25 @@
 //! on the only thread it would never come. So giving way is a scheduling point.
 //!
 //! 1. The first times nothing happens but that other threads that run worlds make a step each, as a lock
-//!    of a static is not held for longer. That takes no decision and leaves no trace.
-//! 2. Who gives way after that is enabled all the time, as after a yield of tokio. Who goes on doing so in one
-//!    poll spins: it is enabled again when nothing else is, and, before the clock moves, only if anything
+//!    of a static is not held for longer, and that those have time which the scenario has started. That
+//!    takes no decision and leaves no trace.
+//! 2. Who gives way after that is enabled all the time, as after a yield of tokio. Who goes on doing so
+//!    in one poll spins: it is enabled again when nothing else is, and, before the clock moves, only if anything
 //!    has happened since. It is as slow as a thread may be, but never in the way: `parking_lot` blocks
 //!    the thread when it has given way seven times in vain, `crossbeam` and `std` park it.
 //! 3. Where all that is left is to spin, it is a deadlock after a number of turns in which other threads
 //!    have time.
 //! 4. At granularity `await` nothing is suspended in the middle, and giving way is the system's.
 
-use super::core::{Core, NONE, state};
+use super::core::{Core, NONE};
 use super::decider::Decider;
 use super::helpers;
 use super::world::{Phase, World};
 use crate::words::explanation::ThreadWait;
-use crate::words::{Access, ActionKey, Op, OpKind, StepEvent};
+use crate::words::{ActionKey, OpKind, StepEvent};
 use std::time::Duration;
 
-/// So often others elsewhere have time first...
+/// So often others elsewhere have time first, or once more where threads of the scenario's own may act...
 const ELSEWHERE: u8 = 2;
 /// ...and so often a poll gives way to others here before it is said to spin.
 const AT_ONCE: u8 = 1;
@@ -104,29 +105,29 @@ impl Core {
         true
     }
 
-    /// Whether the running task is to give way to threads elsewhere only.
+    /// Whether the running task is to give way to threads elsewhere only. Those that the scenario has started
+    /// have had time then: ten times as much each time, as whoever asks may not do so often.
     fn gives_way_elsewhere(&mut self) -> bool {
         let step = self.point.step;
         let elsewhere = &mut self.spinners.elsewhere;
         if elsewhere.0 != step {
             *elsewhere = (step, 0);
         }
-        elsewhere.1 += u8::from(elsewhere.1 <= ELSEWHERE);
-        elsewhere.1 <= ELSEWHERE
+        let helpers = self.helpers.may_act();
+        let most = ELSEWHERE + u8::from(helpers);
+        if elsewhere.1 >= most {
+            return false;
+        }
+        if helpers {
+            self.helpers.have_time(10_u32.pow(elsewhere.1.into()));
+        }
+        elsewhere.1 += 1;
+        true
     }
 
     /// The running task gives way; it spins, or not.
     fn gives_way_to_threads(&mut self, key: u32, spins: bool, decider: &mut dyn Decider) {
-        self.sweep();
-        let op = Op {
-            kind: OpKind::Yield,
-            access: Access::Read,
-            resource: 0,
-            site: self.actions[key as usize].op.site,
-        };
-        if self.announce(key, op) & state::GROUPED != 0 {
-            self.take_group_turn(key);
-        }
+        self.announce_thread_wait(key, OpKind::Yield);
         self.point.yielded = true;
         if !spins {
             return self.insert(key);
@@ -154,17 +155,6 @@ impl World {
         if self.phase.get() == Phase::Closing {
             self.with(|core, _| core.spinners.forget(key));
             self.stand_aside(key, NONE);
-            return true;
-        }
-        let helped = self.with(|core, _| {
-            let may_act = core.helpers.may_act();
-            if may_act {
-                core.helpers.look();
-                helpers::nap(helpers::LOOK);
-            }
-            may_act
-        });
-        if helped {
             return true;
         }
         let before = match self.with(|core, _| core.actions[key as usize].op.kind) {

@@ -303,6 +303,36 @@ fn the_thread_itself_is_parked_and_unparked_as_ever() {
     });
 }
 
+/// What a lock tries before it blocks the thread is not spent on waiting for them.
+#[test]
+fn locks_that_spin_are_waited_for_beside_threads_that_do_nothing() {
+    let report = within(100, || {
+        quick("beside a thread").iterations(5).run(|| async {
+            let (stop, stopped) = mpsc::channel::<()>();
+            let thread = thread::spawn(move || stopped.recv().is_err());
+            let lock = Arc::new(parking_lot::Mutex::new(0));
+            let tasks: Vec<_> = (0..3)
+                .map(|_| {
+                    let lock = lock.clone();
+                    spawn(async move {
+                        let mut guard = lock.lock();
+                        nondet::point();
+                        nondet::point();
+                        *guard += 1;
+                    })
+                })
+                .collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+            assert_eq!(*lock.lock(), 3);
+            drop(stop);
+            assert!(thread.join().unwrap());
+        })
+    });
+    report.assert_passed();
+}
+
 /// Time stands still while a thread works for the scenario.
 #[test]
 fn threads_that_the_scenario_started_are_waited_for() {

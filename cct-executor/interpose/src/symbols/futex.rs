@@ -31,7 +31,7 @@ impl Word {
     }
 
     /// The value it had when the wait began.
-    pub fn expected(self) -> u32 {
+    pub(super) fn expected(self) -> u32 {
         self.expected
     }
 
