@@ -22,6 +22,7 @@ mod it_engine {
     mod partial;
     mod reports;
     mod search;
+    mod shrink;
     mod spinning;
     mod std_locks;
     mod std_threads;

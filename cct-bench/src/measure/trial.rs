@@ -61,6 +61,7 @@ impl Trial {
             .time_budget(None)
             .determinism_check(false)
             .await_check(false)
+            .shrink(false)
             .workers(1)
             .seed(self.seed())
             .granularity(subject.granularity)

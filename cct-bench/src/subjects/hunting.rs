@@ -13,6 +13,7 @@ fn checker(subject: &Subject, strategy: &str, seed: u64, iterations: u64) -> Che
         .iterations(iterations)
         .time_budget(None)
         .await_check(false)
+        .shrink(false)
         .max_steps(subject.max_steps)
         .granularity(subject.granularity)
         .clock(subject.clock)

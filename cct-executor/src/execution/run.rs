@@ -14,7 +14,7 @@ use crate::raw::stack::{Resume, Suspend, Worker};
 use crate::raw::task::Body;
 use crate::words::explanation::Explanation;
 use crate::words::trace::SharedTrace;
-use crate::words::{FailureKind, Granularity, IterationEnd, Outcome, Trace, WorldConfig};
+use crate::words::{FailureKind, Granularity, IterationEnd, OpKind, Outcome, Trace, WorldConfig};
 use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Arc;
@@ -33,6 +33,9 @@ pub(crate) type Main = (Body, &'static Location<'static>);
 /// Makes the scenario's own task.
 pub(crate) type Scenario = dyn Fn(TaskWaker) -> Main + Send + Sync;
 
+/// The operation at which a task stands, and its place.
+pub(crate) type Stands = (OpKind, &'static Location<'static>);
+
 /// What one iteration leaves behind.
 pub(crate) struct Finished {
     pub(crate) end: IterationEnd,
@@ -43,6 +46,8 @@ pub(crate) struct Finished {
     pub(crate) leaked: u32,
     /// The task that ran last, or would have run next where a limit cut the iteration.
     pub(crate) last_task: Option<String>,
+    /// Where tasks stand that are alive, if the iteration failed because of them; each place once.
+    pub(crate) stand: Vec<Stands>,
     /// Present when detail was asked for.
     pub(crate) explanation: Option<Explanation>,
 }
@@ -369,6 +374,7 @@ impl World {
                 leaked,
                 last_task: (explain && core.last() != NONE)
                     .then(|| core.name_of_action(core.last())),
+                stand: core.standing(),
                 explanation: core.explain(),
             }
         })
@@ -376,6 +382,23 @@ impl World {
 }
 
 impl Core {
+    fn standing(&self) -> Vec<Stands> {
+        let Some(Outcome::Failed(failure)) = &self.end else {
+            return Vec::new();
+        };
+        let (FailureKind::Deadlock { .. } | FailureKind::Leaked { .. }) = failure.kind else {
+            return Vec::new();
+        };
+        let tasks = self.tasks.iter().map(|task| task.key);
+        let ops = tasks
+            .filter(|&key| self.is_alive(key))
+            .map(|key| &self.actions[key as usize].op);
+        let mut stand: Vec<Stands> = ops.map(|op| (op.kind, op.site)).collect();
+        stand.sort_unstable();
+        stand.dedup();
+        stand
+    }
+
     /// How many tasks are alive and nobody has ended them: one that was aborted is on its way out.
     pub(super) fn left_alone(&self) -> u32 {
         let ends = |key: u32| self.actions[key as usize].state & (state::DONE | state::ABORTED);

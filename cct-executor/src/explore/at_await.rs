@@ -13,6 +13,7 @@ use super::campaign::Campaign;
 use super::checker::{Checker, Chosen, Factory};
 use super::knowledge::Knowledge;
 use super::result::{AtAwait, Report};
+use super::same::{of_order, same};
 use super::worker::{Board, Message, Pulse, now};
 use crate::strategy::{Random, RoundRobin, Strategy};
 use crate::words::{FailureKind, Granularity, Limit, WorldConfig};
@@ -69,53 +70,6 @@ impl Sought {
         }
         false
     }
-}
-
-/// Of the same kind, and, where a failure has a place, at the same one: the rest of what it says
-/// may differ from schedule to schedule.
-fn same(one: &FailureKind, other: &FailureKind) -> bool {
-    use FailureKind::{Abort, Broken, Deadlock, Leaked, Panic};
-    match (one, other) {
-        (
-            Panic {
-                location: Some(one),
-                ..
-            },
-            Panic {
-                location: Some(other),
-                ..
-            },
-        )
-        | (
-            Abort {
-                location: Some(one),
-                ..
-            },
-            Abort {
-                location: Some(other),
-                ..
-            },
-        )
-        | (
-            Broken { location: one, .. },
-            Broken {
-                location: other, ..
-            },
-        ) => one == other,
-        (Deadlock { .. }, Deadlock { .. }) | (Leaked { .. }, Leaked { .. }) => true,
-        _ => one == other,
-    }
-}
-
-/// Whether the failure comes from the order of steps. A poll that does not return may be an
-/// accident of suspending polls, of which the report speaks anyway; the others have causes outside.
-fn of_order(kind: &FailureKind) -> bool {
-    !matches!(
-        kind,
-        FailureKind::Stuck { .. }
-            | FailureKind::Uncontrolled { .. }
-            | FailureKind::Nondeterminism { .. }
-    )
 }
 
 impl Campaign {

@@ -6,9 +6,10 @@
 
 use super::THREAD_NAMES;
 use super::checker::{Checker, Factory};
-use super::explain::{self, Lost};
+use super::explain;
 use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
+use super::watched::Lost;
 use super::worker::{Board, Found, Message, Pulse, Record, THREAD_STACK_BYTES, Yielded, now};
 use crate::execution::core::{Harvest, SometimesKey};
 use crate::execution::sketch::Sketch;
@@ -65,6 +66,9 @@ impl Campaign {
             None => campaign.explore(),
         };
         if campaign.replay.is_none() {
+            if let Some(failure) = &mut report.failure {
+                campaign.shorten(failure);
+            }
             campaign.try_await(&mut report);
         }
         report.elapsed = begin.elapsed();

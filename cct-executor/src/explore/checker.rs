@@ -71,6 +71,7 @@ pub struct Checker {
     pub(super) workers: Option<usize>,
     pub(super) determinism_check: bool,
     pub(super) await_check: bool,
+    pub(super) shrink: bool,
     pub(super) isolation: Isolation,
     pub(super) poll_limit: Duration,
     /// Nobody has chosen a step limit: a run whose first iteration reaches it ends there, so that it can
@@ -121,6 +122,7 @@ impl Checker {
             workers: None,
             determinism_check: true,
             await_check: true,
+            shrink: true,
             isolation: Isolation::None,
             poll_limit: Duration::from_secs(10),
             usual_steps: false,
@@ -233,6 +235,14 @@ impl Checker {
     /// [`FailureReport::at_await`](crate::FailureReport::at_await).
     pub fn await_check(mut self, check: bool) -> Self {
         self.await_check = check;
+        self
+    }
+
+    /// Whether a shorter schedule with the same failure is looked for, for three seconds at most. It is by
+    /// default; report and token are of that one then. See
+    /// [`FailureReport::shortened`](crate::FailureReport::shortened).
+    pub fn shrink(mut self, shrink: bool) -> Self {
+        self.shrink = shrink;
         self
     }
 

@@ -1,25 +1,19 @@
 //! From a failing trace to a report: replays it with recording on, so that exploring pays nothing
 //! for detail.
 
-use super::THREAD_NAMES;
 use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
+use super::same::alike;
 use super::trace_log;
+use super::watched::{self, Lost};
 use super::worker::Found;
-use crate::execution::panics::LastWords;
-use crate::execution::run::{self, Finished, Visitors};
+use crate::execution::run::Finished;
 use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{
     Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
 };
 use std::mem::discriminant;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
-
-/// How long a thread has to come to its end once it has told what it was for.
-const CLOSING: Duration = Duration::from_secs(1);
+use std::sync::Arc;
 
 impl Campaign {
     /// Everything a replay of an iteration needs.
@@ -34,13 +28,8 @@ impl Campaign {
     /// When a poll does not return, or would abort the process. The thread is lost then.
     fn recorded(self: &Arc<Self>, world: &WorldConfig, trace: &Trace) -> Result<Recorded, Lost> {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
-        let (sender, receiver) = mpsc::channel();
-        let body = move || {
-            let (heartbeat, words) = (run::heartbeat(), run::last_words());
-            let _ = sender.send(Note::Begun(heartbeat, words, run::visitors()));
-            let over = |finished| {
-                let _ = sender.send(Note::Over(Box::new(Recorded::from(finished))));
-            };
+        watched::on_fresh_thread(self.checker.poll_limit, move |tell| {
+            let over = |finished| tell(Recorded::from(finished));
             trace_log::with_log(|| {
                 if world.stop_after.is_some() {
                     campaign.again_and_tell(&world, &trace, &over);
@@ -48,49 +37,23 @@ impl Campaign {
                     over(campaign.again(&world, &trace, true));
                 }
             });
-        };
-        let thread = std::thread::Builder::new()
-            .name(format!("{THREAD_NAMES}replay"))
-            .stack_size(8 << 20)
-            .spawn(body)
-            .expect("cannot start a thread for a replay");
-        let limit = self.checker.poll_limit;
-        let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100));
-        let (mut heartbeat, mut last_words) = (Arc::default(), LastWords::default());
-        let mut visitors = None;
-        let (mut seen, mut waited) = (0, Duration::ZERO);
-        loop {
-            match receiver.recv_timeout(look) {
-                Ok(Note::Begun(beat, words, who)) => {
-                    (heartbeat, last_words, visitors) = (beat, words, Some(who));
-                }
-                Ok(Note::Over(recorded)) => {
-                    let _ = receiver.recv_timeout(CLOSING.min(limit));
-                    return Ok(*recorded);
-                }
-                Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                    Err(payload) => std::panic::resume_unwind(payload),
-                    Ok(()) => panic!("cct bug: a replay without a result"),
-                },
-                Err(RecvTimeoutError::Timeout) => {
-                    let beat = AtomicU64::load(&heartbeat, Ordering::Relaxed);
-                    waited = if beat == seen {
-                        waited + look
-                    } else {
-                        Duration::ZERO
-                    };
-                    seen = beat;
-                    let words = last_words.lock();
-                    let kind = words.unwrap_or_else(PoisonError::into_inner).take();
-                    if kind.is_some() || waited > limit {
-                        return Err(Lost {
-                            step: seen,
-                            visited: kind.is_none() && visitors.is_some_and(Visitors::any),
-                            kind,
-                        });
-                    }
-                }
+        })
+    }
+
+    /// The story of a shorter schedule than the one that was found. `None` if it does not fail in the same
+    /// way when it is replayed.
+    pub(super) fn explain_shorter(
+        self: &Arc<Self>,
+        world: &WorldConfig,
+        trace: &Trace,
+        kind: &FailureKind,
+    ) -> Option<(Failure, Explanation)> {
+        let recorded = self.recorded(world, trace).ok()?;
+        match recorded.outcome {
+            Outcome::Failed(failure) if alike(kind, &failure.kind) => {
+                Some((failure, recorded.explanation))
             }
+            _ => None,
         }
     }
 
@@ -166,15 +129,10 @@ impl Campaign {
             threads_wait: false,
             at_await: None,
             passes_in_order: None,
+            shortened: None,
         });
         report
     }
-}
-
-/// What the thread of a replay tells.
-enum Note {
-    Begun(Arc<AtomicU64>, LastWords, Visitors),
-    Over(Box<Recorded>),
 }
 
 struct Recorded {
@@ -264,17 +222,8 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         threads_wait: false,
         at_await: None,
         passes_in_order: None,
+        shortened: None,
     }
-}
-
-/// A thread that is lost.
-pub(super) struct Lost {
-    /// In which step.
-    pub(super) step: u64,
-    /// To a panic that would abort the process; or else to a poll that does not return.
-    pub(super) kind: Option<FailureKind>,
-    /// Another thread waits to use what belongs to its world.
-    pub(super) visited: bool,
 }
 
 /// Explains a lost thread: everything up to the step before it.
@@ -326,5 +275,6 @@ pub(super) fn lost(
         threads_wait: visited,
         at_await: None,
         passes_in_order: None,
+        shortened: None,
     }
 }

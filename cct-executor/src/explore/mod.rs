@@ -18,12 +18,15 @@ mod knowledge;
 pub(crate) mod regressions;
 mod replay;
 mod result;
+mod same;
+mod shrink;
 pub(crate) mod testcase;
 mod trace_log;
+mod watched;
 mod worker;
 
 /// What the names of threads begin with that run iterations.
 pub(crate) const THREAD_NAMES: &str = "cct-";
 
 pub use checker::{Checker, Isolation};
-pub use result::{AtAwait, Coverage, FailureReport, Origin, Report, StoppedBy};
+pub use result::{AtAwait, Coverage, FailureReport, Origin, Report, Shortened, StoppedBy};

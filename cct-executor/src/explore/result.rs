@@ -143,6 +143,30 @@ pub struct FailureReport {
     /// tokio's `current_thread` runtime, passes. Tried where that granularity shows the failure, on
     /// the same terms as [`at_await`](FailureReport::at_await).
     pub passes_in_order: Option<bool>,
+    /// What came of looking for a shorter schedule with the same failure; where there is one, all the rest
+    /// is of that. For failures that were found by searching, and come from the order of steps. See
+    /// [`Checker::shrink`](crate::Checker::shrink).
+    pub shortened: Option<Shortened>,
+}
+
+/// A schedule that was made shorter, as an account of the one that was found.
+///
+/// The plain schedule is that of strategy `round-robin`: first in, first out, as in tokio's `current_thread`
+/// runtime, and the first of the values of each data choice. A schedule *departs* from it where something
+/// else is picked. Of the departures as many are left out as the failure does not take.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Shortened {
+    /// The schedule that was found.
+    pub found: ReplayToken,
+    /// The step at which that failed.
+    pub step: u64,
+    /// The steps at which the shorter schedule departs from the plain one.
+    pub departures: Vec<u64>,
+    /// Schedules that were tried.
+    pub attempts: u64,
+    /// Whether the search was not cut short: none of the departures can be left out alone.
+    pub complete: bool,
 }
 
 /// Whether something that failed at a finer granularity fails at granularity `await` as well, where

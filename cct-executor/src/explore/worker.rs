@@ -408,6 +408,7 @@ impl Campaign {
             joined_panics,
             leaked,
             last_task: None,
+            stand: Vec::new(),
             explanation: None,
         };
         collected.merge(harvest);

@@ -135,6 +135,7 @@ mod tests {
             threads_wait: false,
             at_await: None,
             passes_in_order: None,
+            shortened: None,
         }
     }
 

@@ -33,6 +33,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     let _ = writeln!(out, "cct: FAILED {}: {}", report.name, failure.kind.class());
     let _ = writeln!(out, "  {}", failure.kind);
     let _ = writeln!(out, "  {}", conditions(report, failure));
+    shortened(&mut out, failure);
     if !failure.reproduced {
         out.push_str(
             "  the failing schedule did not fail again when it was replayed: something outside \
@@ -61,7 +62,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
     tasks(&mut out, explanation);
-    steps(&mut out, explanation);
+    steps(&mut out, failure);
     snapshot(&mut out, explanation);
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
@@ -172,13 +173,38 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
         Origin::Token => "replay of a token".to_owned(),
         Origin::Regression(file) => format!("remembered in {file}"),
     };
+    let (step, token) = match &failure.shortened {
+        Some(shortened) => (shortened.step, &shortened.found),
+        None => (failure.step, &failure.token),
+    };
     format!(
-        "at step {} of {place}; strategy {}, seed {}, {} decisions",
-        failure.step,
+        "at step {step} of {place}; strategy {}, seed {}, {} decisions",
         failure.strategy,
         report.seed,
-        failure.token.trace.decisions().len()
+        token.trace.decisions().len()
     )
+}
+
+/// What the schedule was shortened to, of which the rest of the report is.
+fn shortened(out: &mut String, failure: &FailureReport) {
+    let Some(shortened) = &failure.shortened else {
+        return;
+    };
+    let differs = match shortened.departures.len() {
+        0 => "none of which differs from plain first-in-first-out order".to_owned(),
+        1 => "one of which differs from plain first-in-first-out order (marked *)".to_owned(),
+        n => format!("{n} of which differ from plain first-in-first-out order (marked *)"),
+    };
+    let cut_short = match shortened.complete {
+        true => "",
+        false => ";\n  there was no time to look for less",
+    };
+    let _ = writeln!(
+        out,
+        "  shortened: it fails at step {} after {} decisions, {differs}{cut_short}",
+        failure.step,
+        failure.token.trace.decisions().len()
+    );
 }
 
 fn tasks(out: &mut String, explanation: &Explanation) {

@@ -1,7 +1,8 @@
 //! The table of the last steps.
 //!
 //! Columns: the step's number; virtual time; node; task; `!` where the task that ran before could have
-//! gone on, or a timer fired although a task was ready; the operation, or `poll again` where the task
+//! gone on, or a timer fired although a task was ready; `*` where a shortened schedule departs from the plain
+//! one; the operation, or `poll again` where the task
 //! waited for something of another crate; how many things could have happened instead; where the
 //! operation, or the last one, was called.
 //!
@@ -10,69 +11,120 @@
 
 use super::failure::{node, time_text};
 use super::summary::grouped;
-use crate::words::explanation::{Explanation, Step};
+use crate::explore::FailureReport;
+use crate::words::explanation::Step;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Lines shown before the failure.
 const LAST_LINES: usize = 25;
-/// Faults shown that came before these steps.
-const EARLIER_FAULTS: usize = 20;
+/// Lines shown of faults and departures that came before these steps.
+const EARLIER: usize = 20;
 /// So many steps in which nothing happens are one line; of the stretch, the first and the last are shown.
 const STRETCH: usize = 10;
 
+/// A step as it is shown.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    step: &'a Step,
+    /// The shortened schedule departs here from the plain one.
+    departs: bool,
+}
+
 /// One line of the table.
 enum Line<'a> {
-    Step(&'a Step),
+    Step(Row<'a>),
     /// So many more in which these tasks wake themselves and no more.
     Idle(usize, BTreeSet<&'a str>),
 }
 
-pub(super) fn steps(out: &mut String, explanation: &Explanation) {
-    let steps = &explanation.steps;
+pub(super) fn steps(out: &mut String, failure: &FailureReport) {
+    let departures = failure
+        .shortened
+        .as_ref()
+        .map(|short| &short.departures[..]);
+    story(
+        out,
+        &failure.explanation.steps,
+        departures.unwrap_or_default(),
+    );
+}
+
+fn story(out: &mut String, steps: &[Step], departures: &[u64]) {
     if steps.is_empty() {
         return;
     }
-    let mut lines = folded(steps);
+    let rows = rows(steps, departures);
+    let mut lines = folded(&rows);
     let lines = lines.split_off(lines.len().saturating_sub(LAST_LINES));
     let last: usize = lines.iter().map(Line::steps).sum();
-    // What went wrong long before is what the end is to be explained by.
-    let earlier = &steps[..steps.len() - last];
-    let faults: Vec<&Step> = earlier.iter().filter(|step| is_fault(step)).collect();
-    let faults = &faults[faults.len().saturating_sub(EARLIER_FAULTS)..];
-    let before = match faults.len() {
-        0 => "",
-        _ => ", and the faults before them",
+    let (earlier, named) = earlier(&rows[..rows.len() - last]);
+    let departs = match departures {
+        [] => "",
+        _ => ", * = not first in, first out",
     };
     let _ = writeln!(
         out,
-        "\n  last {last} of {} steps{before} (! = preemption):",
+        "\n  last {last} of {} steps{named} (! = preemption{departs}):",
         steps.len()
     );
-    let gap = !faults.is_empty();
-    let faults = faults.iter().copied().map(Line::Step);
-    table(out, faults.collect(), gap, lines);
+    let gap = !earlier.is_empty();
+    table(out, earlier, gap, lines);
+}
+
+fn rows<'a>(steps: &'a [Step], departures: &[u64]) -> Vec<Row<'a>> {
+    let mut before = 0;
+    let row = |step: &'a Step| {
+        let first = std::mem::replace(&mut before, step.step) != step.step;
+        let departs = first && departures.contains(&step.step);
+        Row { step, departs }
+    };
+    steps.iter().map(row).collect()
+}
+
+/// What of these the end is to be explained by, and its name: faults, departures, and what was going on where
+/// the schedule departed.
+fn earlier<'a>(rows: &[Row<'a>]) -> (Vec<Line<'a>>, &'static str) {
+    let faults = rows.iter().any(|row| is_fault(row.step));
+    let departures = rows.iter().any(|row| row.departs);
+    let named = match (faults, departures) {
+        (false, false) => "",
+        (true, false) => ", and the faults before them",
+        (false, true) => ", and the departures before them",
+        (true, true) => ", and the faults and departures before them",
+    };
+    let overtaken = |at: usize| rows.get(at + 1).is_some_and(|next| next.departs);
+    let shown = |&(at, row): &(usize, &Row<'_>)| row.departs || is_fault(row.step) || overtaken(at);
+    let shown: Vec<Row<'a>> = rows
+        .iter()
+        .enumerate()
+        .filter(shown)
+        .map(|(_, row)| *row)
+        .collect();
+    let shown = &shown[shown.len().saturating_sub(EARLIER)..];
+    (shown.iter().copied().map(Line::Step).collect(), named)
 }
 
 /// Lines with columns as wide as it takes.
-fn table(out: &mut String, faults: Vec<Line<'_>>, gap: bool, last: Vec<Line<'_>>) {
+fn table(out: &mut String, earlier: Vec<Line<'_>>, gap: bool, last: Vec<Line<'_>>) {
     let heads = ["step", "time", "node", "task", "action", "choices"].map(str::to_owned);
     let mut widths = heads.clone().map(|head| head.len());
-    for line in faults.iter().chain(&last) {
-        let Line::Step(step) = line else { continue };
-        for (width, cell) in widths.iter_mut().zip(row(step)) {
+    for line in earlier.iter().chain(&last) {
+        let Line::Step(row) = line else { continue };
+        for (width, cell) in widths.iter_mut().zip(cells(row)) {
             *width = (*width).max(cell.chars().count());
         }
     }
     table_line(out, &heads, widths, "at");
-    let begin = faults.len();
-    for (at, line) in faults.into_iter().chain(last).enumerate() {
+    let begin = earlier.len();
+    for (at, line) in earlier.into_iter().chain(last).enumerate() {
         if gap && at == begin {
             out.push_str("    ...\n");
         }
         match line {
-            Line::Step(step) => {
-                table_line(out, &row(step), widths, step.site.as_deref().unwrap_or(""));
+            Line::Step(row) => {
+                let place = row.step.site.as_deref().unwrap_or("");
+                table_line(out, &cells(&row), widths, place);
             }
             Line::Idle(count, tasks) => idle_line(out, count, &tasks),
         }
@@ -90,25 +142,26 @@ impl Line<'_> {
 }
 
 /// The steps, with long stretches in which nothing happens in one line each.
-fn folded(steps: &[Step]) -> Vec<Line<'_>> {
+fn folded<'a>(rows: &[Row<'a>]) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
-    for stretch in steps.chunk_by(|one, next| is_idle(one) && is_idle(next)) {
+    for stretch in rows.chunk_by(|one, next| is_idle(one) && is_idle(next)) {
         match stretch {
             [first, between @ .., last] if stretch.len() >= STRETCH => {
-                let tasks = between.iter().filter_map(|step| step.task.as_deref());
-                lines.push(Line::Step(first));
+                let tasks = between.iter().filter_map(|row| row.step.task.as_deref());
+                lines.push(Line::Step(*first));
                 lines.push(Line::Idle(between.len(), tasks.collect()));
-                lines.push(Line::Step(last));
+                lines.push(Line::Step(*last));
             }
-            _ => lines.extend(stretch.iter().map(Line::Step)),
+            _ => lines.extend(stretch.iter().copied().map(Line::Step)),
         }
     }
     lines
 }
 
 /// The task only asked to be polled again.
-fn is_idle(step: &Step) -> bool {
-    step.task.is_some() && matches!(step.what.as_str(), "poll again" | "yield")
+fn is_idle(row: &Row<'_>) -> bool {
+    let again = matches!(row.step.what.as_str(), "poll again" | "yield");
+    again && row.step.task.is_some() && !row.departs
 }
 
 /// Faults and what mends them are nobody's steps.
@@ -136,14 +189,15 @@ fn table_line(out: &mut String, cells: &[String; 6], widths: [usize; 6], place: 
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-fn row(step: &Step) -> [String; 6] {
-    let mark = if step.preempts { " !" } else { "" };
+fn cells(Row { step, departs }: &Row<'_>) -> [String; 6] {
+    let preempts = if step.preempts { " !" } else { "" };
+    let departs = if *departs { " *" } else { "" };
     [
         step.step.to_string(),
         time_text(step.time_ns),
         node(step),
         step.task.clone().unwrap_or_else(|| "-".to_owned()),
-        format!("{}{mark}", step.what),
+        format!("{}{preempts}{departs}", step.what),
         step.choices.to_string(),
     ]
 }
@@ -167,13 +221,34 @@ mod tests {
     }
 
     fn text(steps: Vec<Step>) -> String {
+        with_departures(steps, &[])
+    }
+
+    fn with_departures(steps: Vec<Step>, departures: &[u64]) -> String {
         let mut out = String::new();
-        let explanation = Explanation {
-            steps,
-            ..Explanation::default()
-        };
-        super::steps(&mut out, &explanation);
+        story(&mut out, &steps, departures);
         out
+    }
+
+    #[test]
+    fn departures_are_shown_with_what_was_going_on_there() {
+        let mut steps: Vec<Step> = (1..100).map(|at| step(at, "1", "lock mutex 1")).collect();
+        steps[49] = step(50, "2", "send mpsc 3");
+        steps.insert(50, step(50, "2", "notify"));
+        let table = with_departures(steps, &[50, 98]);
+        assert!(
+            table.starts_with(
+                "\n  last 25 of 100 steps, and the departures before them (! = preemption, \
+                 * = not first in, first out):\n    \
+                 step  time  node  task  action          choices  at\n      \
+                 49   0ms  n0    1     lock mutex 1          1  a.rs:1\n      \
+                 50   0ms  n0    2     send mpsc 3 *         1  a.rs:1\n    \
+                 ...\n      \
+                 75   0ms"
+            ),
+            "{table}"
+        );
+        assert_eq!(table.matches(" *  ").count(), 2, "{table}");
     }
 
     #[test]

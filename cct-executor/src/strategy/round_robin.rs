@@ -99,6 +99,14 @@ impl Queue {
         }
     }
 
+    /// Puts an action before all others.
+    fn prepend(&mut self, key: ActionKey) {
+        self.append(key);
+        if let Some(entry) = self.entries.pop_back() {
+            self.entries.push_front(entry);
+        }
+    }
+
     /// Takes out the first action that is enabled, and those before it.
     fn take(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
         self.take_by(VecDeque::pop_front, enabled)
@@ -126,6 +134,16 @@ impl Queue {
     }
 }
 
+/// Which of the queues is for actions of this kind.
+fn queue_of(kind: ActionKind) -> usize {
+    match kind {
+        ActionKind::Run | ActionKind::Deliver => 0,
+        ActionKind::Fire => 1,
+        ActionKind::Cancel | ActionKind::Value(_) => 2,
+        ActionKind::Fault => 3,
+    }
+}
+
 impl RoundRobin {
     pub(super) const ENTRY: Entry = Entry {
         name: "round-robin",
@@ -139,27 +157,36 @@ impl RoundRobin {
         Self::default()
     }
 
+    /// Somebody took another action than the one that was picked, which keeps its place before all others.
+    pub(crate) fn instead(&mut self, enabled: &EnabledActions<'_>, picked: Pick, taken: Pick) {
+        let key = enabled.action(taken).key();
+        self.yielded.forget(key);
+        self.queues.iter_mut().for_each(|queue| queue.forget(key));
+        self.last = Some(key);
+        let picked = enabled.action(picked);
+        match picked.key().index() {
+            MAIN => self.left = 0, // its place is the beginning of a round
+            _ => self.queues[queue_of(picked.kind())].prepend(picked.key()),
+        }
+    }
+
     /// Puts an action at the end of its queue, wherever it was before. `yields` if it is a task that
     /// has just yielded.
     fn append(&mut self, action: &Action, yields: bool) {
         let key = action.key();
-        let queue = match action.kind() {
-            ActionKind::Run | ActionKind::Deliver => {
-                self.yielded.forget(key);
-                self.queues[0].forget(key);
-                if key.index() == MAIN {
-                    return; // it waits for the end of the round, not in the queue
-                }
-                match yields {
-                    true => &mut self.yielded,
-                    false => &mut self.queues[0],
-                }
+        let queue = queue_of(action.kind());
+        if queue == 0 {
+            self.yielded.forget(key);
+            self.queues[0].forget(key);
+            if key.index() == MAIN {
+                return; // it waits for the end of the round, not in the queue
             }
-            ActionKind::Fire => &mut self.queues[1],
-            ActionKind::Cancel | ActionKind::Value(_) => &mut self.queues[2],
-            ActionKind::Fault => &mut self.queues[3],
-        };
-        queue.append(key);
+            if yields {
+                self.yielded.append(key);
+                return;
+            }
+        }
+        self.queues[queue].append(key);
     }
 
     fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {

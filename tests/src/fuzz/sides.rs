@@ -110,6 +110,7 @@ fn on_cct<F: Future<Output = ()> + 'static>(
         .iterations(iterations)
         .determinism_check(false)
         .await_check(false)
+        .shrink(false)
         .time_budget(None)
         .max_time(CENTURY)
         .fail_on_limit(true)

@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 26] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -25,6 +25,7 @@ const NAMES: [&str; 25] = [
     "fail_on_limit",
     "determinism_check",
     "await_check",
+    "shrink",
     "isolation",
     "coop_budget",
     "spurious_polls",
@@ -161,6 +162,7 @@ impl Options {
             "fail_on_limit" => plain("fail_on_limit", value.boolean()?),
             "determinism_check" => plain("determinism_check", value.boolean()?),
             "await_check" => plain("await_check", value.boolean()?),
+            "shrink" => plain("shrink", value.boolean()?),
             "isolation" => in_crate("isolation", isolation(value)?),
             "coop_budget" => plain("coop_budget", value.boolean()?),
             "spurious_polls" => plain("spurious_polls", value.boolean()?),

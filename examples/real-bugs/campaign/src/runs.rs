@@ -49,6 +49,7 @@ impl Campaign {
                 .iterations(options.iterations)
                 .time_budget(None)
                 .await_check(false)
+                .shrink(false)
                 .use_environment(false);
             runs.push(Run::of(seed, &run(checker))?);
         }

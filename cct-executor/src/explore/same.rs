@@ -1,0 +1,109 @@
+//! Whether two schedules fail in the same way.
+
+use crate::words::FailureKind;
+
+/// Of the same kind, and, where a failure has a place, at the same one: the rest of what it says
+/// may differ from schedule to schedule.
+pub(super) fn same(one: &FailureKind, other: &FailureKind) -> bool {
+    use FailureKind::{Abort, Broken, Deadlock, Leaked, Panic};
+    match (one, other) {
+        (
+            Panic {
+                location: Some(one),
+                ..
+            },
+            Panic {
+                location: Some(other),
+                ..
+            },
+        )
+        | (
+            Abort {
+                location: Some(one),
+                ..
+            },
+            Abort {
+                location: Some(other),
+                ..
+            },
+        )
+        | (
+            Broken { location: one, .. },
+            Broken {
+                location: other, ..
+            },
+        ) => one == other,
+        (Deadlock { .. }, Deadlock { .. }) | (Leaked { .. }, Leaked { .. }) => true,
+        _ => one == other,
+    }
+}
+
+/// The same, and they say it in the same words, numbers aside: one place may fail for several reasons, as
+/// an `unwrap` does. (Of what is said the first line counts. The others have values, as those of
+/// `assert_eq!`.)
+pub(super) fn alike(one: &FailureKind, other: &FailureKind) -> bool {
+    use FailureKind::Error;
+    let both_errors = matches!((one, other), (Error { .. }, Error { .. }));
+    (both_errors || same(one, other)) && words(one) == words(other)
+}
+
+fn words(kind: &FailureKind) -> Vec<&str> {
+    use FailureKind::{Abort, Broken, Error, Panic};
+    let (Panic { message, .. }
+    | Abort { message, .. }
+    | Broken { message, .. }
+    | Error { message }) = kind
+    else {
+        return Vec::new();
+    };
+    let line = message.lines().next().unwrap_or_default();
+    let words = line.split(|c: char| !c.is_alphabetic());
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether the failure comes from the order of steps. A poll that does not return may be an
+/// accident of suspending polls, of which the report speaks anyway; the others have causes outside.
+pub(super) fn of_order(kind: &FailureKind) -> bool {
+    !matches!(
+        kind,
+        FailureKind::Stuck { .. }
+            | FailureKind::Uncontrolled { .. }
+            | FailureKind::Nondeterminism { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panic(message: &str, location: &str) -> FailureKind {
+        FailureKind::Panic {
+            message: message.to_owned(),
+            location: Some(location.to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_panic_is_the_same_wherever_its_numbers_differ() {
+        let one = panic("lost 3 of 10\n left: 7", "a.rs:1:2");
+        assert!(alike(&one, &panic("lost 1 of 20\n right: x", "a.rs:1:2")));
+        assert!(!alike(&one, &panic("lost 3 of 10", "a.rs:2:2")));
+        assert!(!alike(&one, &panic("found 3 of 10", "a.rs:1:2")));
+        assert!(same(&one, &panic("found 3 of 10", "a.rs:1:2")));
+    }
+
+    #[test]
+    fn errors_are_the_same_by_their_words_and_deadlocks_by_being_one() {
+        let error = |message: &str| FailureKind::Error {
+            message: message.to_owned(),
+        };
+        assert!(alike(&error("Timeout(3)"), &error("Timeout(4)")));
+        assert!(!alike(&error("Timeout(3)"), &error("Refused(3)")));
+        let (two, three) = (
+            FailureKind::Deadlock { waiting: 2 },
+            FailureKind::Deadlock { waiting: 3 },
+        );
+        assert!(alike(&two, &three));
+        assert!(!alike(&two, &error("")));
+    }
+}

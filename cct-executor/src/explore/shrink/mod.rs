@@ -1,0 +1,198 @@
+//! Shortening: from the schedule that was found to one that fails in the same way and departs from the
+//! plain one in as few places as can be found.
+//!
+//! 1. What is tried are whole iterations, each on a thread of its own, as in a replay. What comes out is
+//!    a trace like any other, and was seen to fail.
+//! 2. How far it looks follows from the run; wall-clock time can only cut it short.
+//! 3. A run that passes does not come here.
+
+mod guide;
+mod reduce;
+
+use self::guide::{Departure, Guide};
+use self::reduce::{Attempt, bypass, reduce};
+use super::campaign::Campaign;
+use super::result::{FailureReport, Origin, Shortened};
+use super::same::{alike, of_order};
+use super::watched;
+use super::worker::now;
+use crate::execution::run::{self, Stands};
+use crate::words::{FailureKind, Outcome, ReplayToken, Trace, WorldConfig};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Schedules that are tried.
+const ATTEMPTS: u64 = 1_000;
+/// The report does not come later than that.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// An attempt may take so many times the steps of the schedule that was found...
+const TIMES: u64 = 2;
+/// ...and so many more.
+const MORE: u64 = 1_000;
+
+/// What an attempt left behind.
+struct Tried {
+    outcome: Outcome,
+    stand: Vec<Stands>,
+    departures: Vec<Departure>,
+    trace: Trace,
+    schedule_hash: u64,
+}
+
+/// A search for a shorter schedule.
+struct Search<'a> {
+    campaign: &'a Arc<Campaign>,
+    world: WorldConfig,
+    sought: FailureKind,
+    /// Where tasks stood at the end of the schedule that was found.
+    stood: Vec<Stands>,
+    end: Instant,
+    attempts: u64,
+    /// The last one that failed in the same way.
+    best: Tried,
+}
+
+impl Campaign {
+    /// Puts a shorter schedule into the place of the one that was found, if there is one.
+    pub(super) fn shorten(self: &Arc<Self>, failure: &mut FailureReport) {
+        let Origin::Iteration(index) = failure.origin else {
+            return;
+        };
+        let whole = failure.reproduced && failure.again.is_none();
+        if !self.checker.shrink || !whole || !can_be_shortened(&failure.kind) {
+            return;
+        }
+        let world = self.world(index);
+        let Some(mut search) = Search::begin(self, world.clone(), failure) else {
+            return;
+        };
+        let all = search.best.departures.clone();
+        let complete = search.run(all);
+        let (attempts, best) = (search.attempts, search.best);
+        let token = ReplayToken::new(&self.checker.name, &world, best.trace, best.schedule_hash);
+        let found = std::mem::replace(&mut failure.token, token);
+        let Some((again, explanation)) =
+            self.explain_shorter(&world, &failure.token.trace, &failure.kind)
+        else {
+            failure.token = found;
+            return;
+        };
+        let step = std::mem::replace(&mut failure.step, again.step);
+        (failure.kind, failure.explanation) = (again.kind, explanation);
+        let departures: Vec<u64> = best.departures.iter().map(|one| one.step).collect();
+        failure.shortened = Some(Shortened {
+            found,
+            step,
+            departures,
+            attempts,
+            complete,
+        });
+    }
+}
+
+/// Whether there is an order to be made plainer, and whoever tries it comes back.
+fn can_be_shortened(kind: &FailureKind) -> bool {
+    let comes_back = !matches!(
+        kind,
+        FailureKind::Abort { .. } | FailureKind::PartialDeadlock { .. }
+    );
+    of_order(kind) && comes_back
+}
+
+impl<'a> Search<'a> {
+    /// Sees where the schedule that was found departs from the plain one.
+    fn begin(
+        campaign: &'a Arc<Campaign>,
+        world: WorldConfig,
+        failure: &FailureReport,
+    ) -> Option<Search<'a>> {
+        let end = now() + PATIENCE;
+        let trace = failure.token.trace.clone();
+        let found = try_it(campaign, &world, move || Guide::along(&trace))?;
+        let most = failure.step.saturating_mul(TIMES).saturating_add(MORE);
+        let limited = matches!(failure.kind, FailureKind::LimitReached(_));
+        let world = WorldConfig {
+            stop_after: (!limited).then(|| most.min(world.limits.steps)),
+            ..world
+        };
+        let search = Search {
+            campaign,
+            world,
+            sought: failure.kind.clone(),
+            stood: found.stand.clone(),
+            end,
+            attempts: 0,
+            best: found,
+        };
+        search.is_it(&search.best).then_some(search)
+    }
+
+    /// Returns whether it was not cut short.
+    fn run(&mut self, all: Vec<Departure>) -> bool {
+        let attempt = &mut |departures: &[Departure]| self.attempt(departures);
+        let (mut needed, mut complete) = reduce(all, attempt);
+        // Many strategies come to a task by way of others.
+        while complete && needed.len() > 1 {
+            let count = needed.len();
+            (needed, complete) = bypass(needed, Departure::to, attempt);
+            if needed.len() == count {
+                break;
+            }
+            if complete {
+                (needed, complete) = reduce(needed, attempt);
+            }
+        }
+        complete
+    }
+
+    fn attempt(&mut self, departures: &[Departure]) -> Attempt<Departure> {
+        if self.attempts >= ATTEMPTS || now() >= self.end {
+            return Attempt::OutOfTime;
+        }
+        self.attempts += 1;
+        let departures = departures.to_vec();
+        let tried = try_it(self.campaign, &self.world, move || Guide::with(&departures));
+        match tried {
+            None => Attempt::OutOfTime, // a thread was lost: that is enough
+            Some(tried) if self.is_it(&tried) => {
+                self.best = tried;
+                Attempt::Fails(self.best.departures.clone())
+            }
+            Some(_) => Attempt::Passes,
+        }
+    }
+
+    /// Whether this is the failure that was found: for tasks that wait, at no other places.
+    fn is_it(&self, tried: &Tried) -> bool {
+        let Outcome::Failed(failure) = &tried.outcome else {
+            return false;
+        };
+        alike(&self.sought, &failure.kind)
+            && tried.stand.iter().all(|place| self.stood.contains(place))
+    }
+}
+
+/// Runs an iteration.
+fn try_it(
+    campaign: &Arc<Campaign>,
+    world: &WorldConfig,
+    guide: impl FnOnce() -> Guide + Send + 'static,
+) -> Option<Tried> {
+    let (scenario, world) = (campaign.scenario.clone(), world.clone());
+    let limit = campaign.checker.poll_limit;
+    let body = move |tell: &dyn Fn(Tried)| {
+        tracing::dispatcher::with_default(&tracing::Dispatch::none(), || {
+            let finished = run::run(&world, Box::new(guide()), &*scenario, false);
+            let guide = finished.decider.into_any().downcast::<Guide>();
+            let guide = guide.expect("cct bug: another decider came back");
+            tell(Tried {
+                outcome: finished.end.outcome,
+                stand: finished.stand,
+                departures: guide.departures,
+                trace: run::last_trace(),
+                schedule_hash: finished.end.schedule_hash,
+            });
+        });
+    };
+    watched::on_fresh_thread(limit, body).ok()
+}

@@ -1,0 +1,92 @@
+//! Work on a thread of its own, watched: a poll may not return, or be about to abort the process.
+
+use super::THREAD_NAMES;
+use crate::execution::panics::LastWords;
+use crate::execution::run::{self, Visitors};
+use crate::words::FailureKind;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// How long a thread has to come to its end once it has told what it was for.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// A thread that is lost.
+pub(super) struct Lost {
+    /// In which step.
+    pub(super) step: u64,
+    /// To a panic that would abort the process; or else to a poll that does not return.
+    pub(super) kind: Option<FailureKind>,
+    /// Another thread waits to use what belongs to its world.
+    pub(super) visited: bool,
+}
+
+/// What the thread says.
+enum Note<T> {
+    Begun(Arc<AtomicU64>, LastWords, Visitors),
+    Over(T),
+}
+
+/// Does this on a fresh thread, and returns what it tells. It may tell it before it comes to its end.
+///
+/// # Errors
+/// When a poll takes longer than `limit`, or would abort the process. The thread is lost then.
+///
+/// # Panics
+/// With what `body` panics with.
+pub(super) fn on_fresh_thread<T: Send + 'static>(
+    limit: Duration,
+    body: impl FnOnce(&dyn Fn(T)) + Send + 'static,
+) -> Result<T, Lost> {
+    let (sender, receiver) = mpsc::channel();
+    let body = move || {
+        let (heartbeat, words) = (run::heartbeat(), run::last_words());
+        let _ = sender.send(Note::Begun(heartbeat, words, run::visitors()));
+        body(&|told| {
+            let _ = sender.send(Note::Over(told));
+        });
+    };
+    let thread = std::thread::Builder::new()
+        .name(format!("{THREAD_NAMES}replay"))
+        .stack_size(8 << 20)
+        .spawn(body)
+        .expect("cannot start a thread for a replay");
+    let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100));
+    let (mut heartbeat, mut last_words) = (Arc::default(), LastWords::default());
+    let mut visitors = None;
+    let (mut seen, mut waited) = (0, Duration::ZERO);
+    loop {
+        match receiver.recv_timeout(look) {
+            Ok(Note::Begun(beat, words, who)) => {
+                (heartbeat, last_words, visitors) = (beat, words, Some(who));
+            }
+            Ok(Note::Over(told)) => {
+                let _ = receiver.recv_timeout(CLOSING.min(limit));
+                return Ok(told);
+            }
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(payload) => std::panic::resume_unwind(payload),
+                Ok(()) => panic!("cct bug: a replay without a result"),
+            },
+            Err(RecvTimeoutError::Timeout) => {
+                let beat = AtomicU64::load(&heartbeat, Ordering::Relaxed);
+                waited = if beat == seen {
+                    waited + look
+                } else {
+                    Duration::ZERO
+                };
+                seen = beat;
+                let words = last_words.lock();
+                let kind = words.unwrap_or_else(PoisonError::into_inner).take();
+                if kind.is_some() || waited > limit {
+                    return Err(Lost {
+                        step: seen,
+                        visited: kind.is_none() && visitors.is_some_and(Visitors::any),
+                        kind,
+                    });
+                }
+            }
+        }
+    }
+}
