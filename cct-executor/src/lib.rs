@@ -77,7 +77,8 @@ pub mod __private;
 pub use cct_macros::{main, test};
 pub use execution::core::Sightings;
 pub use explore::{
-    AtAwait, Checker, Coverage, FailureReport, Isolation, Origin, Report, Shortened, StoppedBy,
+    AtAwait, Checker, Coverage, Departure, FailureReport, Isolation, Origin, Report, Shortened,
+    StoppedBy,
 };
 pub use observe::observe;
 pub use task::body::ScenarioResult;

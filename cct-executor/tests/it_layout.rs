@@ -66,6 +66,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
         ],
         &[
             "explore/campaign.rs",
+            "explore/shrink/mod.rs",
             "explore/worker.rs",
             "time/instant.rs",
         ],
@@ -84,7 +85,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "execution/panics.rs",
             "explore/campaign.rs",
             "explore/worker.rs",
-            "explore/explain.rs",
+            "explore/watched.rs",
             "execution/run.rs",
             "execution/helpers.rs",
             "task/blocking.rs",

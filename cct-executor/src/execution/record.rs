@@ -273,7 +273,8 @@ fn may_be_other(waiting: OpKind, other: OpKind) -> bool {
     !(goes_in(waiting) && goes_in(other) || comes_out(waiting) && comes_out(other))
 }
 
-fn place(site: Site) -> String {
+/// `file:line`, as reports have it.
+pub(crate) fn place(site: Site) -> String {
     format!("{}:{}", short(site.file()), site.line())
 }
 

@@ -29,4 +29,6 @@ mod worker;
 pub(crate) const THREAD_NAMES: &str = "cct-";
 
 pub use checker::{Checker, Isolation};
-pub use result::{AtAwait, Coverage, FailureReport, Origin, Report, Shortened, StoppedBy};
+pub use result::{
+    AtAwait, Coverage, Departure, FailureReport, Origin, Report, Shortened, StoppedBy,
+};

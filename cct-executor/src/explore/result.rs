@@ -149,6 +149,20 @@ pub struct FailureReport {
     pub shortened: Option<Shortened>,
 }
 
+/// A decision of a schedule that is not the plain one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Departure {
+    /// The step that it led to.
+    pub step: u64,
+    /// What happened: task, operation and place, or what was drawn.
+    pub taken: String,
+    /// What the plain schedule has there.
+    pub plain: String,
+    /// Whether it is a data choice.
+    pub is_value: bool,
+}
+
 /// A schedule that was made shorter, as an account of the one that was found.
 ///
 /// The plain schedule is that of strategy `round-robin`: first in, first out, as in tokio's `current_thread`
@@ -161,8 +175,8 @@ pub struct Shortened {
     pub found: ReplayToken,
     /// The step at which that failed.
     pub step: u64,
-    /// The steps at which the shorter schedule departs from the plain one.
-    pub departures: Vec<u64>,
+    /// Where the shorter schedule departs from the plain one, in order.
+    pub departures: Vec<Departure>,
     /// Schedules that were tried.
     pub attempts: u64,
     /// Whether the search was not cut short: none of the departures can be left out alone.

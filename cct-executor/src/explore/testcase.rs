@@ -40,6 +40,8 @@ impl TestCase {
         let mut checker = checker;
         let limits_are_chosen = checker.world.limits != Limits::default();
         checker.usual_steps = !limits_are_chosen && !checker.world.fail_on_limit;
+        // Nobody reads the report of a failure that is expected.
+        checker.shrink &= !self.should_panic;
         let mut warnings = Vec::new();
         if let (Some(path), true, None) = (&path, settings.regressions.read(), &settings.replay) {
             let cases = match regressions::load(path, self.name) {

@@ -3,12 +3,12 @@
 use super::at_await::{at_await_text, order_text};
 use super::foreign;
 use super::panics::{earlier_panics, unheard};
+use super::shortened::shortened;
 use super::steps::steps;
+use super::tasks::tasks;
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
-use crate::words::explanation::{
-    Explanation, LogLine, Step, TaskState, TaskStory, ThreadWait, Use, Wait,
-};
+use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
 use std::fmt::Write as _;
 use tracing::Level;
 
@@ -16,10 +16,6 @@ use tracing::Level;
 const SNAPSHOT_MAX: usize = 60;
 /// Lines of the log shown.
 const LAST_LOG_LINES: usize = 50;
-/// Tasks shown that were at the other end of a channel.
-const USES_MAX: usize = 3;
-/// Tasks shown.
-const TASKS_MAX: usize = 30;
 /// Work that waits for so long, in virtual nanoseconds, is worth a word.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 /// A token longer than this does not fit well on a command line.
@@ -61,12 +57,28 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out.push_str(order_text(failure));
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
-    tasks(&mut out, explanation);
-    steps(&mut out, failure);
+    if is_claim(&failure.kind) {
+        steps(&mut out, failure);
+        tasks(&mut out, failure);
+    } else {
+        tasks(&mut out, failure);
+        steps(&mut out, failure);
+    }
     snapshot(&mut out, explanation);
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+/// Whether the program itself says what is wrong. Who waits for whom explains the others.
+pub(super) fn is_claim(kind: &FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::Panic { .. }
+            | FailureKind::Error { .. }
+            | FailureKind::Broken { .. }
+            | FailureKind::Abort { .. }
+    )
 }
 
 /// What may be the reason of a failure that takes no particular order, or none but tokio's own: random
@@ -183,143 +195,6 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
         report.seed,
         token.trace.decisions().len()
     )
-}
-
-/// What the schedule was shortened to, of which the rest of the report is.
-fn shortened(out: &mut String, failure: &FailureReport) {
-    let Some(shortened) = &failure.shortened else {
-        return;
-    };
-    let differs = match shortened.departures.len() {
-        0 => "none of which differs from plain first-in-first-out order".to_owned(),
-        1 => "one of which differs from plain first-in-first-out order (marked *)".to_owned(),
-        n => format!("{n} of which differ from plain first-in-first-out order (marked *)"),
-    };
-    let cut_short = match shortened.complete {
-        true => "",
-        false => ";\n  there was no time to look for less",
-    };
-    let _ = writeln!(
-        out,
-        "  shortened: it fails at step {} after {} decisions, {differs}{cut_short}",
-        failure.step,
-        failure.token.trace.decisions().len()
-    );
-}
-
-fn tasks(out: &mut String, explanation: &Explanation) {
-    if explanation.tasks.is_empty() {
-        return;
-    }
-    out.push_str("\n  tasks at the end:\n");
-    for story in explanation.tasks.iter().take(TASKS_MAX) {
-        task(out, story);
-    }
-    if explanation.tasks.len() > TASKS_MAX {
-        let _ = writeln!(
-            out,
-            "    ... and {} more",
-            explanation.tasks.len() - TASKS_MAX
-        );
-    }
-    for cycle in &explanation.cycles {
-        let names: Vec<String> = cycle
-            .iter()
-            .chain(cycle.first())
-            .map(|&number| {
-                let story = explanation.tasks.iter().find(|story| story.task == number);
-                story.map_or_else(|| number.to_string(), |story| story.name.clone())
-            })
-            .collect();
-        let _ = writeln!(out, "    CYCLE: task {}", names.join(" waits for task "));
-    }
-}
-
-fn task(out: &mut String, story: &TaskStory) {
-    let state = match story.state {
-        TaskState::Ready => "could run".to_owned(),
-        TaskState::Suspended => format!("could run, in the middle of a poll: {}", story.last_op),
-        TaskState::Waiting => "waits".to_owned(),
-        TaskState::Running => format!("was running; last operation: {}", story.last_op),
-    };
-    let _ = writeln!(
-        out,
-        "    task {} (spawned at {}): {state}",
-        story.name, story.spawned_at
-    );
-    if story.waits.is_empty() && story.state == TaskState::Waiting {
-        let who = match story.thread_wait {
-            Some(ThreadWait::Lock) => {
-                ", in the middle of a poll, where its thread would block: a lock of `std` or of another \
-                 crate, maybe, that a task holds which waits"
-            }
-            Some(ThreadWait::Park) => {
-                ", in the middle of a poll, where its thread would be parked until somebody unparks it"
-            }
-            Some(ThreadWait::Spin) => {
-                ", in the middle of a poll, where it spins with `std::thread::yield_now`: for a lock of \
-                 another crate, maybe, that a task holds which waits"
-            }
-            None if story.unwakeable => "; every waker of it is gone, and nothing can wake it",
-            None => " (a waker of another crate)",
-        };
-        let _ = writeln!(
-            out,
-            "      for something cct does not know{who}; last operation: {}",
-            story.last_op
-        );
-    }
-    for wait in &story.waits {
-        let _ = writeln!(out, "      {}", wait_text(wait));
-        uses(out, wait);
-    }
-}
-
-/// Who is at the other end of a channel, or came after a task at the end of a stream.
-fn uses(out: &mut String, wait: &Wait) {
-    let uses = wait.uses.as_deref();
-    if uses.is_some_and(<[Use]>::is_empty) {
-        out.push_str("        no other task has used its other end\n");
-    }
-    for used in uses.unwrap_or_default().iter().take(USES_MAX) {
-        let _ = writeln!(out, "        last used by task {}", use_text(used));
-    }
-    if let Some(used) = &wait.overtaken {
-        let _ = writeln!(
-            out,
-            "        the same was done later by task {}\n        (of tasks that poll a stream for one thing, \
-             only the last is woken)",
-            use_text(used)
-        );
-    }
-}
-
-fn use_text(used: &Use) -> String {
-    let ended = if used.ended { ", which has ended" } else { "" };
-    let site = used.site.as_ref().map(|site| format!(" at {site}"));
-    format!(
-        "{}{ended}: {}{} in step {}",
-        used.task,
-        used.op,
-        site.unwrap_or_default(),
-        used.step
-    )
-}
-
-fn wait_text(wait: &Wait) -> String {
-    let mut text = format!("{} at {}", wait.op, wait.site);
-    if let Some(resource) = &wait.resource {
-        let _ = write!(text, " for {resource}");
-    }
-    for holder in &wait.holders {
-        if let Some(site) = &holder.site {
-            let _ = write!(text, ", held by task {} since {site}", holder.name);
-        }
-    }
-    if let Some(state) = &wait.state {
-        let _ = write!(text, ": {state}");
-    }
-    text
 }
 
 /// The node's name, or its number where it has none.

@@ -4,8 +4,10 @@ mod at_await;
 pub(crate) mod failure;
 mod foreign;
 mod panics;
+mod shortened;
 mod steps;
 mod summary;
+mod tasks;
 
 pub use failure::failure_text;
 pub use summary::summary_line;

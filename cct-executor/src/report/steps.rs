@@ -6,8 +6,8 @@
 //! waited for something of another crate; how many things could have happened instead; where the
 //! operation, or the last one, was called.
 //!
-//! A long stretch in which tasks do nothing but wake themselves is told in one line: what led to it is
-//! what matters.
+//! A long stretch in which tasks do nothing but wake themselves is told in one line, and so is one in which a
+//! task drops what it owns: what led to it is what matters.
 
 use super::failure::{node, time_text};
 use super::summary::grouped;
@@ -22,6 +22,8 @@ const LAST_LINES: usize = 25;
 const EARLIER: usize = 20;
 /// So many steps in which nothing happens are one line; of the stretch, the first and the last are shown.
 const STRETCH: usize = 10;
+/// So many things that a task drops at once are one line; the first is shown.
+const DROPS: usize = 4;
 
 /// A step as it is shown.
 #[derive(Clone, Copy)]
@@ -36,18 +38,15 @@ enum Line<'a> {
     Step(Row<'a>),
     /// So many more in which these tasks wake themselves and no more.
     Idle(usize, BTreeSet<&'a str>),
+    /// So many more that are dropped.
+    Drops(usize),
 }
 
 pub(super) fn steps(out: &mut String, failure: &FailureReport) {
-    let departures = failure
-        .shortened
-        .as_ref()
-        .map(|short| &short.departures[..]);
-    story(
-        out,
-        &failure.explanation.steps,
-        departures.unwrap_or_default(),
-    );
+    let shortened = failure.shortened.iter();
+    let departures = shortened.flat_map(|shortened| &shortened.departures);
+    let departures: Vec<u64> = departures.map(|departure| departure.step).collect();
+    story(out, &failure.explanation.steps, &departures);
 }
 
 fn story(out: &mut String, steps: &[Step], departures: &[u64]) {
@@ -127,6 +126,9 @@ fn table(out: &mut String, earlier: Vec<Line<'_>>, gap: bool, last: Vec<Line<'_>
                 table_line(out, &cells(&row), widths, place);
             }
             Line::Idle(count, tasks) => idle_line(out, count, &tasks),
+            Line::Drops(count) => {
+                let _ = writeln!(out, "    ... and {count} more that it drops");
+            }
         }
     }
 }
@@ -136,7 +138,7 @@ impl Line<'_> {
     fn steps(&self) -> usize {
         match self {
             Line::Step(_) => 1,
-            Line::Idle(count, _) => *count,
+            Line::Idle(count, _) | Line::Drops(count) => *count,
         }
     }
 }
@@ -144,8 +146,15 @@ impl Line<'_> {
 /// The steps, with long stretches in which nothing happens in one line each.
 fn folded<'a>(rows: &[Row<'a>]) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
-    for stretch in rows.chunk_by(|one, next| is_idle(one) && is_idle(next)) {
+    let go_together = |one: &Row<'a>, next: &Row<'a>| {
+        is_idle(one) && is_idle(next) || is_dropped(one.step) && drops_on(one, next)
+    };
+    for stretch in rows.chunk_by(go_together) {
         match stretch {
+            [first, rest @ ..] if is_dropped(first.step) && rest.len() >= DROPS => {
+                lines.push(Line::Step(*first));
+                lines.push(Line::Drops(rest.len()));
+            }
             [first, between @ .., last] if stretch.len() >= STRETCH => {
                 let tasks = between.iter().filter_map(|row| row.step.task.as_deref());
                 lines.push(Line::Step(*first));
@@ -162,6 +171,16 @@ fn folded<'a>(rows: &[Row<'a>]) -> Vec<Line<'a>> {
 fn is_idle(row: &Row<'_>) -> bool {
     let again = matches!(row.step.what.as_str(), "poll again" | "yield");
     again && row.step.task.is_some() && !row.departs
+}
+
+fn is_dropped(step: &Step) -> bool {
+    step.what.starts_with("drop ")
+}
+
+/// The second step is part of the same drop as the first.
+fn drops_on(first: &Row<'_>, second: &Row<'_>) -> bool {
+    let same = first.step.step == second.step.step && first.step.task == second.step.task;
+    same && is_dropped(second.step)
 }
 
 /// Faults and what mends them are nobody's steps.
@@ -264,6 +283,18 @@ mod tests {
              ... 4,996 more in which nothing but such polls happens, of tasks 1, 2\n    \
              4999   0ms  n0    2     poll again          1  a.rs:1\n"
         );
+    }
+
+    #[test]
+    fn what_a_task_drops_at_once_is_one_line() {
+        let panics = (1..4).map(|at| step(at, "1", "lock mutex 1"));
+        let drops = (1..30).map(|at| step(4, "1", &format!("drop mpsc {at}")));
+        let table = text(panics.clone().chain(drops.clone()).collect());
+        let lines = "drop mpsc 1         1  a.rs:1\n    ... and 28 more that it drops\n";
+        assert!(table.ends_with(lines), "{table}");
+        assert_eq!(table.matches("lock").count(), 3, "{table}");
+        let table = text(panics.chain(drops.take(DROPS)).collect());
+        assert_eq!(table.matches("drop mpsc").count(), DROPS, "{table}");
     }
 
     #[test]

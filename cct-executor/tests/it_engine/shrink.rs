@@ -102,9 +102,9 @@ fn what_fails_in_plain_order_departs_nowhere() {
         panic!("always");
     });
     let found = shortened(&report);
-    assert_eq!(found.departures, [0; 0]);
+    assert!(found.departures.is_empty());
     let text = report.text();
-    let line = "none of which differs from plain first-in-first-out order\n";
+    let line = "all of which are first in, first out\n";
     assert!(text.contains(line), "{text}");
 }
 
@@ -240,8 +240,10 @@ fn a_poll_that_does_not_return_ends_the_search_and_nothing_more() {
         .run(|| async {
             let drawn: Vec<u32> = (0..4).map(|_| nondet::choose(1_000)).collect();
             // Not among what was drawn at first, but surely among what is tried.
-            while drawn == [0; 4] {
-                std::hint::spin_loop();
+            if drawn == [0; 4] {
+                loop {
+                    std::hint::spin_loop();
+                }
             }
             panic!("drawn");
         });
@@ -267,8 +269,10 @@ fn an_endless_loop_is_shortened_to_its_cause() {
             let task = spawn(chatter());
             let stays = nondet::choose(3) == 2;
             task.await.unwrap();
-            while stays {
-                yield_now().await;
+            if stays {
+                loop {
+                    yield_now().await;
+                }
             }
         });
     assert_eq!(failed(&report).kind.class(), "limit reached");

@@ -344,10 +344,10 @@ fn threads_that_the_scenario_started_are_waited_for() {
             let gate = Arc::new((std::sync::Mutex::new(false), std::sync::Condvar::new()));
             let theirs = gate.clone();
             let thread = thread::spawn(move || {
-                // Long enough for whoever does not wait.
-                (0..20_000).for_each(|_| thread::yield_now());
+                // Long enough for whoever does not wait, and not for who does, on a busy machine too.
+                (0..200).for_each(|_| thread::yield_now());
                 sender.send(1).unwrap();
-                (0..20_000).for_each(|_| thread::yield_now());
+                (0..200).for_each(|_| thread::yield_now());
                 *theirs.0.lock().unwrap() = true;
                 theirs.1.notify_all();
             });

@@ -13,10 +13,12 @@ use crate::execution::{Decider, Stop};
 use crate::explore::replay::Replay;
 use crate::strategy::{RoundRobin, Strategy};
 use crate::words::{
-    ActionId, ActionKey, EnabledSet, Interests, Pick, SchedulingPoint, StepEvent, Trace,
+    ActionId, ActionKey, ActionKind, EnabledSet, Interests, OpKind, Pick, SchedulingPoint,
+    StepEvent, Trace,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::Location;
 
 /// Where a decision is taken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -43,6 +45,44 @@ pub(super) struct Departure {
     wanted: Wanted,
     /// The step that came of it.
     pub(super) step: u64,
+    /// What was taken, and what the plain schedule has there.
+    pub(super) taken: What,
+    pub(super) plain: What,
+}
+
+/// What a choice is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// A task does this, or something else happens that is no task's.
+    Action {
+        task: Option<u32>,
+        op: OpKind,
+        site: &'static Location<'static>,
+    },
+    Value {
+        label: &'static str,
+        value: u32,
+    },
+}
+
+impl What {
+    fn of(pick: Pick, enabled: &EnabledSet<'_>) -> What {
+        match enabled {
+            EnabledSet::Actions(actions) => {
+                let action = actions.action(pick);
+                let is_task = action.kind() == ActionKind::Run;
+                What::Action {
+                    task: is_task.then_some(action.subject),
+                    op: action.op().kind,
+                    site: action.op().site,
+                }
+            }
+            EnabledSet::Values(values) => What::Value {
+                label: values.label(),
+                value: pick.0,
+            },
+        }
+    }
 }
 
 /// What is taken where it is not the plain choice.
@@ -55,6 +95,10 @@ enum Source {
 pub(super) struct Guide {
     plain: RoundRobin,
     source: Source,
+    /// Departures that are like one of these are looked for,
+    patterns: Vec<Departure>,
+    /// and could have been taken here.
+    pub(super) others: Vec<Departure>,
     /// Of each action, by key: its id, as far as known, and its steps.
     acted: Vec<(u64, u32)>,
     last: ActionKey,
@@ -63,6 +107,16 @@ pub(super) struct Guide {
 }
 
 impl Departure {
+    fn new(place: Place, step: u64, plain: Pick, pick: Pick, enabled: &EnabledSet<'_>) -> Self {
+        Departure {
+            place,
+            wanted: Wanted::of(pick, enabled),
+            step,
+            taken: What::of(pick, enabled),
+            plain: What::of(plain, enabled),
+        }
+    }
+
     /// At the place of this one, what the other takes.
     pub(super) fn to(&self, other: &Departure) -> Departure {
         Departure {
@@ -91,6 +145,8 @@ impl Guide {
         Guide {
             plain: RoundRobin::new(),
             source,
+            patterns: Vec::new(),
+            others: Vec::new(),
             acted: Vec::new(),
             last: ActionKey::from_index(0),
             decisions: 0,
@@ -107,6 +163,29 @@ impl Guide {
     pub(super) fn with(departures: &[Departure]) -> Guide {
         let pairs = departures.iter().map(|one| (one.place, one.wanted));
         Guide::new(Source::Departures(pairs.collect()))
+    }
+
+    /// Finds out where else the same actions could have overtaken each other.
+    pub(super) fn looking_for(mut self, patterns: &[Departure]) -> Guide {
+        self.patterns = patterns.to_vec();
+        self
+    }
+
+    /// What else could be taken here, as elsewhere.
+    fn note_others(&mut self, place: Place, step: u64, plain: Pick, enabled: &EnabledSet<'_>) {
+        if !self
+            .patterns
+            .iter()
+            .any(|like| like.place.last == place.last)
+        {
+            return;
+        }
+        for wanted in self.patterns.iter().map(|like| like.wanted) {
+            if let Some(pick) = wanted.find(enabled).filter(|&pick| pick != plain) {
+                self.others
+                    .push(Departure::new(place, step, plain, pick, enabled));
+            }
+        }
     }
 
     fn acted(&mut self, key: ActionKey) -> &mut (u64, u32) {
@@ -142,14 +221,13 @@ impl Decider for Guide {
                 found.unwrap_or(plain)
             }
         };
+        // A value is drawn in the middle of a step that has been counted.
+        let step = point.step + u64::from(enabled.actions().is_some());
         if pick != plain {
-            self.departures.push(Departure {
-                place,
-                wanted: Wanted::of(pick, enabled),
-                // A value is drawn in the middle of a step that has been counted.
-                step: point.step + u64::from(enabled.actions().is_some()),
-            });
+            let departure = Departure::new(place, step, plain, pick, enabled);
+            self.departures.push(departure);
         }
+        self.note_others(place, step, plain, enabled);
         if let Some(actions) = enabled.actions() {
             let action = actions.action(pick);
             self.acted(action.key()).0 = action.id().0;

@@ -8,6 +8,7 @@
 
 mod guide;
 mod reduce;
+mod tell;
 
 use self::guide::{Departure, Guide};
 use self::reduce::{Attempt, bypass, reduce};
@@ -30,11 +31,16 @@ const TIMES: u64 = 2;
 /// ...and so many more.
 const MORE: u64 = 1_000;
 
+/// Other places at which two actions may overtake each other that are tried.
+const PLACES: usize = 50;
+
 /// What an attempt left behind.
 struct Tried {
     outcome: Outcome,
     stand: Vec<Stands>,
     departures: Vec<Departure>,
+    /// See [`Guide::looking_for`].
+    others: Vec<Departure>,
     trace: Trace,
     schedule_hash: u64,
 }
@@ -79,7 +85,9 @@ impl Campaign {
         };
         let step = std::mem::replace(&mut failure.step, again.step);
         (failure.kind, failure.explanation) = (again.kind, explanation);
-        let departures: Vec<u64> = best.departures.iter().map(|one| one.step).collect();
+        let departures = best.departures.iter();
+        let departures = departures.map(|one| tell::departure(one, &failure.explanation));
+        let departures = departures.collect();
         failure.shortened = Some(Shortened {
             found,
             step,
@@ -129,20 +137,41 @@ impl<'a> Search<'a> {
 
     /// Returns whether it was not cut short.
     fn run(&mut self, all: Vec<Departure>) -> bool {
-        let attempt = &mut |departures: &[Departure]| self.attempt(departures);
-        let (mut needed, mut complete) = reduce(all, attempt);
-        // Many strategies come to a task by way of others.
+        let (mut needed, mut complete) = reduce(all, &mut |fewer| self.attempt(fewer));
         while complete && needed.len() > 1 {
             let count = needed.len();
-            (needed, complete) = bypass(needed, Departure::to, attempt);
-            if needed.len() == count {
+            // Many strategies come to a task by way of others.
+            (needed, complete) = bypass(needed, Departure::to, &mut |fewer| self.attempt(fewer));
+            if complete && needed.len() == count {
+                (needed, complete) = self.elsewhere(needed);
+            }
+            if !complete || needed.len() == count {
                 break;
             }
-            if complete {
-                (needed, complete) = reduce(needed, attempt);
-            }
+            (needed, complete) = reduce(needed, &mut |fewer| self.attempt(fewer));
         }
         complete
+    }
+
+    /// Of two departures one will do, maybe, if the same actions overtake each other at another place.
+    fn elsewhere(&mut self, needed: Vec<Departure>) -> (Vec<Departure>, bool) {
+        for at in 1..needed.len() {
+            let (before, after) = (needed[..at - 1].to_vec(), &needed[at + 1..]);
+            let pair = [needed[at - 1], needed[at]];
+            let guide = move || Guide::with(&before).looking_for(&pair);
+            let Some(tried) = try_it(self.campaign, &self.world, guide) else {
+                return (needed, false);
+            };
+            for other in tried.others.iter().take(PLACES) {
+                let fewer = [&needed[..at - 1], &[*other], after].concat();
+                match self.attempt(&fewer) {
+                    Attempt::Fails(used) => return (used, true),
+                    Attempt::Passes => {}
+                    Attempt::OutOfTime => return (needed, false),
+                }
+            }
+        }
+        (needed, true)
     }
 
     fn attempt(&mut self, departures: &[Departure]) -> Attempt<Departure> {
@@ -189,6 +218,7 @@ fn try_it(
                 outcome: finished.end.outcome,
                 stand: finished.stand,
                 departures: guide.departures,
+                others: guide.others,
                 trace: run::last_trace(),
                 schedule_hash: finished.end.schedule_hash,
             });

@@ -1,0 +1,131 @@
+//! Who was alive at the end, and what each waited for.
+//!
+//! Where the program itself says what is wrong, this is background, and shorter.
+
+use super::failure::is_claim;
+use crate::explore::FailureReport;
+use crate::words::explanation::{TaskState, TaskStory, ThreadWait, Use, Wait};
+use std::fmt::Write as _;
+
+/// Tasks shown.
+const TASKS_MAX: usize = 30;
+/// Tasks shown as background.
+const FEW_TASKS: usize = 10;
+/// Tasks shown that were at the other end of a channel.
+const USES_MAX: usize = 3;
+
+pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
+    let explanation = &failure.explanation;
+    if explanation.tasks.is_empty() {
+        return;
+    }
+    let brief = is_claim(&failure.kind);
+    let most = if brief { FEW_TASKS } else { TASKS_MAX };
+    out.push_str("\n  tasks at the end:\n");
+    for story in explanation.tasks.iter().take(most) {
+        task(out, story, brief);
+    }
+    if explanation.tasks.len() > most {
+        let _ = writeln!(out, "    ... and {} more", explanation.tasks.len() - most);
+    }
+    for cycle in &explanation.cycles {
+        let names: Vec<String> = cycle
+            .iter()
+            .chain(cycle.first())
+            .map(|&number| {
+                let story = explanation.tasks.iter().find(|story| story.task == number);
+                story.map_or_else(|| number.to_string(), |story| story.name.clone())
+            })
+            .collect();
+        let _ = writeln!(out, "    CYCLE: task {}", names.join(" waits for task "));
+    }
+}
+
+fn task(out: &mut String, story: &TaskStory, brief: bool) {
+    let state = match story.state {
+        TaskState::Ready => "could run".to_owned(),
+        TaskState::Suspended => format!("could run, in the middle of a poll: {}", story.last_op),
+        TaskState::Waiting => "waits".to_owned(),
+        TaskState::Running => format!("was running; last operation: {}", story.last_op),
+    };
+    let _ = writeln!(
+        out,
+        "    task {} (spawned at {}): {state}",
+        story.name, story.spawned_at
+    );
+    if story.waits.is_empty() && story.state == TaskState::Waiting {
+        let who = match story.thread_wait {
+            Some(ThreadWait::Lock) => {
+                ", in the middle of a poll, where its thread would block: a lock of `std` or of another \
+                 crate, maybe, that a task holds which waits"
+            }
+            Some(ThreadWait::Park) => {
+                ", in the middle of a poll, where its thread would be parked until somebody unparks it"
+            }
+            Some(ThreadWait::Spin) => {
+                ", in the middle of a poll, where it spins with `std::thread::yield_now`: for a lock of \
+                 another crate, maybe, that a task holds which waits"
+            }
+            None if story.unwakeable => "; every waker of it is gone, and nothing can wake it",
+            None => " (a waker of another crate)",
+        };
+        let _ = writeln!(
+            out,
+            "      for something cct does not know{who}; last operation: {}",
+            story.last_op
+        );
+    }
+    for wait in &story.waits {
+        let _ = writeln!(out, "      {}", wait_text(wait));
+        if !brief {
+            uses(out, wait);
+        }
+    }
+}
+
+/// Who is at the other end of a channel, or came after a task at the end of a stream.
+fn uses(out: &mut String, wait: &Wait) {
+    let uses = wait.uses.as_deref();
+    if uses.is_some_and(<[Use]>::is_empty) {
+        out.push_str("        no other task has used its other end\n");
+    }
+    for used in uses.unwrap_or_default().iter().take(USES_MAX) {
+        let _ = writeln!(out, "        last used by task {}", use_text(used));
+    }
+    if let Some(used) = &wait.overtaken {
+        let _ = writeln!(
+            out,
+            "        the same was done later by task {}\n        (of tasks that poll a stream for one thing, \
+             only the last is woken)",
+            use_text(used)
+        );
+    }
+}
+
+fn use_text(used: &Use) -> String {
+    let ended = if used.ended { ", which has ended" } else { "" };
+    let site = used.site.as_ref().map(|site| format!(" at {site}"));
+    format!(
+        "{}{ended}: {}{} in step {}",
+        used.task,
+        used.op,
+        site.unwrap_or_default(),
+        used.step
+    )
+}
+
+fn wait_text(wait: &Wait) -> String {
+    let mut text = format!("{} at {}", wait.op, wait.site);
+    if let Some(resource) = &wait.resource {
+        let _ = write!(text, " for {resource}");
+    }
+    for holder in &wait.holders {
+        if let Some(site) = &holder.site {
+            let _ = write!(text, ", held by task {} since {site}", holder.name);
+        }
+    }
+    if let Some(state) = &wait.state {
+        let _ = write!(text, ": {state}");
+    }
+    text
+}
