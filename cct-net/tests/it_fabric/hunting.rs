@@ -3,7 +3,7 @@
 use crate::{checker, failed};
 use cct_executor::node::{Node, node};
 use cct_executor::time::{sleep, timeout};
-use cct_executor::{Report, always, observe};
+use cct_executor::{Report, Seed, always, observe};
 use cct_net::fault::{Fault, FaultPlan};
 use cct_net::mailbox::Mailbox;
 use std::sync::Arc;
@@ -178,4 +178,42 @@ fn the_leader_is_cut_off_after_the_first_commit() {
     });
     report.assert_passed();
     assert_eq!(report.never_reached().count(), 0);
+}
+
+/// Of the faults and orders that were found together, those remain that it takes.
+#[test]
+fn a_schedule_is_shortened_to_the_fault_that_matters() {
+    for seed in 0..5 {
+        let report = checker("gossip")
+            .seed(Seed(seed))
+            .determinism_check(false)
+            .await_check(false)
+            .run(|| async {
+                let peers = ["a", "b", "c"].map(|name| {
+                    node(name).start(|| async {
+                        let mut mailbox = Mailbox::<u32>::bind("gossip").unwrap();
+                        for round in 0..5 {
+                            let _ = mailbox.send("a", round);
+                            let _ = mailbox.send("b", round);
+                            sleep(Duration::from_millis(10)).await;
+                            while mailbox.try_recv().is_some() {}
+                        }
+                    })
+                });
+                let kinds = [Fault::Crash, Fault::Partition, Fault::Drop, Fault::Delay];
+                let plan = FaultPlan::new().nodes(&peers).total(6);
+                let plan = kinds.into_iter().fold(plan, FaultPlan::fault);
+                let faults = plan.pace(8, Duration::from_millis(10)).start().unwrap();
+                sleep(Duration::from_millis(60)).await;
+                let crashed = peers.iter().any(|peer| !peer.is_up());
+                faults.stop();
+                assert!(!crashed, "one is down");
+            });
+        let failure = failed(&report);
+        let steps = &failure.explanation.steps;
+        let faults = steps.iter().filter(|step| step.what.starts_with("fault"));
+        assert_eq!(faults.count(), 1, "{}", report.text());
+        let shortened = failure.shortened.as_ref().expect("it was shortened");
+        assert!(shortened.departures.len() <= 3, "{}", report.text());
+    }
 }

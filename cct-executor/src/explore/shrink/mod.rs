@@ -65,7 +65,8 @@ impl Campaign {
             return;
         };
         let whole = failure.reproduced && failure.again.is_none();
-        if !self.checker.shrink || !whole || !can_be_shortened(&failure.kind) {
+        let chosen = !failure.token.trace.decisions().is_empty();
+        if !(self.checker.shrink && whole && chosen && can_be_shortened(&failure.kind)) {
             return;
         }
         let world = self.world(index);
