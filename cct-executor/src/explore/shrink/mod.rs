@@ -7,6 +7,8 @@
 //! 3. A run that passes does not come here.
 
 mod guide;
+#[cfg(test)]
+mod guide_tests;
 mod reduce;
 mod tell;
 
