@@ -31,6 +31,8 @@ enum Command {
     Cover(commands::cover::Options),
     /// What a step costs with each strategy, as multiples of random, over the subjects.
     Cost(commands::cost::Options),
+    /// What is left of failing schedules when they have been shortened.
+    Shorten(commands::shorten::Options),
     /// What changed between two results that `bugs` wrote.
     Compare(commands::compare::Options),
     /// All subjects, with what they are.
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Command::Bugs(options) => commands::bugs::run(&options),
         Command::Cover(options) => commands::cover::run(&options),
         Command::Cost(options) => commands::cost::run(&options),
+        Command::Shorten(options) => commands::shorten::run(&options),
         Command::Compare(options) => commands::compare::run(&options),
         Command::Subjects => {
             commands::list_subjects();

@@ -4,6 +4,7 @@ pub(crate) mod bugs;
 pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod cover;
+pub(crate) mod shorten;
 mod tables;
 
 use crate::subjects::{ALL, Subject};

@@ -175,7 +175,9 @@ pub struct Shortened {
     pub found: ReplayToken,
     /// The step at which that failed.
     pub step: u64,
-    /// Where the shorter schedule departs from the plain one, in order.
+    /// How often that departs from the plain one.
+    pub departed: u64,
+    /// Where the shorter schedule does, in order.
     pub departures: Vec<Departure>,
     /// Schedules that were tried.
     pub attempts: u64,

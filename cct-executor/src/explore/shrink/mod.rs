@@ -76,6 +76,7 @@ impl Campaign {
             return;
         };
         let all = search.best.departures.clone();
+        let departed = all.len() as u64;
         let complete = search.run(all);
         let (attempts, best) = (search.attempts, search.best);
         let token = ReplayToken::new(&self.checker.name, &world, best.trace, best.schedule_hash);
@@ -94,6 +95,7 @@ impl Campaign {
         failure.shortened = Some(Shortened {
             found,
             step,
+            departed,
             departures,
             attempts,
             complete,
