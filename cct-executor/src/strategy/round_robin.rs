@@ -158,6 +158,7 @@ impl RoundRobin {
     }
 
     /// Somebody took another action than the one that was picked, which keeps its place before all others.
+    /// (At the end, as one that is delayed in delay-bounded scheduling, it leaves more to be explained.)
     pub(crate) fn instead(&mut self, enabled: &EnabledActions<'_>, picked: Pick, taken: Pick) {
         let key = enabled.action(taken).key();
         self.yielded.forget(key);
@@ -358,6 +359,49 @@ mod tests {
         assert_eq!(strategy.begin(&iteration(0)), Flow::Continue);
         assert_eq!(strategy.begin(&iteration(1)), Flow::Exhausted);
         assert_eq!(strategy.explored_all(), None);
+    }
+
+    /// Overrules the strategy once, at the first decision with several tasks.
+    struct Overruled(RoundRobin, bool);
+
+    impl Strategy for Overruled {
+        fn describe(&self) -> String {
+            self.0.describe()
+        }
+
+        fn interests(&self) -> Interests {
+            self.0.interests()
+        }
+
+        fn observe(&mut self, event: &StepEvent<'_>) {
+            self.0.observe(event);
+        }
+
+        fn begin(&mut self, iteration: &Iteration) -> Flow {
+            self.0.begin(iteration)
+        }
+
+        fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+            let picked = self.0.pick(point, enabled);
+            let actions = enabled.actions().expect("no data choices");
+            let key = |pick| actions.action(pick).key().index();
+            let is_time = key(picked) == 1 && point.can_continue;
+            if !is_time || std::mem::replace(&mut self.1, true) {
+                return picked;
+            }
+            let taken = actions.find(ActionKey::from_index(2));
+            let taken = taken.expect("task 2 is enabled");
+            self.0.instead(actions, picked, taken);
+            taken
+        }
+    }
+
+    #[test]
+    fn who_is_overtaken_keeps_its_place() {
+        let task = vec![Do::Step, Do::Step];
+        let mut strategy = Overruled(RoundRobin::new(), false);
+        let run = Toy::new(vec![task; 4]).run(&mut strategy, Seed(1), 0);
+        assert_eq!(run.order, [0, 0, 1, 2, 2, 1, 3, 3]);
     }
 
     #[test]

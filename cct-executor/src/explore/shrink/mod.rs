@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Schedules that are tried.
-const ATTEMPTS: u64 = 1_000;
+const ATTEMPTS: u64 = 2_000;
 /// The report does not come later than that.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// An attempt may take so many times the steps of the schedule that was found...
