@@ -105,12 +105,13 @@ fn report(options: &Options, subject: &'static Subject, seed: u64) -> Report {
 }
 
 fn shortened(report: &Report) -> Option<Trial> {
-    let short = report.failure()?.shortened.as_ref()?;
+    let failure = report.failure()?;
+    let short = failure.shortened.as_ref()?;
     let explained = report.elapsed.saturating_sub(report.search);
     Some(Trial {
         decisions: short.found.trace.decisions().len() as u64,
-        departed: short.departed,
-        departures: short.departures.len() as u64,
+        departed: short.departures,
+        departures: failure.departures.as_ref()?.len() as u64,
         attempts: short.attempts,
         milliseconds: u64::try_from(explained.as_millis()).unwrap_or(u64::MAX),
         complete: short.complete,

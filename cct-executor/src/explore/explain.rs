@@ -116,7 +116,7 @@ impl Campaign {
                 return report;
             }
         };
-        report.failure = Some(FailureReport {
+        let mut failure = FailureReport {
             kind: failure.kind,
             step: failure.step,
             origin,
@@ -130,7 +130,10 @@ impl Campaign {
             at_await: None,
             passes_in_order: None,
             shortened: None,
-        });
+            departures: None,
+        };
+        self.find_departures(&world, &mut failure);
+        report.failure = Some(failure);
         report
     }
 }
@@ -223,6 +226,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         at_await: None,
         passes_in_order: None,
         shortened: None,
+        departures: None,
     }
 }
 
@@ -276,5 +280,6 @@ pub(super) fn lost(
         at_await: None,
         passes_in_order: None,
         shortened: None,
+        departures: None,
     }
 }

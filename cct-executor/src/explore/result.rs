@@ -147,6 +147,9 @@ pub struct FailureReport {
     /// is of that. For failures that were found by searching, and come from the order of steps. See
     /// [`Checker::shrink`](crate::Checker::shrink).
     pub shortened: Option<Shortened>,
+    /// Where the schedule, shortened or replayed, departs from the plain one, in order; `None` where this was
+    /// not looked at.
+    pub departures: Option<Vec<Departure>>,
 }
 
 /// A decision of a schedule that is not the plain one.
@@ -176,9 +179,7 @@ pub struct Shortened {
     /// The step at which that failed.
     pub step: u64,
     /// How often that departs from the plain one.
-    pub departed: u64,
-    /// Where the shorter schedule does, in order.
-    pub departures: Vec<Departure>,
+    pub departures: u64,
     /// Schedules that were tried.
     pub attempts: u64,
     /// Whether the search was not cut short: none of the departures can be left out alone.

@@ -136,6 +136,7 @@ mod tests {
             at_await: None,
             passes_in_order: None,
             shortened: None,
+            departures: None,
         }
     }
 

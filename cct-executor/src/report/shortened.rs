@@ -1,4 +1,4 @@
-//! What a failing schedule was shortened to.
+//! What makes a failing schedule what it is: where it departs from plain order, once it has been shortened.
 
 use crate::explore::{Departure, FailureReport};
 use std::fmt::Write as _;
@@ -8,26 +8,29 @@ const MOST: usize = 12;
 
 /// What is left of the schedule, of which the rest of the report is.
 pub(super) fn shortened(out: &mut String, failure: &FailureReport) {
-    let Some(shortened) = &failure.shortened else {
+    let Some(departures) = &failure.departures else {
         return;
     };
-    let departures = &shortened.departures;
-    let differs = match departures.len() {
+    let differ = match departures.len() {
         0 => "all of which are first in, first out".to_owned(),
         1 => "one of which is not first in, first out (marked *)".to_owned(),
         n => format!("{n} of which are not first in, first out (marked *)"),
     };
-    let cut_short = match shortened.complete {
-        true => "",
-        false => ";\n  there was no time to look for less",
+    let decisions = failure.token.trace.decisions().len();
+    let begin = match &failure.shortened {
+        Some(_) => format!(
+            "shortened: it fails at step {} after {decisions} decisions, {differ}",
+            failure.step
+        ),
+        None if decisions == 0 => return,
+        None => format!("{decisions} decisions, {differ}"),
+    };
+    let cut_short = match &failure.shortened {
+        Some(shortened) if !shortened.complete => ";\n  there was no time to look for less",
+        _ => "",
     };
     let end = if departures.is_empty() { "" } else { ":" };
-    let _ = writeln!(
-        out,
-        "  shortened: it fails at step {} after {} decisions, {differs}{cut_short}{end}",
-        failure.step,
-        failure.token.trace.decisions().len()
-    );
+    let _ = writeln!(out, "  {begin}{cut_short}{end}");
     for departure in departures.iter().take(MOST) {
         line(out, departure);
     }

@@ -1,7 +1,7 @@
 //! The table of the last steps.
 //!
 //! Columns: the step's number; virtual time; node; task; `!` where the task that ran before could have
-//! gone on, or a timer fired although a task was ready; `*` where a shortened schedule departs from the plain
+//! gone on, or a timer fired although a task was ready; `*` where the schedule departs from the plain
 //! one; the operation, or `poll again` where the task
 //! waited for something of another crate; how many things could have happened instead; where the
 //! operation, or the last one, was called.
@@ -29,7 +29,7 @@ const DROPS: usize = 4;
 #[derive(Clone, Copy)]
 struct Row<'a> {
     step: &'a Step,
-    /// The shortened schedule departs here from the plain one.
+    /// The schedule departs here from the plain one.
     departs: bool,
 }
 
@@ -43,8 +43,7 @@ enum Line<'a> {
 }
 
 pub(super) fn steps(out: &mut String, failure: &FailureReport) {
-    let shortened = failure.shortened.iter();
-    let departures = shortened.flat_map(|shortened| &shortened.departures);
+    let departures = failure.departures.iter().flatten();
     let departures: Vec<u64> = departures.map(|departure| departure.step).collect();
     story(out, &failure.explanation.steps, &departures);
 }

@@ -213,7 +213,7 @@ fn a_schedule_is_shortened_to_the_fault_that_matters() {
         let steps = &failure.explanation.steps;
         let faults = steps.iter().filter(|step| step.what.starts_with("fault"));
         assert_eq!(faults.count(), 1, "{}", report.text());
-        let shortened = failure.shortened.as_ref().expect("it was shortened");
-        assert!(shortened.departures.len() <= 3, "{}", report.text());
+        let departures = failure.departures.as_ref().expect("it was shortened");
+        assert!(departures.len() <= 3, "{}", report.text());
     }
 }

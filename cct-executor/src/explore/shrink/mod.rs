@@ -76,7 +76,7 @@ impl Campaign {
             return;
         };
         let all = search.best.departures.clone();
-        let departed = all.len() as u64;
+        let departures = all.len() as u64;
         let complete = search.run(all);
         let (attempts, best) = (search.attempts, search.best);
         let token = ReplayToken::new(&self.checker.name, &world, best.trace, best.schedule_hash);
@@ -89,17 +89,39 @@ impl Campaign {
         };
         let step = std::mem::replace(&mut failure.step, again.step);
         (failure.kind, failure.explanation) = (again.kind, explanation);
-        let departures = best.departures.iter();
-        let departures = departures.map(|one| tell::departure(one, &failure.explanation));
-        let departures = departures.collect();
+        failure.tell(&best.departures);
         failure.shortened = Some(Shortened {
             found,
             step,
-            departed,
             departures,
             attempts,
             complete,
         });
+    }
+}
+
+impl Campaign {
+    /// Says where a schedule that was replayed departs from the plain one.
+    pub(super) fn find_departures(
+        self: &Arc<Self>,
+        world: &WorldConfig,
+        failure: &mut FailureReport,
+    ) {
+        if !self.checker.shrink || !can_be_shortened(&failure.kind) {
+            return;
+        }
+        let trace = failure.token.trace.clone();
+        if let Some(tried) = try_it(self, world, move || Guide::along(&trace)) {
+            failure.tell(&tried.departures);
+        }
+    }
+}
+
+impl FailureReport {
+    fn tell(&mut self, departures: &[Departure]) {
+        let story = &self.explanation;
+        let told = departures.iter().map(|one| tell::departure(one, story));
+        self.departures = Some(told.collect());
     }
 }
 
