@@ -6,6 +6,8 @@ mod crash;
 mod durability;
 #[path = "fs/faults.rs"]
 mod faults;
+#[path = "fs/given_up.rs"]
+mod given_up;
 #[path = "fs/log_store.rs"]
 mod log_store;
 #[path = "fs/schedules.rs"]
