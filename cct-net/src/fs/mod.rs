@@ -44,8 +44,10 @@
 //!
 //! All that take a path may fail as Linux does: ENOENT when something on the way is not there, ENOTDIR
 //! when it is no directory, EACCES when the process may not look up names in it, ELOOP after 40 symbolic
-//! links, ENAMETOOLONG for names beyond 255 bytes, `InvalidInput` for bytes that are 0. Outside a
-//! scenario all are `Unsupported`.
+//! links, ENAMETOOLONG for names beyond 255 bytes and paths beyond 4095, `InvalidInput` for bytes that
+//! are 0. A path that ends in `.`, `..` or `/` names nothing that could be made, removed or renamed: that
+//! is EEXIST, EISDIR, EINVAL, ENOTEMPTY or EBUSY, as it is on Linux. Outside a scenario all are
+//! `Unsupported`.
 //!
 //! # Example
 //!
@@ -72,7 +74,7 @@
 //! assert!(report.failure().is_some());
 //! ```
 //!
-//! Read next: `content` (rules 1 and 2), `journal` (rules 4 and 5), `tree`, `disks`.
+//! Read next: `content` (rules 1 and 2), `journal` (rules 4 and 5), `tree`, `walk`, `disks`.
 
 mod content;
 mod dir_builder;
@@ -94,6 +96,7 @@ mod read_dir;
 mod survive;
 mod times;
 mod tree;
+mod walk;
 
 pub use dir_builder::DirBuilder;
 pub use disks::{inject, set_faults, set_faults_on};

@@ -16,7 +16,7 @@ use cct_executor::words::fingerprint::{hash_of, mix2};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::panic::Location;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The root directory.
@@ -29,6 +29,11 @@ pub(super) const SIZE_MAX: u64 = 1 << 30;
 pub(super) const READ: u32 = 4;
 pub(super) const WRITE: u32 = 2;
 pub(super) const SEARCH: u32 = 1;
+
+/// A file runs as its owner, or as its group; what is made in a directory belongs to its group.
+const SET_USER: u32 = 0o4000;
+pub(super) const SET_GROUP: u32 = 0o2000;
+const GROUP_RUNS: u32 = 0o010;
 
 /// Permissions that nothing new gets: what `umask` usually is.
 const UMASK: u32 = 0o022;
@@ -190,10 +195,15 @@ impl Tree {
         inode.times.change(now);
     }
 
-    /// The bytes of a file, or what its size is, are written.
+    /// The bytes of a file, or what its size is, are written. It does not run as somebody else then.
     pub(super) fn modified(&mut self, ino: Ino) {
         let now = self.now();
-        self.inode(ino).times.modify(now);
+        let inode = self.inode(ino);
+        inode.times.modify(now);
+        inode.mode &= !SET_USER;
+        if inode.mode & GROUP_RUNS != 0 {
+            inode.mode &= !SET_GROUP;
+        }
     }
 
     /// A file or a directory is read.
@@ -403,10 +413,4 @@ pub(super) fn entry(directory: Ino, name: &OsStr, now: Option<Ino>) -> Entry {
         name: name.to_owned(),
         now,
     }
-}
-
-/// Whether a path can only mean a directory.
-pub(super) fn means_directory(path: &Path) -> bool {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes == b"."
 }
