@@ -12,8 +12,9 @@
 //!    survive out of order, and part of a file may read as zeros.
 //! 2. **Size.** The same goes for the size of a file, independently of its data; each sector that a
 //!    write adds is a size of its own. A file that was renamed or made but not flushed may be empty.
-//! 3. **Permissions** are durable after `sync_all`, and not after `sync_data`. So are times; those that
-//!    are not durable are what they were.
+//! 3. **Permissions** are durable after `sync_all`, and not after `sync_data`. Until then they are any that
+//!    were set since, or those before. Times are durable after `sync_all` too; those that are not are what
+//!    they were.
 //! 4. **Names.** That a name was made, removed or changed is durable once its directory was flushed:
 //!    open the directory as a [`File`] and call `sync_all`. Until then each change may survive or
 //!    not, on its own, except that changes of one name survive in order.
