@@ -2,6 +2,8 @@
 
 #[path = "fs/crash.rs"]
 mod crash;
+#[path = "fs/crash_scripts.rs"]
+mod crash_scripts;
 #[path = "fs/durability.rs"]
 mod durability;
 #[path = "fs/faults.rs"]
