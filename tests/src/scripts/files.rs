@@ -26,6 +26,7 @@ pub(crate) async fn play(script: Script, log: Log, top: PathBuf) {
     fs::create_dir_all(names.base())
         .await
         .expect("the directory is empty");
+    start(script.setting, &names).await;
     let mut handles = Handles::default();
     for act in script.acts {
         match act.what % 40 {
@@ -42,6 +43,30 @@ pub(crate) async fn play(script: Script, log: Log, top: PathBuf) {
     drop(handles);
     settle().await;
     tree::note_all(&names, &log).await;
+}
+
+/// Something to begin with, most times: much of what is done with what is not there is the same.
+async fn start(setting: u8, names: &Names) {
+    let at = |name: &str| names.base().join(name);
+    let is = |bit: u8| setting & 1 << bit != 0;
+    for (bit, name) in [(0, "a"), (1, "b"), (2, "a/b"), (3, "d")] {
+        if !is(bit) {
+            let _ = fs::create_dir(at(name)).await;
+        }
+    }
+    for (bit, name) in [(4, "c"), (5, "a/a"), (0, "b/b"), (3, "a/b/a")] {
+        if !is(bit) || is(7) {
+            let _ = fs::write(at(name), "first").await;
+        }
+    }
+    for (bit, name, target) in [(6, "d", "a"), (7, "b/a", "../c"), (2, "a/a/a", "../../b")] {
+        if !is(bit) {
+            let _ = fs::symlink(target, at(name)).await;
+        }
+    }
+    if !is(1) {
+        let _ = fs::hard_link(at("c"), at("b/c")).await;
+    }
 }
 
 /// Whether only the first poll is to be made.

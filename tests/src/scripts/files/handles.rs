@@ -93,6 +93,11 @@ impl Handles {
             for _ in 0..2 {
                 note!(log, "    {}", told(handle.file.flush().await, unit));
             }
+            // If another one moves the position below what was read, tokio cannot go back when it writes,
+            // and takes what it did not write for something that was read.
+            if !handle.is_directory {
+                let _ = handle.file.stream_position().await;
+            }
         }
         if self.busy != except || except.is_none() {
             settle().await;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 const DEPTH: usize = 48;
 
 const CORES: [&str; 16] = [
-    "a", "b", "c", "d", "a/a", "a/b", "b/a", "b/b", "c/a", "c/b", "d/a", "a/a/a", "a/b/a", "b/a/b",
-    "a/a/b", "c/a/b",
+    "a", "b", "c", "d", "a", "c", "a/a", "a/b", "b/a", "b/b", "c/a", "d/a", "a/b/a", "b/a/b",
+    "b/c", "a/a/a",
 ];
 
 /// Permissions, of the owner above all.
