@@ -2,10 +2,14 @@
 
 #[path = "fs/crash.rs"]
 mod crash;
+#[path = "fs/crash_scripts.rs"]
+mod crash_scripts;
 #[path = "fs/durability.rs"]
 mod durability;
 #[path = "fs/faults.rs"]
 mod faults;
+#[path = "fs/given_up.rs"]
+mod given_up;
 #[path = "fs/log_store.rs"]
 mod log_store;
 #[path = "fs/schedules.rs"]

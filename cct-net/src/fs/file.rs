@@ -1,11 +1,13 @@
 //! `File`.
 
-use super::disks::Fate;
+use super::disks::{Drive, Fate};
+use super::file_io::{Begun, LeftBehind, add_text};
 use super::handle::Handle;
 use super::open_options::OpenOptions;
 use super::operation::{Completion, Intent, Operation, lost};
 use super::tree::Kind;
 use cct_executor::shim::{Access, OpKind, Shared};
+use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, SeekFrom};
@@ -40,10 +42,14 @@ const BUFFER: usize = 2 * 1024 * 1024;
 #[derive(Default)]
 pub(super) struct Background {
     pub(super) write: Option<Arc<Completion<()>>>,
+    /// A change of the length whose future was dropped.
+    pub(super) length: Option<Arc<Completion<()>>>,
     /// A failed write that a read has noticed first.
     pub(super) failed: Option<io::ErrorKind>,
-    /// A read or a seek has been handed to the pool.
-    pub(super) submitted: bool,
+    /// A read or a seek that has been handed to the pool.
+    pub(super) begun: Option<Begun>,
+    /// What was read for a future that was dropped: the next read gets it.
+    pub(super) ahead: VecDeque<u8>,
 }
 
 impl File {
@@ -121,9 +127,11 @@ impl File {
         }
     }
 
-    /// Waits for the write in the background.
+    /// Waits for what is under way.
     async fn settle(&self, intent: &Intent) {
         poll_fn(|cx| self.poll_settled(cx, intent)).await;
+        // Who waits for that hears of it.
+        let _: io::Result<u64> = self.finish_begun();
     }
 
     /// Makes all data, the size and the permissions durable. Names are durable only once their
@@ -174,20 +182,34 @@ impl File {
         .await
     }
 
+    /// An operation that waits for what is under way.
     pub(super) async fn operation<T, F>(
         &self,
-        (kind, access): (OpKind, Access),
+        what: (OpKind, Access),
         site: &'static Location<'static>,
         act: F,
     ) -> io::Result<T>
     where
         F: FnOnce(&Handle) -> io::Result<T> + Send + 'static,
     {
+        self.settle(&self.intent(what.0, what.1, site)).await;
+        self.operation_at_once(what, site, act).await
+    }
+
+    /// An operation beside which a write may be under way.
+    pub(super) fn operation_at_once<T, F>(
+        &self,
+        (kind, access): (OpKind, Access),
+        site: &'static Location<'static>,
+        act: F,
+    ) -> Operation<impl FnOnce(&Drive) -> io::Result<T> + Send + 'static, T>
+    where
+        F: FnOnce(&Handle) -> io::Result<T> + Send + 'static,
+    {
         let intent = self.intent(kind, access, site);
-        self.settle(&intent).await;
         let handle = self.handle.clone();
         let drive = handle.drive.clone();
-        Operation::new(drive, intent, move |_| act(&handle)).await
+        Operation::new(drive, intent, move |_| act(&handle))
     }
 
     /// Cuts the file, or extends it with zeros.
@@ -196,18 +218,34 @@ impl File {
     /// One.
     ///
     /// # Cancel safety
-    /// Once polled, it happens, now or later.
+    /// Once it waits for nothing else, it happens, now or later; the next operation waits for that.
     ///
     /// # Errors
-    /// EINVAL when it was not opened for writing, EFBIG, ENOSPC when the disk is full; `Other` after a
+    /// EINVAL when it was not opened for writing, or beyond 2^63; EFBIG, ENOSPC when the disk is full; `Other` after a
     /// crash of its node.
     ///
     /// # Differences from tokio
     /// A file has at most 2^30 bytes; beyond it is EFBIG.
     #[track_caller]
     pub fn set_len(&self, size: u64) -> impl Future<Output = io::Result<()>> + Send + '_ {
-        let what = (OpKind::Write, Access::Write);
-        self.operation(what, Location::caller(), move |file| file.set_len(size))
+        let (what, site) = ((OpKind::Write, Access::Write), Location::caller());
+        async move {
+            self.settle(&self.intent(what.0, what.1, site)).await;
+            let back = self.give_back();
+            let act = move |file: &Handle| {
+                file.go_back(back)?;
+                file.set_len(size)
+            };
+            let completion = Completion::new();
+            let mut left_behind = LeftBehind {
+                file: self,
+                completion: Some(completion.clone()),
+            };
+            let operation = self.operation_at_once(what, site, act);
+            let done = operation.leaving_behind(completion).await;
+            left_behind.completion = None;
+            done
+        }
     }
 
     /// A second `File` for the same open file: they share the position.
@@ -253,10 +291,10 @@ impl File {
     /// Reads once: what is there from the position on, and fits.
     ///
     /// # Scheduling points
-    /// One.
+    /// One; none where nothing is asked for, or something was read already.
     ///
     /// # Cancel safety
-    /// Nothing is lost.
+    /// Nothing is lost: what was read is kept for the next read, which yields no more than that.
     ///
     /// # Errors
     /// EBADF when it was not opened for reading, EISDIR for a directory, EIO from a disk with faults,
@@ -288,7 +326,7 @@ impl File {
             while filled < buffer.len() {
                 let rest = &mut buffer[filled..];
                 match poll_fn(|cx| self.poll_read_at(cx, rest, site)).await? {
-                    0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    0 => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "early eof")),
                     count => filled += count,
                 }
             }
@@ -312,16 +350,7 @@ impl File {
         into: &mut Vec<u8>,
     ) -> impl Future<Output = io::Result<usize>> + Send {
         let site = Location::caller();
-        async move {
-            let start = into.len();
-            let mut buffer = vec![0; 8 * 1024];
-            loop {
-                match poll_fn(|cx| self.poll_read_at(cx, &mut buffer, site)).await? {
-                    0 => return Ok(into.len() - start),
-                    count => into.extend_from_slice(&buffer[..count]),
-                }
-            }
-        }
+        async move { self.read_all(into, site).await }
     }
 
     /// Reads to the end, as text.
@@ -341,15 +370,9 @@ impl File {
     ) -> impl Future<Output = io::Result<usize>> + Send {
         let site = Location::caller();
         async move {
-            let (mut bytes, mut buffer) = (Vec::new(), vec![0; 8 * 1024]);
-            loop {
-                match poll_fn(|cx| self.poll_read_at(cx, &mut buffer, site)).await? {
-                    0 => break,
-                    count => bytes.extend_from_slice(&buffer[..count]),
-                }
-            }
-            into.push_str(text_of(&bytes)?);
-            Ok(bytes.len())
+            let mut bytes = Vec::new();
+            let read = self.read_all(&mut bytes, site).await;
+            add_text(into, &bytes, read)
         }
     }
 
@@ -431,14 +454,15 @@ impl File {
     /// One.
     ///
     /// # Cancel safety
-    /// Whether the position moved is not known.
+    /// Once polled, the position moves before anything else is done with this `File`. If it cannot,
+    /// the next seek is told.
     ///
     /// # Errors
     /// EINVAL when it would be before the start; `Other` after a crash of its node.
     #[track_caller]
     pub fn seek(&mut self, to: SeekFrom) -> impl Future<Output = io::Result<u64>> + Send {
-        let site = Location::caller();
-        poll_fn(move |cx| self.poll_seek_at(cx, to, site))
+        let (site, mut begun) = (Location::caller(), false);
+        poll_fn(move |cx| self.poll_seek_at(cx, (to, &mut begun), site))
     }
 
     /// Moves the position to the start.
@@ -447,7 +471,7 @@ impl File {
     /// One.
     ///
     /// # Cancel safety
-    /// Whether the position moved is not known.
+    /// As for [`seek`](Self::seek).
     ///
     /// # Errors
     /// `Other` after a crash of its node.

@@ -14,7 +14,8 @@ use std::io;
 use std::panic::Location;
 
 impl File {
-    /// What is known of the file.
+    /// What is known of the file. Does not wait for a write in the background: the size may be the one
+    /// before it. [`flush`](Self::flush) first.
     ///
     /// # Scheduling points
     /// One.
@@ -27,13 +28,13 @@ impl File {
     #[track_caller]
     pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> + Send + '_ {
         let what = (OpKind::Get, Access::Read);
-        self.operation(what, Location::caller(), |file| {
+        self.operation_at_once(what, Location::caller(), |file| {
             let disk = &file.drive;
             disk.with(|disk| Metadata::of(disk.tree.inode(file.ino)))
         })
     }
 
-    /// Changes who may do what with the file.
+    /// Changes who may do what with the file. Does not wait for a write in the background.
     ///
     /// # Scheduling points
     /// One.
@@ -49,7 +50,7 @@ impl File {
         permissions: Permissions,
     ) -> impl Future<Output = io::Result<()>> + Send + '_ {
         let what = (OpKind::Set, Access::Write);
-        self.operation(what, Location::caller(), move |file| {
+        self.operation_at_once(what, Location::caller(), move |file| {
             let mode = permissions.bits();
             file.drive.with(|disk| disk.tree.set_mode(file.ino, mode))
         })

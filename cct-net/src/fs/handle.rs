@@ -122,8 +122,11 @@ impl Handle {
 
     /// Writes everything, at the position or at the end.
     pub(super) fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        self.drive.with(|_| ())?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
         if !self.mode.write {
-            self.drive.with(|_| ())?;
             return Err(Errno::EBADF.into());
         }
         let position = self.position.with(|position| *position);
@@ -131,9 +134,6 @@ impl Handle {
             let end = tree.content(self.ino)?.len();
             Ok(if self.mode.append { end } else { position })
         })?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
         let (count, error) = self.writable(at, bytes.len())?;
         self.tree(|tree| {
             let seq = tree.next_seq();
@@ -189,6 +189,9 @@ impl Handle {
             return Err(Errno::EINVAL.into());
         }
         let len = self.tree(|tree| Ok(tree.content(self.ino)?.len()))?;
+        if i64::try_from(size).is_err() {
+            return Err(Errno::EINVAL.into());
+        }
         if size > SIZE_MAX {
             return Err(Errno::EFBIG.into());
         }
@@ -220,6 +223,14 @@ impl Handle {
             *position = target as u64;
             Ok(*position)
         })
+    }
+
+    /// Takes back reads, of so many bytes below 0.
+    pub(super) fn go_back(&self, by: i64) -> io::Result<()> {
+        match by {
+            0 => Ok(()),
+            by => self.seek(SeekFrom::Current(by)).map(drop),
+        }
     }
 
     /// A flush that was begun at `mark` is done now. Nothing else may run meanwhile.

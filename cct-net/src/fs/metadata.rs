@@ -117,7 +117,7 @@ impl Metadata {
         self.permissions.clone()
     }
 
-    /// How many names a file has.
+    /// How many names it has: of a directory one, whatever is in it, as on some file systems of Linux.
     pub fn nlink(&self) -> u64 {
         u64::from(self.links)
     }

@@ -12,8 +12,9 @@
 //!    survive out of order, and part of a file may read as zeros.
 //! 2. **Size.** The same goes for the size of a file, independently of its data; each sector that a
 //!    write adds is a size of its own. A file that was renamed or made but not flushed may be empty.
-//! 3. **Permissions** are durable after `sync_all`, and not after `sync_data`. So are times; those that
-//!    are not durable are what they were.
+//! 3. **Permissions** are durable after `sync_all`, and not after `sync_data`. Until then they are any that
+//!    were set since, or those before. Times are durable after `sync_all` too; those that are not are what
+//!    they were.
 //! 4. **Names.** That a name was made, removed or changed is durable once its directory was flushed:
 //!    open the directory as a [`File`] and call `sync_all`. Until then each change may survive or
 //!    not, on its own, except that changes of one name survive in order.
@@ -44,8 +45,10 @@
 //!
 //! All that take a path may fail as Linux does: ENOENT when something on the way is not there, ENOTDIR
 //! when it is no directory, EACCES when the process may not look up names in it, ELOOP after 40 symbolic
-//! links, ENAMETOOLONG for names beyond 255 bytes, `InvalidInput` for bytes that are 0. Outside a
-//! scenario all are `Unsupported`.
+//! links, ENAMETOOLONG for names beyond 255 bytes and paths beyond 4095, `InvalidInput` for bytes that
+//! are 0. A path that ends in `.`, `..` or `/` names nothing that could be made, removed or renamed: that
+//! is EEXIST, EISDIR, EINVAL, ENOTEMPTY or EBUSY, as it is on Linux. Outside a scenario all are
+//! `Unsupported`.
 //!
 //! # Example
 //!
@@ -72,7 +75,7 @@
 //! assert!(report.failure().is_some());
 //! ```
 //!
-//! Read next: `content` (rules 1 and 2), `journal` (rules 4 and 5), `tree`, `disks`.
+//! Read next: `content` (rules 1 and 2), `journal` (rules 4 and 5), `tree`, `walk`, `disks`.
 
 mod content;
 mod dir_builder;
@@ -94,6 +97,7 @@ mod read_dir;
 mod survive;
 mod times;
 mod tree;
+mod walk;
 
 pub use dir_builder::DirBuilder;
 pub use disks::{inject, set_faults, set_faults_on};

@@ -157,7 +157,7 @@ impl OpenOptions {
                     tree.may(ino, what)?;
                 }
             }
-            if self.truncate && !self.create_new {
+            if self.truncate && !made {
                 let seq = tree.next_seq();
                 let content = tree.content(ino)?;
                 if content.len() > 0 {

@@ -57,6 +57,8 @@ where
     drive: Option<Drive>,
     intent: Intent,
     submitted: bool,
+    /// Is complete when that is done which the future was dropped for.
+    left_behind: Option<Arc<Completion<()>>>,
 }
 
 impl<F, T> Unpin for Operation<F, T> where F: FnOnce(&Drive) -> io::Result<T> + Send + 'static {}
@@ -71,7 +73,14 @@ where
             drive: Some(drive),
             intent,
             submitted: false,
+            left_behind: None,
         }
+    }
+
+    /// If the future is dropped, `completion` says when it is done nevertheless.
+    pub(super) fn leaving_behind(mut self, completion: Arc<Completion<()>>) -> Self {
+        self.left_behind = Some(completion);
+        self
     }
 }
 
@@ -108,14 +117,22 @@ where
         let (Some(act), Some(drive)) = (self.act.take(), self.drive.take()) else {
             return;
         };
+        let done = self.left_behind.take();
         if drive.with(|_| ()).is_err() {
+            if let Some(done) = done {
+                done.complete(lost(&drive));
+            }
             return;
         }
         let doer = drive.clone();
         let Intent { resource, site, .. } = &self.intent;
         drive.start(LATE, resource, site, move |fate| {
-            if fate == Fate::Due {
-                drop(act(&doer));
+            let result = match fate {
+                Fate::Due => act(&doer).map(drop),
+                Fate::Lost => lost(&doer),
+            };
+            if let Some(done) = done {
+                done.complete(result);
             }
         });
     }

@@ -129,14 +129,10 @@ pub fn write(
     let (path, site) = (path.as_ref().to_owned(), Location::caller());
     let bytes = contents.as_ref().to_owned();
     on_path((OpKind::Write, Access::Write), site, move |drive| {
-        write_at(drive, &path, &bytes, 0o666, site)
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        options.open_at(drive, &path, site)?.write_all(&bytes)
     })
-}
-
-fn write_at(drive: &Drive, path: &Path, bytes: &[u8], mode: u32, site: Site) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(mode);
-    options.open_at(drive, path, site)?.write_all(bytes)
 }
 
 /// Copies a file's bytes and permissions; returns how many bytes there were. Copying a file onto
@@ -161,28 +157,29 @@ pub fn copy(
     let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
     let site = Location::caller();
     on_path((OpKind::Write, Access::Write), site, move |drive| {
-        let (source, is_file, mode) = drive.tree(|tree| {
-            let ino = tree.lookup(&from)?;
-            let inode = tree.inode(ino);
-            Ok::<_, Errno>((ino, inode.is_file(), inode.mode))
-        })?;
-        if !is_file {
-            let text = "the source path is neither a regular file nor a symlink to a regular file";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        }
-        let mut bytes = read_at(drive, &from, site)?;
-        let target = drive.tree(|tree| Ok::<_, Errno>(tree.lookup(&to).ok()))?;
-        if target == Some(source) {
-            // It is emptied before it is read.
-            bytes.clear();
-        }
-        write_at(drive, &to, &bytes, mode, site)?;
-        drive.tree(|tree| {
-            let ino = tree.lookup(&to)?;
-            tree.set_mode(ino, mode);
-            Ok::<_, Errno>(bytes.len() as u64)
-        })
+        copy_at(drive, &from, &to, site)
     })
+}
+
+/// In the order of the standard library, which both errors and what is left of permissions show.
+fn copy_at(drive: &Drive, from: &Path, to: &Path, site: Site) -> io::Result<u64> {
+    let source = OpenOptions::new().read(true).open_at(drive, from, site)?;
+    let (is_file, mode) = drive.with(|disk| {
+        let inode = disk.tree.inode(source.ino);
+        (inode.is_file(), inode.mode)
+    })?;
+    if !is_file {
+        let text = "the source path is neither a regular file nor a symlink to a regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(mode);
+    let target = options.open_at(drive, to, site)?;
+    drive.with(|disk| disk.tree.set_mode(target.ino, mode))?;
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    target.write_all(&bytes)?;
+    Ok(bytes.len() as u64)
 }
 
 /// Gives a file another name, or moves a directory. A file or an empty directory of the new name is
@@ -197,7 +194,7 @@ pub fn copy(
 /// # Errors
 /// Those of [paths](crate::fs#errors); EACCES when a directory may not be changed; ENOTDIR, EISDIR or
 /// ENOTEMPTY when what has the new name cannot be replaced; EINVAL when a directory would be inside
-/// itself.
+/// itself; EBUSY for paths that end in `.` or `..`.
 #[track_caller]
 pub fn rename(
     from: impl AsRef<Path>,

@@ -1,193 +1,24 @@
-//! What can be done with paths, by the rules of Linux.
+//! What can be done with paths, by the rules of Linux: what is refused, and which of several reasons
+//! is given.
 
 use super::content::Content;
 use super::journal::Ino;
-use super::tree::{Directory, Kind, READ, ROOT, SEARCH, Tree, WRITE, entry, means_directory};
+use super::tree::{Directory, Kind, READ, SEARCH, SET_GROUP, Tree, WRITE, entry};
+use super::walk::{End, Place, valid, without_zeros};
 use crate::errno::Errno;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::panic::Location;
-use std::path::{Component, Path, PathBuf};
-
-/// The longest name in a directory.
-const NAME_MAX: usize = 255;
-
-/// How many symbolic links may be followed on a path.
-const LINKS_MAX: u32 = 40;
-
-/// The place a path names, whether or not something is there. A symbolic link there is not followed.
-struct Place {
-    way: Way,
-    name: OsString,
-    found: Option<Ino>,
-}
-
-impl Place {
-    fn parent(&self) -> Ino {
-        self.way.last()
-    }
-}
-
-/// What is passed from the root on, and what was followed.
-#[derive(Clone, Default)]
-struct Way {
-    /// What is below the root, and the name it has there.
-    below: Vec<(Ino, OsString)>,
-    links: u32,
-}
-
-impl Way {
-    fn last(&self) -> Ino {
-        self.below.last().map_or(ROOT, |(ino, _)| *ino)
-    }
-
-    fn passes(&self, ino: Ino) -> bool {
-        ino == ROOT || self.below.iter().any(|(passed, _)| *passed == ino)
-    }
-}
-
-/// What a path says to do next.
-enum Step {
-    Root,
-    Up,
-    Name(OsString),
-    /// What was reached must be a directory.
-    Directory,
-}
-
-/// The steps of a path, the first one last.
-fn steps<'a>(components: impl DoubleEndedIterator<Item = Component<'a>>) -> Vec<Step> {
-    let step = |component| match component {
-        Component::RootDir => Some(Step::Root),
-        Component::ParentDir => Some(Step::Up),
-        Component::Normal(name) => Some(Step::Name(name.to_owned())),
-        Component::CurDir | Component::Prefix(_) => None,
-    };
-    components.rev().filter_map(step).collect()
-}
+use std::path::{Path, PathBuf};
 
 impl Tree {
-    fn step(&mut self, at: Ino, name: &OsStr) -> Result<Ino, Errno> {
-        self.directory(at)?;
-        self.may(at, SEARCH)?;
-        if name.len() > NAME_MAX {
-            return Err(Errno::ENAMETOOLONG);
+    /// The place for something new.
+    fn vacant(&mut self, path: &Path, is_directory: bool) -> Result<Place, Errno> {
+        let place = self.place(path, |_| Errno::EEXIST)?;
+        match place.found {
+            Some(_) => Err(Errno::EEXIST),
+            None if place.slash && !is_directory => Err(Errno::ENOENT),
+            None => Ok(place),
         }
-        let directory = self.directory(at)?;
-        directory.entries.get(name).copied().ok_or(Errno::ENOENT)
-    }
-
-    fn target(&mut self, ino: Ino) -> Option<PathBuf> {
-        match &self.inode(ino).kind {
-            Kind::Symlink(target) => Some(target.clone()),
-            Kind::File(_) | Kind::Directory(_) => None,
-        }
-    }
-
-    /// Goes on by these steps. Symbolic links on the way are followed, one at its end if that is
-    /// asked for.
-    fn walk(&mut self, way: &mut Way, mut left: Vec<Step>, follow: bool) -> Result<(), Errno> {
-        while let Some(step) = left.pop() {
-            match step {
-                Step::Root => way.below.clear(),
-                Step::Up => {
-                    self.directory(way.last())?;
-                    self.may(way.last(), SEARCH)?;
-                    way.below.pop();
-                }
-                Step::Directory => drop(self.directory(way.last())?),
-                Step::Name(name) => {
-                    let next = self.step(way.last(), &name)?;
-                    match self.target(next) {
-                        Some(target) if follow || !left.is_empty() => {
-                            self.follow(way, &target)?;
-                            if means_directory(&target) {
-                                left.push(Step::Directory);
-                            }
-                            left.extend(steps(target.components()));
-                        }
-                        _ => way.below.push((next, name)),
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts a link that is followed.
-    fn follow(&self, way: &mut Way, target: &Path) -> Result<(), Errno> {
-        way.links += 1;
-        match way.links > LINKS_MAX {
-            true => Err(Errno::ELOOP),
-            false => self.valid(target),
-        }
-    }
-
-    fn way_to(&mut self, path: &Path, follow: bool) -> Result<Way, Errno> {
-        self.valid(path)?;
-        let mut way = Way::default();
-        let is_directory = means_directory(path);
-        self.walk(&mut way, steps(path.components()), follow || is_directory)?;
-        if is_directory {
-            self.directory(way.last())?;
-        }
-        Ok(way)
-    }
-
-    /// What a path leads to.
-    pub(super) fn lookup(&mut self, path: &Path) -> Result<Ino, Errno> {
-        Ok(self.way_to(path, true)?.last())
-    }
-
-    /// What a path names: a symbolic link rather than what it leads to.
-    pub(super) fn lookup_link(&mut self, path: &Path) -> Result<Ino, Errno> {
-        Ok(self.way_to(path, false)?.last())
-    }
-
-    fn valid(&self, path: &Path) -> Result<(), Errno> {
-        let bytes = path.as_os_str().as_encoded_bytes();
-        match () {
-            () if bytes.contains(&0) => Err(Errno::EINVAL),
-            () if bytes.is_empty() => Err(Errno::ENOENT),
-            () => Ok(()),
-        }
-    }
-
-    /// The place a path names; `special` is for `/` and `..`, which are no names.
-    fn place(&mut self, path: &Path, special: Errno) -> Result<Place, Errno> {
-        self.valid(path)?;
-        self.place_from(Way::default(), path, special)
-    }
-
-    fn place_from(&mut self, mut way: Way, path: &Path, special: Errno) -> Result<Place, Errno> {
-        let mut components = path.components();
-        let Some(Component::Normal(name)) = components.next_back() else {
-            self.walk(&mut way, steps(path.components()), true)?;
-            return Err(special);
-        };
-        self.walk(&mut way, steps(components), true)?;
-        let found = match self.step(way.last(), name) {
-            Ok(ino) => Some(ino),
-            Err(Errno::ENOENT) => None,
-            Err(error) => return Err(error),
-        };
-        Ok(Place {
-            way,
-            name: name.to_owned(),
-            found,
-        })
-    }
-
-    /// The place that a path leads to in the end, for what may be made there.
-    fn place_behind_links(&mut self, path: &Path, special: Errno) -> Result<Place, Errno> {
-        let mut place = self.place(path, special)?;
-        while let Some(target) = place.found.and_then(|ino| self.target(ino)) {
-            self.follow(&mut place.way, &target)?;
-            if means_directory(&target) {
-                return Err(Errno::EISDIR);
-            }
-            place = self.place_from(place.way, &target, special)?;
-        }
-        Ok(place)
     }
 
     pub(super) fn symlink(
@@ -196,14 +27,9 @@ impl Tree {
         link: &Path,
         site: &'static Location<'static>,
     ) -> Result<(), Errno> {
-        self.valid(target)?;
-        let place = self.place(link, Errno::EEXIST)?;
-        if place.found.is_some() {
-            return Err(Errno::EEXIST);
-        }
-        if means_directory(link) {
-            return Err(Errno::ENOENT);
-        }
+        without_zeros([target, link])?;
+        valid(target)?;
+        let place = self.vacant(link, false)?;
         let parent = place.parent();
         self.may(parent, WRITE)?;
         let link = (Kind::Symlink(target.to_owned()), 0o777);
@@ -222,44 +48,47 @@ impl Tree {
         mode: u32,
         site: &'static Location<'static>,
     ) -> Result<(), Errno> {
-        let place = self.place(path, Errno::EEXIST)?;
-        if place.found.is_some() {
-            return Err(Errno::EEXIST);
-        }
+        let place = self.vacant(path, true)?;
         let parent = place.parent();
         self.may(parent, WRITE)?;
-        let directory = (Kind::Directory(Directory::default()), mode & 0o1777);
+        // What is made in a directory of a group is that group's.
+        let mode = mode & 0o1777 | self.inode(parent).mode & SET_GROUP;
+        let directory = (Kind::Directory(Directory::default()), mode);
         self.link_new(parent, place.name, directory, site);
         Ok(())
     }
 
+    /// As the standard library does it: from below, until something is there.
     pub(super) fn create_dir_all(
         &mut self,
         path: &Path,
         mode: u32,
         site: &'static Location<'static>,
     ) -> Result<(), Errno> {
-        if path.as_os_str().is_empty() {
-            return Ok(());
+        let is_one = |path: &&Path| !path.as_os_str().is_empty() && path.parent().is_some();
+        let mut missing = Vec::new();
+        for path in path.ancestors().take_while(is_one) {
+            match self.create_dir(path, mode, site) {
+                Ok(()) => break,
+                Err(Errno::ENOENT) => missing.push(path),
+                Err(Errno::EEXIST) if self.is_directory(path) => break,
+                Err(error) => return Err(error),
+            }
         }
-        let mut so_far = PathBuf::new();
-        for component in path.components() {
-            so_far.push(component);
-            match self.create_dir(&so_far, mode, site) {
-                Err(Errno::EEXIST) => {
-                    let last = so_far.as_path() == path;
-                    let ino = match self.lookup(&so_far) {
-                        // A symbolic link that leads nowhere.
-                        Err(error) if last || error == Errno::ENOENT => return Err(Errno::EEXIST),
-                        found => found?,
-                    };
-                    let found = self.directory(ino).map(drop);
-                    found.map_err(|error| if last { Errno::EEXIST } else { error })?;
+        for path in missing.into_iter().rev() {
+            match self.create_dir(path, mode, site) {
+                Err(error) if error != Errno::EEXIST || !self.is_directory(path) => {
+                    return Err(error);
                 }
-                done => done?,
+                _ => {}
             }
         }
         Ok(())
+    }
+
+    fn is_directory(&mut self, path: &Path) -> bool {
+        let found = self.lookup(path);
+        found.is_ok_and(|ino| self.inode(ino).is_directory())
     }
 
     /// The file to open, made with these permissions if it is not there. Also whether it was made.
@@ -269,12 +98,8 @@ impl Tree {
         (create_new, mode): (bool, u32),
         site: &'static Location<'static>,
     ) -> Result<(Ino, bool), Errno> {
-        let place = match create_new {
-            true => self.place(path, Errno::EEXIST)?,
-            false => self.place_behind_links(path, Errno::EISDIR)?,
-        };
+        let place = self.place_for_file(path, create_new)?;
         match place.found {
-            _ if means_directory(path) => Err(Errno::EISDIR),
             Some(_) if create_new => Err(Errno::EEXIST),
             Some(ino) if self.inode(ino).is_directory() => Err(Errno::EISDIR),
             Some(ino) => Ok((ino, false)),
@@ -288,30 +113,38 @@ impl Tree {
     }
 
     pub(super) fn remove_file(&mut self, path: &Path) -> Result<(), Errno> {
-        let place = self.place(path, Errno::EISDIR)?;
+        let place = self.place(path, |_| Errno::EISDIR)?;
         let ino = place.found.ok_or(Errno::ENOENT)?;
         let is_directory = self.inode(ino).is_directory();
-        if means_directory(path) && !is_directory {
+        if place.slash && !is_directory {
             return Err(Errno::ENOTDIR);
         }
-        if !means_directory(path) {
+        if !place.slash {
             self.may(place.parent(), WRITE)?;
         }
         if is_directory {
             return Err(Errno::EISDIR);
         }
-        self.change(vec![entry(place.parent(), &place.name, None)], false);
+        self.unlink(place.parent(), &place.name);
         Ok(())
     }
 
+    fn unlink(&mut self, parent: Ino, name: &OsStr) {
+        self.change(vec![entry(parent, name, None)], false);
+    }
+
     pub(super) fn remove_dir(&mut self, path: &Path) -> Result<(), Errno> {
-        let place = self.place(path, Errno::EBUSY)?;
+        let place = self.place(path, |end| match end {
+            End::Here => Errno::EINVAL,
+            End::Up => Errno::ENOTEMPTY,
+            End::Root | End::Name => Errno::EBUSY,
+        })?;
         let ino = place.found.ok_or(Errno::ENOENT)?;
         self.may(place.parent(), WRITE)?;
         if !self.directory(ino)?.entries.is_empty() {
             return Err(Errno::ENOTEMPTY);
         }
-        self.change(vec![entry(place.parent(), &place.name, None)], false);
+        self.unlink(place.parent(), &place.name);
         Ok(())
     }
 
@@ -320,30 +153,46 @@ impl Tree {
         if self.inode(ino).is_symlink() {
             return self.remove_file(path);
         }
+        self.clear(ino)?;
+        // A path through the directory itself leads nowhere any more.
+        match self.remove_dir(path) {
+            Err(Errno::ENOENT) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Removes all that is in a directory, as far as it goes.
+    fn clear(&mut self, ino: Ino) -> Result<(), Errno> {
         self.directory(ino)?;
         self.may(ino, READ)?;
-        let names: Vec<OsString> = self.directory(ino)?.entries.keys().cloned().collect();
-        for name in names {
-            let path = path.join(name);
-            let ino = self.lookup_link(&path)?;
-            match self.inode(ino).is_directory() {
-                true => self.remove_dir_all(&path)?,
-                false => self.remove_file(&path)?,
+        let entries = self.directory(ino)?.entries.clone();
+        for (name, child) in entries {
+            self.may(ino, SEARCH)?;
+            if self.inode(child).is_directory() {
+                self.clear(child)?;
             }
+            self.may(ino, WRITE)?;
+            self.unlink(ino, &name);
         }
-        self.remove_dir(path)
+        Ok(())
     }
 
     pub(super) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), Errno> {
-        let old = self.place(from, Errno::EBUSY)?;
-        let new = self.place(to, Errno::EBUSY)?;
+        without_zeros([from, to])?;
+        // Both parents are looked at before what is in them.
+        let (old, new) = (self.spot(from)?, self.spot(to)?);
+        if !old.is_name() || !new.is_name() {
+            return Err(Errno::EBUSY);
+        }
+        let old = self.place_at(old, |_| Errno::EBUSY)?;
         let ino = old.found.ok_or(Errno::ENOENT)?;
+        let new = self.place_at(new, |_| Errno::EBUSY)?;
         let is_directory = self.inode(ino).is_directory();
+        if !is_directory && (old.slash || new.slash) {
+            return Err(Errno::ENOTDIR);
+        }
         if new.way.passes(ino) {
             return Err(Errno::EINVAL);
-        }
-        if !is_directory && (means_directory(from) || means_directory(to)) {
-            return Err(Errno::ENOTDIR);
         }
         if let Some(target) = new.found {
             if target == ino {
@@ -379,28 +228,14 @@ impl Tree {
     }
 
     pub(super) fn hard_link(&mut self, original: &Path, link: &Path) -> Result<(), Errno> {
+        without_zeros([original, link])?;
         let ino = self.lookup_link(original)?;
-        let place = self.place(link, Errno::EEXIST)?;
-        if place.found.is_some() {
-            return Err(Errno::EEXIST);
-        }
-        if means_directory(link) {
-            return Err(Errno::ENOENT);
-        }
+        let place = self.vacant(link, false)?;
         self.may(place.parent(), WRITE)?;
         if self.inode(ino).is_directory() {
             return Err(Errno::EPERM);
         }
         self.change(vec![entry(place.parent(), &place.name, Some(ino))], false);
         Ok(())
-    }
-
-    pub(super) fn canonicalize(&mut self, path: &Path) -> Result<PathBuf, Errno> {
-        let way = self.way_to(path, true)?;
-        let names = way.below.iter().map(|(_, name)| name);
-        Ok([OsStr::new("/")]
-            .into_iter()
-            .chain(names.map(|n| n.as_os_str()))
-            .collect())
     }
 }

@@ -16,7 +16,7 @@ use cct_executor::words::fingerprint::{hash_of, mix2};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::panic::Location;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The root directory.
@@ -29,6 +29,11 @@ pub(super) const SIZE_MAX: u64 = 1 << 30;
 pub(super) const READ: u32 = 4;
 pub(super) const WRITE: u32 = 2;
 pub(super) const SEARCH: u32 = 1;
+
+/// A file runs as its owner, or as its group; what is made in a directory belongs to its group.
+const SET_USER: u32 = 0o4000;
+pub(super) const SET_GROUP: u32 = 0o2000;
+const GROUP_RUNS: u32 = 0o010;
 
 /// Permissions that nothing new gets: what `umask` usually is.
 const UMASK: u32 = 0o022;
@@ -54,6 +59,8 @@ pub(super) struct Inode {
     pub(super) times: Times,
     /// What the disk has of `mode` and `times`.
     durable: (u32, Times),
+    /// What `mode` became since, and with which change.
+    modes: Vec<(u64, u32)>,
     /// Names that programs see.
     pub(super) links: u32,
     pub(super) handles: u32,
@@ -95,6 +102,33 @@ impl Inode {
             Kind::Directory(_) => 4096,
             Kind::Symlink(target) => target.as_os_str().len() as u64,
         }
+    }
+
+    fn change_mode(&mut self, seq: u64, mode: u32) {
+        if self.mode != mode {
+            self.mode = mode;
+            self.modes.push((seq, mode));
+        }
+    }
+
+    /// What permissions became up to a moment is durable.
+    fn sync_mode(&mut self, mark: u64) {
+        let up_to = self.modes.partition_point(|&(seq, _)| seq <= mark);
+        if let Some((_, mode)) = self.modes.drain(..up_to).next_back() {
+            self.durable.0 = mode;
+        }
+    }
+
+    /// One of the permissions that were set since they were durable, or those.
+    fn crash_mode(&mut self, chooser: &mut Chooser<'_>) {
+        let mut modes = vec![self.durable.0];
+        for (_, mode) in self.modes.drain(..) {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
+        self.mode = modes[chooser.below(modes.len() as u32, "which permissions survive") as usize];
+        self.durable.0 = self.mode;
     }
 
     /// Brings its share of the fingerprint up to date.
@@ -145,6 +179,7 @@ impl Tree {
             mode,
             times,
             durable: (mode, times),
+            modes: Vec::new(),
             links: 0,
             handles: 0,
             resource: Arc::new(Resource::at(ResourceKind::File, site)),
@@ -184,16 +219,22 @@ impl Tree {
     }
 
     pub(super) fn set_mode(&mut self, ino: Ino, mode: u32) {
-        let now = self.now();
+        let (seq, now) = (self.next_seq(), self.now());
         let inode = self.inode(ino);
-        inode.mode = mode & 0o7777;
+        inode.change_mode(seq, mode & 0o7777);
         inode.times.change(now);
     }
 
-    /// The bytes of a file, or what its size is, are written.
+    /// The bytes of a file, or what its size is, are written. It does not run as somebody else then.
     pub(super) fn modified(&mut self, ino: Ino) {
-        let now = self.now();
-        self.inode(ino).times.modify(now);
+        let (seq, now) = (self.seq, self.now());
+        let inode = self.inode(ino);
+        inode.times.modify(now);
+        let group = match inode.mode & GROUP_RUNS {
+            0 => 0,
+            _ => SET_GROUP,
+        };
+        inode.change_mode(seq, inode.mode & !(SET_USER | group));
     }
 
     /// A file or a directory is read.
@@ -255,7 +296,8 @@ impl Tree {
             return;
         };
         if all {
-            inode.durable = (inode.mode, inode.times);
+            inode.sync_mode(mark);
+            inode.durable.1 = inode.times;
         }
         match &mut inode.kind {
             Kind::File(content) => {
@@ -337,12 +379,7 @@ impl Tree {
         for (ino, inode) in &mut self.inodes {
             inode.links = links[ino];
             inode.handles = 0;
-            if inode.mode != inode.durable.0 {
-                if chooser.below(2, "which permissions survive") == 0 {
-                    inode.mode = inode.durable.0;
-                }
-                inode.durable.0 = inode.mode;
-            }
+            inode.crash_mode(chooser);
             inode.times = inode.durable.1;
             if let Kind::File(content) = &mut inode.kind {
                 content.crash(chooser);
@@ -403,10 +440,4 @@ pub(super) fn entry(directory: Ino, name: &OsStr, now: Option<Ino>) -> Entry {
         name: name.to_owned(),
         now,
     }
-}
-
-/// Whether a path can only mean a directory.
-pub(super) fn means_directory(path: &Path) -> bool {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes == b"."
 }

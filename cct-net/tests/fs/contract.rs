@@ -26,12 +26,17 @@ macro_rules! note {
 
 #[path = "file_times.rs"]
 mod file_times;
+#[path = "odd_paths.rs"]
+mod odd_paths;
 #[path = "rights.rs"]
 mod rights;
 #[path = "symlinks.rs"]
 mod symlinks;
 
 pub(crate) use file_times::file_times;
+pub(crate) use odd_paths::{
+    dots_at_the_end, groups_of_directories, long_paths, nothing_to_read_or_write,
+};
 pub(crate) use rights::{denied, modes};
 pub(crate) use symlinks::{odd_symbolic_links, symbolic_links};
 

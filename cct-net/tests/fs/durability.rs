@@ -6,9 +6,10 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::{Checker, Report, nondet, sometimes, spawn};
 use cct_net::fault::{Fault, FaultPlan};
-use cct_net::fs::{self, File, OpenOptions};
+use cct_net::fs::{self, File, OpenOptions, Permissions};
 use std::future::Future;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::task::Poll;
@@ -381,6 +382,64 @@ fn permissions_are_durable_after_sync_all() {
         report.assert_passed();
         all_seen(&report);
     }
+}
+
+/// The permissions of `/f` after a crash of the node that runs this, once.
+async fn mode_left<F>(run: impl Fn(File) -> F + Send + Sync + 'static) -> u32
+where
+    F: Future<Output = io::Result<()>> + Send + 'static,
+{
+    let run = Arc::new(run);
+    let db = node("db").start(move || {
+        let run = run.clone();
+        async move {
+            if fs::try_exists("/f").await? {
+                return Ok(());
+            }
+            let file = File::create("/f").await?;
+            File::open("/").await?.sync_all().await?;
+            run(file).await
+        }
+    });
+    sleep(Duration::from_secs(1)).await;
+    db.restart();
+    let metadata = db.spawn(fs::metadata("/f")).await.unwrap().unwrap();
+    metadata.permissions().mode() & 0o777
+}
+
+#[test]
+fn any_permissions_that_were_set_may_survive() {
+    let report = checker("set twice").iterations(200).run(|| async {
+        let left = mode_left(|file| async move {
+            file.set_permissions(Permissions::from_mode(0o600)).await?;
+            file.set_permissions(Permissions::from_mode(0o640)).await
+        });
+        let left = left.await;
+        assert!([0o644, 0o600, 0o640].contains(&left));
+        sometimes!(left == 0o644, "neither survives");
+        sometimes!(left == 0o600, "the first survives");
+        sometimes!(left == 0o640, "both survive");
+    });
+    report.assert_passed();
+    all_seen(&report);
+}
+
+#[test]
+fn a_flush_knows_nothing_of_permissions_that_are_set_after_it_began() {
+    let report = checker("set meanwhile").iterations(200).run(|| async {
+        let left = mode_left(|file| async move {
+            let mut flush = std::pin::pin!(file.sync_all());
+            let begun = std::future::poll_fn(|cx| Poll::Ready(flush.as_mut().poll(cx)));
+            assert!(begun.await.is_pending(), "a flush takes its time");
+            file.set_permissions(Permissions::from_mode(0o600)).await?;
+            flush.await
+        });
+        let left = left.await;
+        sometimes!(left == 0o644, "what was set is lost");
+        sometimes!(left == 0o600, "it survives");
+    });
+    report.assert_passed();
+    all_seen(&report);
 }
 
 /// A panic ends a process, not its host: files keep what was written, synced or not, also where the

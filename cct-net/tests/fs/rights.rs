@@ -225,6 +225,50 @@ pub(crate) async fn denied(root: PathBuf, log: &mut Vec<String>) {
         fs::remove_dir_all(at("d/new")).await
     );
     note!(log, fs::remove_dir(at("d/new")).await);
+    // A directory that may not be read is no source, and what is written is run by nobody else.
+    note!(log, chmod(at("other"), 0o300).await);
+    note!(log, fs::copy(at("other"), at("g")).await);
+    for mode in [0o6711, 0o2644] {
+        for (old, new) in [("", ""), ("x", ""), ("x", "yz")] {
+            fs::write(at("run"), old).await.unwrap();
+            note!(log, chmod(at("run"), mode).await);
+            let mut file = fs::File::options()
+                .write(true)
+                .open(at("run"))
+                .await
+                .unwrap();
+            note!(
+                log,
+                file.write_all(new.as_bytes()).await,
+                file.flush().await
+            );
+            note!(log, mode_of(at("run")).await, chmod(at("run"), mode).await);
+            note!(
+                log,
+                fs::copy(at("run"), at("ran")).await,
+                mode_of(at("ran")).await
+            );
+            note!(
+                log,
+                fs::write(at("run"), "").await,
+                mode_of(at("run")).await
+            );
+            note!(log, chmod(at("run"), mode).await, file.set_len(1).await);
+            note!(log, mode_of(at("run")).await);
+        }
+    }
+    // A path without names to look up.
+    note!(log, chmod(at("d"), 0o600).await);
+    note!(
+        log,
+        unit(fs::metadata(at("d/.")).await),
+        unit(fs::canonicalize(at("d/.")).await)
+    );
+    note!(
+        log,
+        unit(fs::canonicalize(at("d/..")).await),
+        unit(fs::canonicalize(at("d/f")).await)
+    );
     // A file that is open stays so.
     fs::write(at("open"), "xy").await.unwrap();
     let mut options = fs::OpenOptions::new();

@@ -98,4 +98,8 @@ contracts! {
     modes
     denied
     file_times
+    dots_at_the_end
+    long_paths
+    groups_of_directories
+    nothing_to_read_or_write
 }
