@@ -123,7 +123,7 @@ contracts! {
         vectored version_6 both_versions readiness names growing_buffers what_panics_may_pass service;
     tcp_errors: refused taken shared_port elsewhere close_with_unread_data zero_linger data_before_reset
         write_to_closed write_after_shutdown listener_dropped bad_names forgotten_peer numbers
-        reset_at_the_end;
+        reset_at_the_end all_addresses;
     udp: echo connected unreachable truncated peeking nothing_there forbidden_broadcast
         growing_buffers senders settings poll_peek elsewhere numbers order_of_errors both_versions
         narrowed;

@@ -258,3 +258,16 @@ pub(crate) async fn reset_at_the_end(log: Log) {
     let error = client.take_error().unwrap();
     log.os("reset", error.map_or(Ok("none"), Err));
 }
+
+/// All addresses, as somebody to connect to, are the socket's own.
+pub(crate) async fn all_addresses(log: Log) {
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let to = listener.local_addr().unwrap();
+    for from in ["127.0.0.1:0", "127.0.0.3:0", "0.0.0.0:0"] {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(from.parse().unwrap()).unwrap();
+        let stream = socket.connect(to).await.unwrap();
+        let [local, peer] = [stream.local_addr(), stream.peer_addr()];
+        log.note(format!("{} {}", local.unwrap().ip(), peer.unwrap().ip()));
+    }
+}
