@@ -28,6 +28,7 @@ impl Errno {
     pub(crate) const ENOPROTOOPT: Errno = Errno(92);
     pub(crate) const EOPNOTSUPP: Errno = Errno(95);
     pub(crate) const EAFNOSUPPORT: Errno = Errno(97);
+    pub(crate) const ENETUNREACH: Errno = Errno(101);
     pub(crate) const ECONNRESET: Errno = Errno(104);
     pub(crate) const ENOTCONN: Errno = Errno(107);
     pub(crate) const ETIMEDOUT: Errno = Errno(110);

@@ -141,6 +141,14 @@ impl<S> Ports<S> {
         Ok(())
     }
 
+    /// A socket that was bound to all addresses has one of them now, and the others are free.
+    pub(crate) fn narrow(&mut self, addr: SocketAddr, id: u64) {
+        let mut bindings = self.by_port.get_mut(&addr.port()).into_iter().flatten();
+        if let Some(binding) = bindings.find(|binding| binding.id == id) {
+            binding.ip = addr.ip().to_canonical();
+        }
+    }
+
     pub(crate) fn release(&mut self, port: u16, id: u64) -> Option<S> {
         let bindings = self.by_port.get_mut(&port)?;
         let at = bindings.iter().position(|binding| binding.id == id)?;

@@ -1,6 +1,7 @@
 //! What one waits for.
 
 use std::fmt;
+use std::io;
 use std::ops::{BitOr, BitOrAssign};
 
 const READABLE: u8 = 1;
@@ -35,6 +36,14 @@ impl Interest {
     /// Whether it includes errors.
     pub const fn is_error(self) -> bool {
         self.0 & ERROR != 0
+    }
+
+    /// `try_io` of tokio knows of one interest at a time: no socket is ready for several.
+    pub(crate) fn check_single(self) -> io::Result<()> {
+        match self.0.is_power_of_two() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        }
     }
 
     /// Both.

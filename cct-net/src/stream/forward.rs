@@ -30,7 +30,9 @@ macro_rules! read_methods {
         /// `WouldBlock` when there is nothing; what the connection ended with.
         #[track_caller]
         pub fn try_read(&self, buf: &mut [u8]) -> ::std::io::Result<usize> {
-            self.try_read_vectored(&mut [::std::io::IoSliceMut::new(buf)])
+            let bufs = &mut [::std::io::IoSliceMut::new(buf)];
+            self.end()
+                .try_read(bufs, false, ::std::panic::Location::caller())
         }
 
         /// As [`try_read`](Self::try_read), into several buffers.
@@ -45,7 +47,8 @@ macro_rules! read_methods {
             &self,
             bufs: &mut [::std::io::IoSliceMut<'_>],
         ) -> ::std::io::Result<usize> {
-            self.end().try_read(bufs, ::std::panic::Location::caller())
+            self.end()
+                .try_read(bufs, true, ::std::panic::Location::caller())
         }
 
         /// As [`try_read`](Self::try_read), to the end of a buffer that grows.
@@ -97,7 +100,9 @@ macro_rules! write_methods {
         /// `WouldBlock` when there is no room; what the connection ended with.
         #[track_caller]
         pub fn try_write(&self, buf: &[u8]) -> ::std::io::Result<usize> {
-            self.try_write_vectored(&[::std::io::IoSlice::new(buf)])
+            let bufs = &[::std::io::IoSlice::new(buf)];
+            self.end()
+                .try_write(bufs, false, ::std::panic::Location::caller())
         }
 
         /// As [`try_write`](Self::try_write), from several buffers.
@@ -112,7 +117,8 @@ macro_rules! write_methods {
             &self,
             bufs: &[::std::io::IoSlice<'_>],
         ) -> ::std::io::Result<usize> {
-            self.end().try_write(bufs, ::std::panic::Location::caller())
+            self.end()
+                .try_write(bufs, true, ::std::panic::Location::caller())
         }
     };
 }
@@ -136,8 +142,7 @@ macro_rules! ready_methods {
             interest: $crate::io::Interest,
         ) -> impl Future<Output = ::std::io::Result<$crate::io::Ready>> {
             let site = ::std::panic::Location::caller();
-            ::std::future::poll_fn(move |cx| {
-                let wait = $crate::stream::waiters::Wait::Future;
+            $crate::stream::waiters::waiting(move |cx, wait| {
                 self.end().poll_ready(cx, interest, wait, site)
             })
         }
@@ -212,12 +217,14 @@ macro_rules! stream_methods {
         /// Runs `f`, which uses this socket, if the socket is ready for some of `interest`.
         ///
         /// # Errors
-        /// `WouldBlock` when it is not ready; what `f` returns.
+        /// `WouldBlock` when it is not ready, or asked for several at once, as in tokio; what `f`
+        /// returns.
         pub fn try_io<R>(
             &self,
             interest: $crate::io::Interest,
             f: impl FnOnce() -> ::std::io::Result<R>,
         ) -> ::std::io::Result<R> {
+            interest.check_single()?;
             self.end().try_io(interest, f)
         }
 
@@ -241,8 +248,7 @@ macro_rules! stream_methods {
             let site = ::std::panic::Location::caller();
             async move {
                 loop {
-                    ::std::future::poll_fn(|cx| {
-                        let wait = $crate::stream::waiters::Wait::Future;
+                    $crate::stream::waiters::waiting(|cx, wait| {
                         self.end().poll_ready(cx, interest, wait, site)
                     })
                     .await?;
@@ -309,7 +315,8 @@ macro_rules! futures_write {
                 cx: &mut ::std::task::Context<'_>,
                 buf: &[u8],
             ) -> ::std::task::Poll<::std::io::Result<usize>> {
-                self.poll_write_vectored(cx, &[::std::io::IoSlice::new(buf)])
+                let (end, bufs) = (self.end(), &[::std::io::IoSlice::new(buf)]);
+                end.poll_write(cx, bufs, false, end.site())
             }
 
             fn poll_write_vectored(
@@ -318,7 +325,7 @@ macro_rules! futures_write {
                 bufs: &[::std::io::IoSlice<'_>],
             ) -> ::std::task::Poll<::std::io::Result<usize>> {
                 let end = self.end();
-                end.poll_write(cx, bufs, $crate::stream::waiters::Wait::Poll, end.site())
+                end.poll_write(cx, bufs, true, end.site())
             }
 
             fn poll_flush(
@@ -517,8 +524,7 @@ macro_rules! peek_methods {
         #[track_caller]
         pub fn peek(&self, buf: &mut [u8]) -> impl Future<Output = ::std::io::Result<usize>> {
             let site = ::std::panic::Location::caller();
-            ::std::future::poll_fn(move |cx| {
-                let wait = $crate::stream::waiters::Wait::Future;
+            $crate::stream::waiters::waiting(move |cx, wait| {
                 self.end().poll_peek(cx, buf, wait, site)
             })
         }

@@ -4,7 +4,8 @@
 //! refused: it waits until there is room, or until it times out.
 
 use super::conn::Conn;
-use super::waiters::{Wait, Waiters};
+use super::waiters::{Wait, Waiters, Wakes};
+use crate::io::{Interest, Ready};
 use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared};
 use cct_executor::task::coop;
 use std::collections::VecDeque;
@@ -43,6 +44,13 @@ struct Queue {
 impl Queue {
     fn is_full(&self) -> bool {
         self.open.len() + self.opening > self.backlog
+    }
+
+    /// Acceptors, who may look now.
+    fn woken(&mut self) -> Wakes {
+        let mut wakes = Wakes::default();
+        self.acceptors.move_to(Ready::READABLE, &mut wakes);
+        wakes
     }
 
     /// Lets in whoever waited longest, if there is room now.
@@ -115,30 +123,30 @@ impl Listening {
 
     /// An attempt to connect from the same node; returns whether there was room.
     pub(crate) fn admit_at_once(&self, conn: &Arc<Conn>) -> bool {
-        let waiters = self.state.with(|queue| {
+        let wakes = self.state.with(|queue| {
             if queue.is_full() {
                 return None;
             }
             queue.open.push_back(conn.clone());
-            Some(std::mem::take(&mut queue.acceptors))
+            Some(queue.woken())
         });
         self.publish();
-        waiters.map(Waiters::wake).is_some()
+        wakes.map(Wakes::wake).is_some()
     }
 
     /// A connection that was let in is open.
     pub(crate) fn opened(&self, conn: &Arc<Conn>) {
-        let waiters = self.state.with(|queue| {
+        let wakes = self.state.with(|queue| {
             queue.opening = queue.opening.saturating_sub(1);
             if queue.closed {
                 return Err(queue.gone);
             }
             queue.open.push_back(conn.clone());
-            Ok(std::mem::take(&mut queue.acceptors))
+            Ok(queue.woken())
         });
         self.publish();
-        match waiters {
-            Ok(waiters) => waiters.wake(),
+        match wakes {
+            Ok(wakes) => wakes.wake(),
             Err(gone) if gone => {}
             Err(_) => conn.refuse(),
         }
@@ -160,7 +168,7 @@ impl Listening {
     pub(crate) fn poll_accept(
         &self,
         cx: &mut Context<'_>,
-        wait: Wait,
+        wait: Wait<'_>,
         site: &'static Location<'static>,
     ) -> Poll<Arc<Conn>> {
         ready!(self.resource.point(OpKind::Accept, Access::Write, site));
@@ -168,7 +176,7 @@ impl Listening {
         let (conn, let_in) = self.state.with(|queue| match queue.open.pop_front() {
             Some(conn) => (Some(conn), queue.let_in()),
             None => {
-                queue.acceptors.register(cx, wait);
+                queue.acceptors.register(cx, Interest::READABLE, wait);
                 (None, None)
             }
         });

@@ -10,6 +10,7 @@
 //! 3. A packet that nobody expects is answered by a reset.
 
 pub(crate) mod conn;
+pub(crate) mod first_look;
 mod forward;
 pub(crate) mod listening;
 pub(crate) mod ops;

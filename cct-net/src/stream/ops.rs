@@ -2,13 +2,13 @@
 
 use super::conn::Conn;
 use super::state::{Effects, SideId, State};
-use super::waiters::{Wait, Waiters};
+use super::waiters::{Wait, waiting};
 use crate::errno::of_socket;
 use crate::io::{Interest, Ready};
 use cct_executor::shim::{self, Access, OpKind};
 use cct_executor::task::coop;
-use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
+use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,15 +35,20 @@ enum Way {
 
 /// One operation.
 #[derive(Clone, Copy)]
-struct Op {
+struct Op<'a> {
     kind: OpKind,
     way: Way,
-    wait: Wait,
+    wait: Wait<'a>,
     site: Site,
 }
 
 fn over() -> io::Error {
     io::Error::other("the scenario that this socket belongs to is over")
+}
+
+/// Of several buffers without a byte the kernel does not even ask the socket.
+fn is_nothing(bufs: &[impl Deref<Target = [u8]>]) -> bool {
+    bufs.iter().all(|buf| buf.is_empty())
 }
 
 impl Way {
@@ -72,14 +77,6 @@ impl End {
             conn,
             id,
             gave_way: [AtomicBool::new(false), AtomicBool::new(false)],
-        }
-    }
-
-    fn waiters(state: &mut State, id: SideId, way: Way) -> &mut Waiters {
-        let side = &mut state.sides[id];
-        match way {
-            Way::In => &mut side.readers,
-            Way::Out => &mut side.writers,
         }
     }
 
@@ -113,7 +110,7 @@ impl End {
     fn poll_op<R>(
         &self,
         cx: &mut Context<'_>,
-        op: Op,
+        op: Op<'_>,
         act: impl FnOnce(&mut State, &mut Effects) -> Option<io::Result<R>>,
     ) -> Poll<io::Result<R>> {
         let resource = &self.conn.resources[self.id];
@@ -121,7 +118,8 @@ impl End {
         let done = self.conn.run(|state, fx| {
             let done = self.attempt(state, op.way, |state| act(state, fx));
             if done.is_none() {
-                End::waiters(state, self.id, op.way).register(cx, op.wait);
+                let waiters = &mut state.sides[self.id].waiters;
+                waiters.register(cx, op.way.interest(), op.wait);
             }
             done
         });
@@ -163,7 +161,7 @@ impl End {
         &self,
         cx: &mut Context<'_>,
         bufs: &mut [IoSliceMut<'_>],
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<usize>> {
         let op = Op {
@@ -206,7 +204,7 @@ impl End {
         &self,
         cx: &mut Context<'_>,
         buf: &mut [u8],
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<usize>> {
         let op = Op {
@@ -225,18 +223,21 @@ impl End {
         &self,
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
-        wait: Wait,
+        vectored: bool,
         site: Site,
     ) -> Poll<io::Result<usize>> {
         let op = Op {
             kind: OpKind::Write,
             way: Way::Out,
-            wait,
+            wait: Wait::Poll,
             site,
         };
         ready!(self.point_out(cx, op.kind, site));
         let limit = self.write_limit(bufs);
         self.poll_op(cx, op, |state, fx| {
+            if vectored && is_nothing(bufs) {
+                return Some(Ok(0));
+            }
             let done = state.write(self.id, bufs, limit, fx);
             let wanted = bufs.iter().map(|buf| buf.len()).sum();
             if matches!(done, Some(Ok(count)) if 0 < count && count < wanted) {
@@ -273,21 +274,37 @@ impl End {
         self.conn.run(|state, fx| state.shutdown(self.id, fx));
     }
 
-    pub(crate) fn try_read(&self, bufs: &mut [IoSliceMut<'_>], site: Site) -> io::Result<usize> {
+    pub(crate) fn try_read(
+        &self,
+        bufs: &mut [IoSliceMut<'_>],
+        vectored: bool,
+        site: Site,
+    ) -> io::Result<usize> {
         self.conn.resources[self.id].sync_point(OpKind::Read, Access::Write, site);
         let limit = self.read_limit(bufs);
         let done = self.conn.run(|state, fx| {
-            self.attempt(state, Way::In, |state| state.read(self.id, bufs, limit, fx))
+            self.attempt(state, Way::In, |state| match vectored && is_nothing(bufs) {
+                true => Some(Ok(0)),
+                false => state.read(self.id, bufs, limit, fx),
+            })
         });
         done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
     }
 
-    pub(crate) fn try_write(&self, bufs: &[IoSlice<'_>], site: Site) -> io::Result<usize> {
+    pub(crate) fn try_write(
+        &self,
+        bufs: &[IoSlice<'_>],
+        vectored: bool,
+        site: Site,
+    ) -> io::Result<usize> {
         self.conn.resources[self.id].sync_point(OpKind::Write, Access::Write, site);
         let limit = self.write_limit(bufs);
         let done = self.conn.run(|state, fx| {
             self.attempt(state, Way::Out, |state| {
-                state.write(self.id, bufs, limit, fx)
+                match vectored && is_nothing(bufs) {
+                    true => Some(Ok(0)),
+                    false => state.write(self.id, bufs, limit, fx),
+                }
             })
         });
         done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
@@ -314,7 +331,7 @@ impl End {
         &self,
         cx: &mut Context<'_>,
         interest: Interest,
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<Ready>> {
         let kind = if interest.is_readable() {
@@ -327,17 +344,13 @@ impl End {
         let budget = ready!(wait.spend(cx));
         let ready = self.conn.state.with(|state| {
             let ready = state.told(self.id, interest).ready;
-            if ready.is_empty() {
-                if interest.is_readable() || interest.is_error() {
-                    End::waiters(state, self.id, Way::In).register(cx, wait);
-                }
-                if interest.is_writable() || interest.is_error() {
-                    End::waiters(state, self.id, Way::Out).register(cx, wait);
-                }
+            let told = wait.was_woken() || !ready.is_empty();
+            if !told {
+                state.sides[self.id].waiters.register(cx, interest, wait);
             }
-            ready
+            told.then_some(ready)
         });
-        if !ready.is_empty() {
+        if let Some(ready) = ready {
             if let Some(budget) = budget {
                 budget.made_progress();
             }
@@ -352,13 +365,16 @@ impl End {
 
     /// Waits until the handshake is over.
     pub(crate) async fn connected(&self, site: Site) -> io::Result<()> {
-        let op = Op {
-            kind: OpKind::Connect,
-            way: Way::Out,
-            wait: Wait::Future,
-            site,
-        };
-        poll_fn(|cx| self.poll_op(cx, op, |state, _| state.connected(self.id))).await
+        let connected = waiting(|cx, wait| {
+            let op = Op {
+                kind: OpKind::Connect,
+                way: Way::Out,
+                wait,
+                site,
+            };
+            self.poll_op(cx, op, |state, _| state.connected(self.id))
+        });
+        connected.await
     }
 
     /// Fails once the kernel has forgotten whom this end was connected to.
@@ -381,6 +397,9 @@ impl Drop for End {
         if let Some(hosts) = self.conn.hosts.upgrade() {
             let resource = &self.conn.resources[self.id];
             resource.sync_point(OpKind::Close, Access::Write, self.site());
+            // Tasks that polled it once are not told of what becomes of it.
+            let waiters = |state: &mut State| std::mem::take(&mut state.sides[self.id].waiters);
+            drop(self.conn.state.with(waiters));
             self.conn.close(self.id);
             hosts.forget_conn(&self.conn, self.id);
         }

@@ -6,7 +6,7 @@
 //! 2. `waiting + flying <= send_buffer` and `arrived + flying <= recv_buffer`.
 //! 3. A side that is closed or gone sends nothing any more but resets.
 
-use super::waiters::Waiters;
+use super::waiters::{Waiters, Wakes};
 use crate::errno::of_socket;
 use crate::io::known::{self, Known};
 use crate::io::{Interest, Ready};
@@ -46,7 +46,7 @@ pub(crate) struct Effects {
     packets: [Option<(SideId, Packet)>; 2],
     /// What each side was told, for statistics.
     told: [Option<Told>; 2],
-    pub(crate) wakes: Waiters,
+    pub(crate) wakes: Wakes,
 }
 
 impl Effects {
@@ -82,6 +82,8 @@ pub(crate) struct Side {
     send_buffer: usize,
     /// What the other side has room for.
     recv_buffer: usize,
+    /// Both buffers are one, which is the sender's: what arrived fills it until it is read.
+    shares_buffer: bool,
     /// The handshake is over.
     open: bool,
     /// This side writes no more.
@@ -102,8 +104,7 @@ pub(crate) struct Side {
     pub(crate) keepalive: bool,
     /// What its tasks know of what it is ready for.
     known: Known,
-    pub(crate) readers: Waiters,
-    pub(crate) writers: Waiters,
+    pub(crate) waiters: Waiters,
     /// Its share of the fingerprint when it was last asked for.
     digest: u64,
 }
@@ -124,7 +125,11 @@ impl Side {
     }
 
     fn room(&self) -> usize {
-        self.send_buffer.saturating_sub(self.flying_or_waiting())
+        let held = match self.shares_buffer {
+            true => self.bytes.len(),
+            false => self.flying_or_waiting(),
+        };
+        self.send_buffer.saturating_sub(held)
     }
 
     /// Whether nothing that arrives changes anything here.
@@ -132,10 +137,14 @@ impl Side {
         self.closed || self.gone || (self.orphan && self.fin_sent && self.fin_arrived)
     }
 
-    /// Whether there is so much room that writers are told, which is a third: as Linux has it, so
-    /// that not every byte wakes a writer.
+    /// Whether there is so much room that writers are told, which is a third, and of Unix sockets three
+    /// quarters: as Linux has it, so that not every byte wakes a writer.
     fn has_room(&self) -> bool {
-        self.room() > 0 && self.room() >= self.send_buffer / 3
+        let enough = match self.shares_buffer {
+            true => self.send_buffer - self.send_buffer / 4,
+            false => self.send_buffer / 3,
+        };
+        self.room() > 0 && self.room() >= enough
     }
 }
 
@@ -151,6 +160,17 @@ impl State {
             sides: [side(0), side(1)],
             local: false,
         }
+    }
+
+    /// A connection inside a host: what is written is at once where it is read, however much it is, and
+    /// so is the end.
+    pub(crate) fn inside_host(send: usize, recv: usize) -> State {
+        let mut state = State::new([send.saturating_add(recv); 2], [usize::MAX; 2]);
+        state.local = true;
+        for side in &mut state.sides {
+            side.shares_buffer = true;
+        }
+        state
     }
 
     /// Changes the sizes of a side's buffers.
@@ -199,12 +219,7 @@ impl State {
         let state = self.readiness(id);
         let side = &mut self.sides[id];
         side.known.event(state);
-        if state.readable || state.read_closed {
-            side.readers.move_to(&mut fx.wakes);
-        }
-        if state.writable || state.write_closed {
-            side.writers.move_to(&mut fx.wakes);
-        }
+        side.waiters.move_to(Ready::from(state), &mut fx.wakes);
     }
 
     /// A side's tasks suppose that it is ready.
@@ -261,7 +276,7 @@ impl State {
         let window = side.recv_buffer.saturating_sub(side.arrived + side.flying);
         let count = waiting.min(window);
         // Tiny windows are not worth a packet each: the receiver reads on, and they grow.
-        if count > 0 && (count == waiting || window * 2 >= side.recv_buffer) {
+        if count > 0 && (count == waiting || window >= side.recv_buffer / 2) {
             side.flying += count;
             fx.send(id, Packet::Data(count));
         }
@@ -290,6 +305,9 @@ impl State {
             sender.bytes.drain(..count);
             sender.arrived -= count;
             self.pump(1 - id, fx);
+            if self.local && self.sides[1 - id].has_room() {
+                self.event(1 - id, fx);
+            }
         }
         Some(done)
     }
@@ -342,7 +360,7 @@ impl State {
         limit: usize,
         fx: &mut Effects,
     ) -> Option<io::Result<usize>> {
-        let nobody_reads = self.local && self.sides[1 - id].orphan;
+        let nobody_reads = self.local && (self.sides[1 - id].orphan || self.sides[id].closed);
         let side = &mut self.sides[id];
         // Unix sockets keep the error for readers.
         let told = if nobody_reads {
@@ -455,15 +473,17 @@ impl State {
     }
 
     fn reset_arrives(&mut self, id: SideId, fx: &mut Effects) {
+        let over = !self.local && self.is_closed_by_both();
         let side = &self.sides[id];
-        if side.closed || side.gone {
+        // A connection that was closed in good order only waits for stragglers.
+        if side.closed || side.gone || over {
             return;
         }
         let error = match (side.open, side.fin_arrived) {
             (false, _) => ErrorKind::ConnectionRefused,
-            _ if self.local => ErrorKind::ConnectionReset,
-            (true, false) => ErrorKind::ConnectionReset,
-            (true, true) => ErrorKind::BrokenPipe,
+            // Whoever could still write to somebody who has closed.
+            (true, true) if !side.fin_queued && !self.local => ErrorKind::BrokenPipe,
+            _ => ErrorKind::ConnectionReset,
         };
         self.fail(id, error, fx);
     }

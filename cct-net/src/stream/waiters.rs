@@ -1,71 +1,154 @@
-//! Who waits for one direction of a socket.
+//! Who waits for a socket.
 
-use cct_executor::shim::Waiter;
+use crate::io::{Interest, Ready};
+use cct_executor::shim::{Shared, Waiter};
 use cct_executor::task::coop::{RestoreOnPending, poll_proceed};
+use std::future::poll_fn;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-/// Tasks to wake: the last one that polled, as tokio has it for `poll_*` methods, and all whose
-/// futures wait.
+/// Who waits for a socket: of those that polled the last one for each direction, as tokio has it for
+/// `poll_*` methods, and all whose futures wait, each for something of its own.
 #[derive(Default)]
 pub(crate) struct Waiters {
-    polled: Option<Waiter>,
-    futures: Vec<Waiter>,
+    reader: Option<Waiter>,
+    writer: Option<Waiter>,
+    futures: Vec<(Interest, Arc<Spot>)>,
+}
+
+/// Whom to wake, once nothing is borrowed.
+#[derive(Default)]
+pub(crate) struct Wakes {
+    first: Option<Waiter>,
+    others: Vec<Waiter>,
+}
+
+/// Where a future waits.
+#[derive(Default)]
+struct Spot(Shared<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    /// Whom to wake, unless that was done or the future is gone.
+    waiter: Option<Waiter>,
+    /// What it waited for was so.
+    over: bool,
+}
+
+/// A future's own hold on the spot at which it waits, if it ever did. Whoever gives up is not woken.
+#[derive(Default)]
+pub(crate) struct Seat(OnceLock<Arc<Spot>>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(spot) = self.0.get() {
+            drop(spot.0.with(|waiting| waiting.waiter.take()));
+        }
+    }
 }
 
 /// How an operation waits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wait {
+#[derive(Clone, Copy)]
+pub(crate) enum Wait<'a> {
     /// A `poll_*` method: it takes the place of whoever polled before.
     Poll,
     /// A future of an `async` method: there may be many.
-    Future,
+    Future(&'a Seat),
 }
 
-impl Wait {
+impl Wait<'_> {
     /// Spends budget for a look at what a socket is ready for. As in tokio, `poll_*` methods do,
     /// and futures do not.
     pub(crate) fn spend(self, cx: &mut Context<'_>) -> Poll<Option<RestoreOnPending>> {
         match self {
             Wait::Poll => poll_proceed(cx).map(Some),
-            Wait::Future => Poll::Ready(None),
+            Wait::Future(_) => Poll::Ready(None),
         }
+    }
+
+    /// Whether it was woken. As in tokio whoever waits for readiness is then told what is left of it,
+    /// which may be nothing.
+    pub(crate) fn was_woken(self) -> bool {
+        matches!(self, Wait::Future(seat) if seat.is_over())
     }
 }
 
+impl Seat {
+    /// Whether what the future waited for was so, be it over by now.
+    fn is_over(&self) -> bool {
+        let spot = self.0.get();
+        spot.is_some_and(|spot| spot.0.with(|waiting| waiting.over))
+    }
+}
+
+/// A future that waits by itself, and for its last poller only.
+pub(crate) fn waiting<R>(
+    mut poll: impl FnMut(&mut Context<'_>, Wait<'_>) -> Poll<R>,
+) -> impl Future<Output = R> {
+    let seat = Seat::default();
+    poll_fn(move |cx| poll(cx, Wait::Future(&seat)))
+}
+
 impl Waiters {
-    pub(crate) fn register(&mut self, cx: &Context<'_>, wait: Wait) {
-        match wait {
-            Wait::Poll => {
-                if !self.polled.as_ref().is_some_and(|w| w.will_wake(cx)) {
-                    self.polled = Some(Waiter::from_context(cx));
-                }
-            }
-            Wait::Future => {
-                if !self.futures.iter().any(|waiter| waiter.will_wake(cx)) {
-                    self.futures.push(Waiter::from_context(cx));
-                }
-            }
+    pub(crate) fn register(&mut self, cx: &Context<'_>, interest: Interest, wait: Wait<'_>) {
+        let seat = match wait {
+            Wait::Poll if interest.is_writable() => return renew(&mut self.writer, cx),
+            Wait::Poll => return renew(&mut self.reader, cx),
+            Wait::Future(seat) => seat,
+        };
+        let spot = seat.0.get_or_init(Arc::default);
+        spot.0.with(|waiting| renew(&mut waiting.waiter, cx));
+        // Nobody else has the spots of futures that are gone.
+        self.futures.retain(|(_, spot)| Arc::strong_count(spot) > 1);
+        if !self.futures.iter().any(|(_, one)| Arc::ptr_eq(one, spot)) {
+            self.futures.push((interest, spot.clone()));
         }
     }
 
-    /// Moves all of them to `to`.
-    pub(crate) fn move_to(&mut self, to: &mut Waiters) {
-        match self.polled.take() {
-            Some(waiter) if to.polled.is_none() => to.polled = Some(waiter),
-            Some(waiter) => to.futures.push(waiter),
-            None => {}
+    /// Those that waited for some of this wait no longer.
+    pub(crate) fn move_to(&mut self, ready: Ready, to: &mut Wakes) {
+        let reader = self.reader.take_if(|_| ready.is_readable());
+        let writer = self.writer.take_if(|_| ready.is_writable());
+        reader
+            .into_iter()
+            .chain(writer)
+            .for_each(|waiter| to.add(waiter));
+        self.futures.retain(|(interest, spot)| {
+            let stays = (ready & Ready::mask(*interest)).is_empty();
+            if !stays {
+                let waiter = spot.0.with(|waiting| {
+                    waiting.over = true;
+                    waiting.waiter.take()
+                });
+                waiter.into_iter().for_each(|waiter| to.add(waiter));
+            }
+            stays
+        });
+    }
+}
+
+fn renew(waiter: &mut Option<Waiter>, cx: &Context<'_>) {
+    if !waiter.as_ref().is_some_and(|waiter| waiter.will_wake(cx)) {
+        *waiter = Some(Waiter::from_context(cx));
+    }
+}
+
+impl Wakes {
+    fn add(&mut self, waiter: Waiter) {
+        match self.first {
+            None => self.first = Some(waiter),
+            Some(_) => self.others.push(waiter),
         }
-        to.futures.append(&mut self.futures);
     }
 
     /// Wakes all, in the order in which they came.
     #[inline]
     pub(crate) fn wake(self) {
-        if let Some(waiter) = self.polled {
+        if let Some(waiter) = self.first {
             waiter.wake();
         }
-        if !self.futures.is_empty() {
-            self.futures.into_iter().for_each(Waiter::wake);
+        if !self.others.is_empty() {
+            self.others.into_iter().for_each(Waiter::wake);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
-use crate::stream::waiters::Wait;
+use crate::stream::waiters::{Wait, waiting};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{Access, OpKind, Shared};
 use std::fmt;
@@ -98,7 +98,7 @@ impl TcpListener {
     #[track_caller]
     pub fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_next(cx, Wait::Future, site))
+        waiting(move |cx, wait| self.poll_next(cx, wait, site))
     }
 
     /// As [`accept`](Self::accept), for hand-written futures: of several tasks the last one that
@@ -117,7 +117,7 @@ impl TcpListener {
     fn poll_next(
         &self,
         cx: &mut Context<'_>,
-        wait: Wait,
+        wait: Wait<'_>,
         site: &'static Location<'static>,
     ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let conn = ready!(self.listening.poll_accept(cx, wait, site));

@@ -49,9 +49,15 @@ fn make(
     let node = current();
     let (about, state, binding, identity) = hosts.state.with(|state| {
         let peer = state.route(node, to.ip())?;
-        // Nobody is called "all addresses": it is the node itself.
+        // Nobody is called "all addresses": it is the node itself, at the socket's own address if it has
+        // one of version 4.
+        let own = origin.bound.map(|(addr, _)| addr.ip());
+        let own = own.filter(|own| own.is_ipv4() && !own.is_unspecified());
         let to = match to.ip().is_unspecified() {
-            true => SocketAddr::new(state.source_address(node, to.ip()), to.port()),
+            true => {
+                let ip = own.unwrap_or_else(|| state.source_address(node, to.ip()));
+                SocketAddr::new(ip, to.port())
+            }
             false => to,
         };
         let (bound, binding) = match origin.bound {

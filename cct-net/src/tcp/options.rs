@@ -4,7 +4,8 @@ use crate::host::hosts;
 use std::time::Duration;
 
 /// How TCP works in the running world. Connections and listeners have what holds when they are
-/// made. Unix streams take their buffers and short reads from here too.
+/// made. Unix streams take their buffers and short reads from here too; both buffers of one are a single
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Options {

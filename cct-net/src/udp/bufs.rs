@@ -3,10 +3,9 @@
 use super::socket::{Site, UdpSocket, would_block};
 use crate::io::Interest;
 use crate::io::spare::append;
-use crate::stream::waiters::Wait;
+use crate::stream::waiters::{Wait, waiting};
 use bytes::BufMut;
 use cct_executor::shim::{Access, OpKind};
-use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::Location;
@@ -48,7 +47,7 @@ impl UdpSocket {
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         let site = Location::caller();
         async move {
-            let next = poll_fn(|cx| self.inner.poll_next(cx, false, Wait::Future, site)).await?;
+            let next = waiting(|cx, wait| self.inner.poll_next(cx, false, wait, site)).await?;
             Ok((append(buf, &next.data), self.inner.shown(next.from)))
         }
     }
@@ -86,7 +85,7 @@ impl UdpSocket {
     fn poll_sender(
         &self,
         cx: &mut Context<'_>,
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<SocketAddr>> {
         let next = ready!(self.inner.poll_next(cx, true, wait, site))?;
@@ -106,7 +105,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn peek_sender(&self) -> impl Future<Output = io::Result<SocketAddr>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_sender(cx, Wait::Future, site))
+        waiting(move |cx, wait| self.poll_sender(cx, wait, site))
     }
 
     /// Runs `f`, which uses this socket, as soon as the socket is ready for some of `interest`, and again
@@ -129,8 +128,7 @@ impl UdpSocket {
         let site = Location::caller();
         async move {
             loop {
-                std::future::poll_fn(|cx| self.inner.poll_ready(cx, interest, Wait::Future, site))
-                    .await?;
+                waiting(|cx, wait| self.inner.poll_ready(cx, interest, wait, site)).await?;
                 match self.inner.try_io(interest, &mut f) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     done => return done,

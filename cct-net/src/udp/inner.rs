@@ -6,7 +6,7 @@ use crate::io::known::Known;
 use crate::io::service::Service;
 use crate::io::{Interest, Ready};
 use crate::stream::state::Readiness;
-use crate::stream::waiters::{Wait, Waiters};
+use crate::stream::waiters::{Wait, Waiters, Wakes};
 use bytes::Bytes;
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
@@ -42,6 +42,8 @@ pub(crate) struct Inner {
 pub(super) struct State {
     pub(super) local: SocketAddr,
     pub(super) peer: Option<SocketAddr>,
+    /// As Linux has it, a socket bound to one address of version 6 is none for version 4.
+    pub(super) v6_only: bool,
     queue: VecDeque<Datagram>,
     bytes: usize,
     error: Option<ErrorKind>,
@@ -49,7 +51,7 @@ pub(super) struct State {
     known: Known,
     /// They were not told anything yet.
     fresh: bool,
-    readers: Waiters,
+    waiters: Waiters,
     pub(super) broadcast: bool,
     pub(super) loop_v4: bool,
     pub(super) loop_v6: bool,
@@ -66,19 +68,26 @@ pub(super) struct Datagram {
     pub(super) data: Bytes,
 }
 
+fn v6_only(ip: IpAddr) -> bool {
+    ip.is_ipv6() && ip.to_canonical().is_ipv6() && !ip.is_unspecified()
+}
+
 impl State {
     /// Tasks are told what the socket is ready for.
-    fn event(&mut self) -> Waiters {
+    fn event(&mut self) -> Wakes {
         self.fresh = false;
-        self.known.event(Readiness {
+        let readiness = Readiness {
             readable: !self.queue.is_empty(),
             writable: true,
             // A socket with an error counts as one that cannot be written to any more.
             write_closed: self.error.is_some(),
             error: self.error.is_some(),
             ..Readiness::default()
-        });
-        std::mem::take(&mut self.readers)
+        };
+        self.known.event(readiness);
+        let mut wakes = Wakes::default();
+        self.waiters.move_to(readiness.into(), &mut wakes);
+        wakes
     }
 
     fn digest(&self) -> u64 {
@@ -103,12 +112,13 @@ impl Inner {
             state: Shared::new(State {
                 local,
                 peer: None,
+                v6_only: v6_only(local.ip()),
                 queue: VecDeque::new(),
                 bytes: 0,
                 error: None,
                 known: Known::default(),
                 fresh: true,
-                readers: Waiters::default(),
+                waiters: Waiters::default(),
                 broadcast: false,
                 loop_v4: true,
                 loop_v6: true,
@@ -133,9 +143,9 @@ impl Inner {
             let fresh = state.fresh;
             fresh.then(|| (state.event(), state.digest()))
         });
-        if let Some((waiters, digest)) = told {
+        if let Some((wakes, digest)) = told {
             self.resource.set_state(digest);
-            waiters.wake();
+            wakes.wake();
         }
     }
 
@@ -158,12 +168,12 @@ impl Inner {
     pub(super) fn poll_may_send(
         &self,
         cx: &Context<'_>,
-        wait: Wait,
+        wait: Wait<'_>,
         site: &'static Location<'static>,
     ) -> Poll<io::Result<()>> {
         match self.knows_of_room() {
             true => Poll::Ready(Ok(())),
-            false => self.wait(cx, wait, OpKind::Send, site),
+            false => self.wait(cx, (Interest::WRITABLE, wait), OpKind::Send, site),
         }
     }
 
@@ -197,22 +207,22 @@ impl Inner {
             state.queue.push_back(datagram);
             Some((state.event(), state.digest()))
         });
-        if let Some((waiters, digest)) = arrived {
+        if let Some((wakes, digest)) = arrived {
             self.resource.set_state(digest);
-            waiters.wake();
+            wakes.wake();
         }
     }
 
     /// The host at the other end says that nobody is bound there.
     pub(super) fn unreachable(&self, peer: SocketAddr) {
-        let waiters = self.state.with(|state| {
+        let wakes = self.state.with(|state| {
             (state.peer == Some(peer)).then(|| {
                 state.error = Some(ErrorKind::ConnectionRefused);
                 state.event()
             })
         });
-        if let Some(waiters) = waiters {
-            waiters.wake();
+        if let Some(wakes) = wakes {
+            wakes.wake();
         }
     }
 
@@ -254,7 +264,7 @@ impl Inner {
         &self,
         cx: &mut Context<'_>,
         keep: bool,
-        wait: Wait,
+        wait: Wait<'_>,
         site: &'static Location<'static>,
     ) -> Poll<io::Result<Datagram>> {
         let access = if keep { Access::Read } else { Access::Write };
@@ -263,21 +273,21 @@ impl Inner {
         // As in tokio, only its futures look for errors of their own accord.
         let interest = match wait {
             Wait::Poll => Interest::READABLE,
-            Wait::Future => Interest::READABLE | Interest::ERROR,
+            Wait::Future(_) => Interest::READABLE | Interest::ERROR,
         };
         match self.next(keep, interest) {
             Some(next) => {
                 budget.made_progress();
                 Poll::Ready(next)
             }
-            None => self.wait(cx, wait, OpKind::Recv, site),
+            None => self.wait(cx, (interest, wait), OpKind::Recv, site),
         }
     }
 
     fn wait<R>(
         &self,
         cx: &Context<'_>,
-        wait: Wait,
+        (interest, wait): (Interest, Wait<'_>),
         kind: OpKind,
         site: &'static Location<'static>,
     ) -> Poll<io::Result<R>> {
@@ -285,7 +295,8 @@ impl Inner {
             let text = "the scenario that this socket belongs to is over";
             return Poll::Ready(Err(io::Error::other(text)));
         }
-        self.state.with(|state| state.readers.register(cx, wait));
+        self.state
+            .with(|state| state.waiters.register(cx, interest, wait));
         self.resource.blocked(kind, site);
         Poll::Pending
     }
@@ -318,7 +329,7 @@ impl Inner {
         &self,
         cx: &mut Context<'_>,
         interest: Interest,
-        wait: Wait,
+        wait: Wait<'_>,
         site: &'static Location<'static>,
     ) -> Poll<io::Result<Ready>> {
         let kind = if interest.is_readable() {
@@ -329,7 +340,7 @@ impl Inner {
         ready!(self.resource.point(kind, Access::Read, site));
         let budget = ready!(wait.spend(cx));
         match self.state.with(|state| state.known.told(interest).ready) {
-            Ready::EMPTY => self.wait(cx, wait, kind, site),
+            Ready::EMPTY if !wait.was_woken() => self.wait(cx, (interest, wait), kind, site),
             ready => {
                 if let Some(budget) = budget {
                     budget.made_progress();

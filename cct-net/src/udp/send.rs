@@ -10,12 +10,14 @@ use cct_executor::node::NodeId;
 use cct_executor::shim;
 use cct_executor::words::fingerprint::mix2;
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 
-/// The longest datagram of IPv4.
+/// The longest datagrams of IPv4 and of IPv6, and what is refused whoever it is for.
 const LONGEST: usize = 65_507;
+const LONGEST_V6: usize = 65_527;
+const TOO_LONG: usize = 65_536;
 /// What UDP and IP add to each datagram.
 const HEADERS: usize = 28;
 /// The automatic addresses' broadcast address.
@@ -43,28 +45,62 @@ struct Flight {
 }
 
 impl Inner {
-    /// Sends a datagram, to the peer if no address is given.
+    /// An address as packets carry it: an address that stands for all is the socket's own, or the node
+    /// itself.
+    pub(super) fn reachable(&self, to: IpAddr) -> io::Result<IpAddr> {
+        let (local, v6_only) = self.state.with(|state| (state.local.ip(), state.v6_only));
+        let (own, to) = (local.to_canonical(), to.to_canonical());
+        if to.is_ipv4() && v6_only {
+            return Err(Errno::ENETUNREACH.into());
+        }
+        if to.is_unspecified() {
+            return Ok(match own {
+                IpAddr::V4(_) if self.v6 => Ipv4Addr::LOCALHOST.into(),
+                IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+                IpAddr::V6(_) if to.is_ipv6() => Ipv6Addr::LOCALHOST.into(),
+                IpAddr::V6(_) => Ipv4Addr::LOCALHOST.into(),
+                own => own,
+            });
+        }
+        // A socket of version 6 with an address of version 4.
+        match own.is_ipv4() && to.is_ipv6() {
+            true => Err(Errno::EAFNOSUPPORT.into()),
+            false => Ok(to),
+        }
+    }
+
+    /// Where a datagram goes, to the peer if no address is given.
+    fn destination(&self, to: Option<SocketAddr>, len: usize) -> io::Result<SocketAddr> {
+        let too_long = len >= TOO_LONG;
+        if too_long && !self.v6 {
+            return Err(Errno::EMSGSIZE.into());
+        }
+        let (peer, v6_only) = self.state.with(|state| (state.peer, state.v6_only));
+        let to = to.or(peer).ok_or(Errno::EDESTADDRREQ)?;
+        let v4 = to.ip().to_canonical().is_ipv4();
+        match to.is_ipv6() {
+            true if !self.v6 => return Err(Errno::EAFNOSUPPORT.into()),
+            _ if v4 && v6_only => return Err(Errno::ENETUNREACH.into()),
+            _ if v4 && too_long => return Err(Errno::EMSGSIZE.into()),
+            _ if to.port() == 0 => return Err(Errno::EINVAL.into()),
+            _ => {}
+        }
+        let to = SocketAddr::new(self.reachable(to.ip())?, to.port());
+        match len <= if to.is_ipv4() { LONGEST } else { LONGEST_V6 } {
+            true => Ok(to),
+            false => Err(Errno::EMSGSIZE.into()),
+        }
+    }
+
+    /// Sends a datagram, to the peer if no address is given. As on Linux an error of an earlier one
+    /// waits for a datagram that could be sent.
     pub(super) fn send(
         &self,
         data: &[u8],
         to: Option<SocketAddr>,
         site: &'static Location<'static>,
     ) -> io::Result<usize> {
-        if let Some(error) = self.take_error() {
-            return Err(error);
-        }
-        let peer = self.state.with(|state| state.peer);
-        let to = to.or(peer).ok_or(Errno::EDESTADDRREQ)?;
-        if to.is_ipv6() && !self.v6 {
-            return Err(Errno::EAFNOSUPPORT.into());
-        }
-        if to.port() == 0 {
-            return Err(Errno::EINVAL.into());
-        }
-        let to = SocketAddr::new(to.ip().to_canonical(), to.port());
-        if data.len() > LONGEST {
-            return Err(Errno::EMSGSIZE.into());
-        }
+        let to = self.destination(to, data.len())?;
         let hosts = self
             .hosts
             .upgrade()
@@ -75,6 +111,9 @@ impl Inner {
             data: Bytes::copy_from_slice(data),
         };
         let ways = self.ways(&hosts, to.ip())?;
+        if let Some(error) = self.take_error() {
+            return Err(error);
+        }
         let options = hosts.state.with(|state| state.udp);
         for node in ways {
             let flight = Flight {
@@ -100,11 +139,12 @@ impl Inner {
     /// The address that receivers see.
     fn source(&self, hosts: &Hosts, to: IpAddr) -> SocketAddr {
         let local = self.state.with(|state| state.local);
-        let ip = match local.ip().is_unspecified() {
+        let own = local.ip().to_canonical();
+        let ip = match own.is_unspecified() || own.is_ipv4() != to.is_ipv4() {
             true => hosts
                 .state
                 .with(|state| state.source_address(self.node, to)),
-            false => local.ip(),
+            false => own,
         };
         SocketAddr::new(ip, local.port())
     }

@@ -8,26 +8,35 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 impl Inner {
-    /// Connects the socket. An address that stands for all is the node itself.
-    pub(super) fn set_peer(&self, to: SocketAddr) -> io::Result<()> {
+    /// Connects the socket.
+    pub(super) fn set_peer(&self, to: SocketAddr, binding: u64) -> io::Result<()> {
+        let v6_only = self.state.with(|state| state.v6_only);
+        if to.is_ipv6() && !self.v6 || to.is_ipv4() && v6_only {
+            return Err(Errno::EAFNOSUPPORT.into());
+        }
         let over = || io::Error::other("the scenario that this socket belongs to is over");
         let hosts = self.hosts.upgrade().ok_or_else(over)?;
-        let ip = to.ip().to_canonical();
-        let (ip, local) = hosts.state.with(|state| {
+        let ip = self.reachable(to.ip())?;
+        let local = hosts.state.with(|state| {
             if !ip.is_multicast() {
                 state.route(self.node, ip)?;
             }
-            let own = state.source_address(self.node, ip);
-            let ip = if ip.is_unspecified() { own } else { ip };
-            Ok::<_, io::Error>((ip, own))
+            Ok::<_, io::Error>(state.source_address(self.node, ip))
         })?;
         let local = self.shown(SocketAddr::new(local, 0)).ip();
-        self.state.with(|state| {
+        let narrowed = self.state.with(|state| {
             state.peer = Some(SocketAddr::new(ip, to.port()));
-            if state.local.ip().is_unspecified() {
+            let anywhere = state.local.ip().is_unspecified();
+            if anywhere {
                 state.local.set_ip(local);
             }
+            anywhere.then_some(state.local)
         });
+        if let Some(addr) = narrowed {
+            hosts
+                .state
+                .with(|state| state.host(self.node).udp.narrow(addr, binding));
+        }
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::host::ports::Share;
 use crate::io::{Interest, Ready};
-use crate::stream::waiters::Wait;
+use crate::stream::waiters::{Wait, waiting};
 use cct_executor::node::current;
 use cct_executor::shim::{Access, OpKind};
 use cct_executor::task::coop;
@@ -90,7 +90,7 @@ impl UdpSocket {
         let query = addr.query();
         async move {
             each(query, site, |addr| {
-                std::future::ready(self.inner.set_peer(addr))
+                std::future::ready(self.inner.set_peer(addr, self.id))
             })
             .await
         }
@@ -127,7 +127,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.inner.poll_ready(cx, interest, Wait::Future, site))
+        waiting(move |cx, wait| self.inner.poll_ready(cx, interest, wait, site))
     }
 
     /// Waits until there is a datagram. As in tokio it is at once so again until an operation has
@@ -201,7 +201,7 @@ impl UdpSocket {
         &self,
         cx: &mut Context<'_>,
         (buf, to): (&[u8], Option<SocketAddr>),
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<usize>> {
         let resource = &self.inner.resource;
@@ -228,7 +228,7 @@ impl UdpSocket {
     #[track_caller]
     pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_out(cx, (buf, None), Wait::Future, site))
+        waiting(move |cx, wait| self.poll_out(cx, (buf, None), wait, site))
     }
 
     /// As [`send`](Self::send), for hand-written futures.
@@ -285,7 +285,7 @@ impl UdpSocket {
         let query = addr.query();
         async move {
             each(query, site, |addr| {
-                poll_fn(move |cx| self.poll_out(cx, (buf, Some(addr)), Wait::Future, site))
+                waiting(move |cx, wait| self.poll_out(cx, (buf, Some(addr)), wait, site))
             })
             .await
         }
@@ -324,7 +324,7 @@ impl UdpSocket {
         &self,
         cx: &mut Context<'_>,
         (buf, keep): (&mut [u8], bool),
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
         let datagram = ready!(self.inner.poll_next(cx, keep, wait, site))?;
@@ -399,7 +399,7 @@ impl UdpSocket {
         buf: &mut [u8],
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_in(cx, (buf, false), Wait::Future, site))
+        waiting(move |cx, wait| self.poll_in(cx, (buf, false), wait, site))
     }
 
     /// As [`recv_from`](Self::recv_from), for hand-written futures: of several tasks the last one
@@ -447,7 +447,7 @@ impl UdpSocket {
         buf: &mut [u8],
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_in(cx, (buf, true), Wait::Future, site))
+        waiting(move |cx, wait| self.poll_in(cx, (buf, true), wait, site))
     }
 
     /// As [`recv`](Self::recv), but the datagram stays.
@@ -523,12 +523,13 @@ impl UdpSocket {
     /// Runs `f`, which uses this socket, if the socket is ready for some of `interest`.
     ///
     /// # Errors
-    /// `WouldBlock` when it is not ready; what `f` returns.
+    /// `WouldBlock` when it is not ready, or asked for several at once, as in tokio; what `f` returns.
     pub fn try_io<R>(
         &self,
         interest: Interest,
         f: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
+        interest.check_single()?;
         self.inner.try_io(interest, f)
     }
 

@@ -4,9 +4,8 @@ use super::SocketAddr;
 use super::datagram::{UnixDatagram, would_block};
 use crate::io::Interest;
 use crate::io::spare::append;
-use crate::stream::waiters::Wait;
+use crate::stream::waiters::{Wait, waiting};
 use bytes::BufMut;
-use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::panic::Location;
 use std::path::Path;
@@ -48,7 +47,8 @@ impl UnixDatagram {
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         let site = Location::caller();
         async move {
-            let (from, data) = poll_fn(|cx| self.poll_next(cx, Wait::Future, site)).await;
+            let next = waiting(|cx, wait| self.poll_next(cx, wait, site));
+            let (from, data) = next.await?;
             Ok((append(buf, &data), from))
         }
     }
@@ -119,9 +119,8 @@ impl UnixDatagram {
         let site = Location::caller();
         async move {
             loop {
-                std::future::poll_fn(|cx| self.poll_ready(cx, interest, Wait::Future, site))
-                    .await?;
-                match self.try_io(interest, &mut f) {
+                waiting(|cx, wait| self.poll_ready(cx, interest, wait, site)).await?;
+                match self.attempt(interest, &mut f) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     done => return done,
                 }
@@ -132,15 +131,20 @@ impl UnixDatagram {
     /// Runs `f`, which uses this socket, if the socket is ready for some of `interest`.
     ///
     /// # Errors
-    /// `WouldBlock` when it is not ready; what `f` returns.
+    /// `WouldBlock` when it is not ready, or asked for several at once, as in tokio; what `f` returns.
     pub fn try_io<R>(
         &self,
         interest: Interest,
         f: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
+        interest.check_single()?;
         if interest.is_writable() {
             self.inner.perhaps_first_look();
         }
+        self.attempt(interest, f)
+    }
+
+    fn attempt<R>(&self, interest: Interest, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let told = self.inner.told(interest);
         if told.ready.is_empty() {
             return would_block();

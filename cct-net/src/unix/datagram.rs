@@ -6,13 +6,12 @@ use super::registry::Bound;
 use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::io::{Interest, Ready};
-use crate::stream::waiters::Wait;
+use crate::stream::waiters::{Wait, waiting};
 use bytes::Bytes;
 use cct_executor::node::current;
 use cct_executor::shim::{Access, OpKind};
 use cct_executor::task::coop;
 use std::fmt;
-use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
 use std::panic::Location;
@@ -89,7 +88,8 @@ impl UnixDatagram {
         Ok((one, two))
     }
 
-    /// Makes the socket at a path the one that [`send`](Self::send) sends to.
+    /// Makes the socket at a path the one that [`send`](Self::send) sends to, and that alone may send to
+    /// this one. As on Linux, what it has not received is lost if it was connected to another before.
     ///
     /// # Errors
     /// `NotFound`, and `ConnectionRefused` when the socket there was closed.
@@ -113,7 +113,7 @@ impl UnixDatagram {
         cx: &mut Context<'_>,
         to: &Arc<Inner>,
         data: &[u8],
-        (wait, site): (Wait, Site),
+        (wait, site): (Wait<'_>, Site),
     ) -> Poll<io::Result<usize>> {
         ready!(to.resource.point(OpKind::Send, Access::Write, site));
         let budget = ready!(coop::poll_proceed(cx));
@@ -123,7 +123,7 @@ impl UnixDatagram {
                 Poll::Ready(sent)
             }
             None => {
-                self.inner.wait_to_write(cx, wait);
+                self.inner.wait(cx, Interest::WRITABLE, wait);
                 to.resource.blocked(OpKind::Send, site);
                 Poll::Pending
             }
@@ -144,14 +144,14 @@ impl UnixDatagram {
     #[track_caller]
     pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_out(cx, buf, Wait::Future, site))
+        waiting(move |cx, wait| self.poll_out(cx, buf, wait, site))
     }
 
     fn poll_out(
         &self,
         cx: &mut Context<'_>,
         buf: &[u8],
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<usize>> {
         match self.inner.peer() {
@@ -181,12 +181,12 @@ impl UnixDatagram {
     /// `WouldBlock` when there is no room, and as for [`send`](Self::send).
     #[track_caller]
     pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
+        self.inner.check_room()?;
         self.try_push(&self.inner.peer()?, buf, Location::caller())
     }
 
     fn try_push(&self, to: &Arc<Inner>, buf: &[u8], site: Site) -> io::Result<usize> {
         to.resource.sync_point(OpKind::Send, Access::Write, site);
-        self.inner.perhaps_first_look();
         self.inner.send(to, buf).unwrap_or_else(would_block)
     }
 
@@ -210,7 +210,7 @@ impl UnixDatagram {
         async move {
             self.inner.check_open()?;
             let to = self.find(target.as_ref())?;
-            poll_fn(|cx| self.poll_push(cx, &to, buf, (Wait::Future, site))).await
+            waiting(|cx, wait| self.poll_push(cx, &to, buf, (wait, site))).await
         }
     }
 
@@ -223,6 +223,7 @@ impl UnixDatagram {
     /// `WouldBlock` when there is no room, and as for [`send_to`](Self::send_to).
     #[track_caller]
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
+        self.inner.check_room()?;
         self.inner.check_open()?;
         self.try_push(&self.find(target.as_ref())?, buf, Location::caller())
     }
@@ -231,19 +232,19 @@ impl UnixDatagram {
         &self,
         cx: &mut Context<'_>,
         buf: &mut [u8],
-        (wait, site): (Wait, Site),
+        (wait, site): (Wait<'_>, Site),
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
-        let (from, data) = ready!(self.poll_next(cx, wait, site));
+        let (from, data) = ready!(self.poll_next(cx, wait, site))?;
         Poll::Ready(Ok((fill(buf, &data), from)))
     }
 
-    /// The next datagram; an empty one when no more will come.
+    /// The next datagram.
     pub(super) fn poll_next(
         &self,
         cx: &mut Context<'_>,
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
-    ) -> Poll<(SocketAddr, Bytes)> {
+    ) -> Poll<io::Result<(SocketAddr, Bytes)>> {
         let inner = &self.inner;
         ready!(inner.resource.point(OpKind::Recv, Access::Write, site));
         let budget = ready!(coop::poll_proceed(cx));
@@ -251,7 +252,7 @@ impl UnixDatagram {
             budget.made_progress();
             return Poll::Ready(datagram);
         }
-        inner.wait_to_read(cx, wait);
+        inner.wait(cx, Interest::READABLE, wait);
         inner.resource.blocked(OpKind::Recv, site);
         Poll::Pending
     }
@@ -259,7 +260,7 @@ impl UnixDatagram {
     pub(super) fn try_next(&self, site: Site) -> io::Result<(SocketAddr, Bytes)> {
         let inner = &self.inner;
         inner.resource.sync_point(OpKind::Recv, Access::Write, site);
-        inner.receive().map_or_else(would_block, Ok)
+        inner.receive().unwrap_or_else(would_block)
     }
 
     fn try_in(&self, buf: &mut [u8], site: Site) -> io::Result<(usize, SocketAddr)> {
@@ -324,7 +325,7 @@ impl UnixDatagram {
         buf: &mut [u8],
     ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_in(cx, buf, (Wait::Future, site)))
+        waiting(move |cx, wait| self.poll_in(cx, buf, (wait, site)))
     }
 
     /// As [`recv_from`](Self::recv_from), for hand-written futures: of several tasks the last one
@@ -369,32 +370,27 @@ impl UnixDatagram {
     #[track_caller]
     pub fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_ready(cx, interest, Wait::Future, site))
+        waiting(move |cx, wait| self.poll_ready(cx, interest, wait, site))
     }
 
     pub(super) fn poll_ready(
         &self,
         cx: &mut Context<'_>,
         interest: Interest,
-        wait: Wait,
+        wait: Wait<'_>,
         site: Site,
     ) -> Poll<io::Result<Ready>> {
         let inner = &self.inner;
         ready!(inner.resource.point(OpKind::Recv, Access::Read, site));
         let budget = ready!(wait.spend(cx));
         let ready = inner.told(interest).ready;
-        if !ready.is_empty() {
+        if wait.was_woken() || !ready.is_empty() {
             if let Some(budget) = budget {
                 budget.made_progress();
             }
             return Poll::Ready(Ok(ready));
         }
-        if interest.is_readable() || interest.is_error() {
-            inner.wait_to_read(cx, wait);
-        }
-        if interest.is_writable() {
-            inner.wait_to_write(cx, wait);
-        }
+        inner.wait(cx, interest, wait);
         inner.resource.blocked(OpKind::Recv, site);
         Poll::Pending
     }
@@ -479,15 +475,20 @@ impl UnixDatagram {
         peer.ok_or_else(|| of_socket(ErrorKind::NotConnected))
     }
 
-    /// Takes the error of the socket: there never is one.
+    /// Takes the error of the socket, if nobody was told yet: `ConnectionReset` when its peer has found
+    /// itself another, and had not received everything.
     ///
     /// # Errors
     /// None.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
-        Ok(None)
+        Ok(self.inner.take_error())
     }
 
     /// Ends receiving, sending or both.
+    ///
+    /// # Differences from tokio
+    /// Who receives after the end of receiving waits for ever. There it keeps its thread busy: Linux says
+    /// that nothing is there yet, and the runtime that it is worth a try.
     ///
     /// # Errors
     /// None.
@@ -502,16 +503,20 @@ impl UnixDatagram {
 }
 
 impl Inner {
-    fn connect(&self, peer: &Arc<Inner>) {
+    fn connect(self: &Arc<Self>, peer: &Arc<Inner>) {
         let name = peer.state.with(|state| state.name.clone());
-        self.state
-            .with(|state| state.peer = Some((Arc::downgrade(peer), name)));
+        self.set_peer(Some((Arc::downgrade(peer), name)));
     }
 }
 
 impl Drop for UnixDatagram {
     fn drop(&mut self) {
-        self.inner.state.with(|state| state.closed = true);
+        // Tasks that polled it once are not told of what becomes of it.
+        let waiters = self.inner.state.with(|state| {
+            state.closed = true;
+            std::mem::take(&mut state.waiters)
+        });
+        drop(waiters);
         self.inner.ends();
     }
 }

@@ -6,7 +6,7 @@ use crate::host::Hosts;
 use crate::io::known::{Known, Told};
 use crate::io::{Interest, Ready};
 use crate::stream::state::Readiness;
-use crate::stream::waiters::{Wait, Waiters};
+use crate::stream::waiters::{Wait, Waiters, Wakes};
 use bytes::Bytes;
 use cct_executor::shim::{self, Resource, ResourceKind, Shared};
 use std::collections::VecDeque;
@@ -33,12 +33,13 @@ pub(super) struct State {
     queue: VecDeque<Datagram>,
     /// Sockets that found no room in the queue.
     rejected: Vec<Weak<Inner>>,
+    /// What the next operation is told.
+    error: Option<ErrorKind>,
     /// What its tasks know of what it is ready for.
     known: Known,
     /// They were not told anything yet.
     fresh: bool,
-    readers: Waiters,
-    writers: Waiters,
+    pub(super) waiters: Waiters,
     pub(super) shut_read: bool,
     pub(super) shut_write: bool,
     /// The handle was dropped.
@@ -113,6 +114,15 @@ impl Inner {
         }
     }
 
+    /// Whoever cannot wait fails where tasks do not know of room.
+    pub(super) fn check_room(&self) -> io::Result<()> {
+        self.perhaps_first_look();
+        match self.told(Interest::WRITABLE).ready.is_empty() {
+            true => Err(ErrorKind::WouldBlock.into()),
+            false => Ok(()),
+        }
+    }
+
     /// Sends a datagram; `None` if there is no room, or was none when tasks were told last.
     pub(super) fn send(self: &Arc<Self>, to: &Inner, data: &[u8]) -> Option<io::Result<usize>> {
         let (name, shut, told) = self.state.with(|state| {
@@ -152,11 +162,58 @@ impl Inner {
         }
     }
 
-    /// Fails once it was said that nothing more will be sent.
+    /// Fails once it was said that nothing more will be sent, and with what happened before.
     pub(super) fn check_open(&self) -> io::Result<()> {
+        if let Some(error) = self.take_error() {
+            return Err(error);
+        }
         match self.state.with(|state| state.shut_write) {
             true => Err(of_socket(ErrorKind::BrokenPipe)),
             false => Ok(()),
+        }
+    }
+
+    pub(super) fn take_error(&self) -> Option<io::Error> {
+        let error = self.state.with(|state| state.error.take());
+        error.map(of_socket)
+    }
+
+    /// The socket has another peer now, or none. As on Linux, what it has not received is lost; if there
+    /// was any and the old peer was connected to it, that one is told.
+    pub(super) fn set_peer(self: &Arc<Self>, peer: Option<(Weak<Inner>, SocketAddr)>) {
+        let own = Arc::downgrade(self);
+        let new = peer.as_ref().map(|(new, _)| new.clone());
+        let (old, lost, senders) = self.state.with(|state| {
+            let old = std::mem::replace(&mut state.peer, peer);
+            let old = old.filter(|(old, _)| new.is_none_or(|new| !new.ptr_eq(old)));
+            let Some((old, _)) = old else {
+                return (None, VecDeque::new(), Vec::new());
+            };
+            let lost = std::mem::take(&mut state.queue);
+            let senders = match lost.is_empty() {
+                true => Vec::new(),
+                false => std::mem::take(&mut state.rejected),
+            };
+            (old.upgrade(), lost, senders)
+        });
+        for sender in senders.iter().filter_map(Weak::upgrade) {
+            sender.event();
+        }
+        let Some(old) = old.filter(|_| !lost.is_empty()) else {
+            return;
+        };
+        let told = old.state.with(|state| {
+            let connected = state
+                .peer
+                .as_ref()
+                .is_some_and(|(peer, _)| peer.ptr_eq(&own));
+            if connected && !state.closed {
+                state.error = Some(ErrorKind::ConnectionReset);
+            }
+            state.error.is_some()
+        });
+        if told {
+            old.event();
         }
     }
 
@@ -186,12 +243,15 @@ impl Inner {
         refused
     }
 
-    /// The next datagram, if there is one and tasks know of it; an empty one when no more will
-    /// come.
-    pub(super) fn receive(&self) -> Option<(SocketAddr, Bytes)> {
+    /// The next datagram, if there is one and tasks know of it. That no more will come is nothing that
+    /// Linux says of datagrams.
+    pub(super) fn receive(&self) -> Option<io::Result<(SocketAddr, Bytes)>> {
         let told = self.told(Interest::READABLE);
         if told.ready.is_empty() {
             return None;
+        }
+        if let Some(error) = self.take_error() {
+            return Some(Err(error));
         }
         let next = self.state.with(|state| {
             let datagram = state.queue.pop_front()?;
@@ -206,9 +266,8 @@ impl Inner {
                 self.resource.set_state(digest);
                 let senders = senders.iter().filter_map(Weak::upgrade);
                 senders.for_each(|sender| sender.event());
-                Some((from, data))
+                Some(Ok((from, data)))
             }
-            None if self.state.with(|state| state.shut_read) => Some(Default::default()),
             None => {
                 self.disprove(told);
                 None
@@ -233,28 +292,20 @@ impl Inner {
     /// Tasks are told what the socket is ready for.
     fn event(&self) {
         let ready = self.readiness();
-        let mut waiters = Waiters::default();
+        let mut wakes = Wakes::default();
         let digest = self.state.with(|state| {
             state.fresh = false;
             state.known.event(ready);
-            if ready.readable || ready.read_closed {
-                state.readers.move_to(&mut waiters);
-            }
-            if ready.writable || ready.write_closed {
-                state.writers.move_to(&mut waiters);
-            }
+            state.waiters.move_to(ready.into(), &mut wakes);
             state.digest()
         });
         self.resource.set_state(digest);
-        waiters.wake();
+        wakes.wake();
     }
 
-    pub(super) fn wait_to_read(&self, cx: &Context<'_>, wait: Wait) {
-        self.state.with(|state| state.readers.register(cx, wait));
-    }
-
-    pub(super) fn wait_to_write(&self, cx: &Context<'_>, wait: Wait) {
-        self.state.with(|state| state.writers.register(cx, wait));
+    pub(super) fn wait(&self, cx: &Context<'_>, interest: Interest, wait: Wait<'_>) {
+        self.state
+            .with(|state| state.waiters.register(cx, interest, wait));
     }
 
     /// The socket is closed or shut down: its tasks are told, and all that found no room.
@@ -266,9 +317,17 @@ impl Inner {
     }
 
     /// The socket that `send` sends to.
-    pub(super) fn peer(&self) -> io::Result<Arc<Inner>> {
+    pub(super) fn peer(self: &Arc<Self>) -> io::Result<Arc<Inner>> {
         self.check_open()?;
-        self.connected_to()
+        let peer = self.connected_to();
+        let gone = |peer: &Arc<Inner>| peer.state.with(|state| state.closed);
+        match &peer {
+            // It is as if it had never been connected from now on.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.set_peer(None),
+            Ok(peer) if gone(peer) => self.set_peer(None),
+            _ => {}
+        }
+        peer
     }
 
     fn connected_to(&self) -> io::Result<Arc<Inner>> {
@@ -291,8 +350,8 @@ impl Inner {
             readable: !state.queue.is_empty() || state.shut_read,
             writable: room || state.shut_write,
             read_closed: state.shut_read,
-            write_closed: state.shut_read && state.shut_write,
-            error: false,
+            write_closed: state.shut_read && state.shut_write || state.error.is_some(),
+            error: state.error.is_some(),
         })
     }
 }

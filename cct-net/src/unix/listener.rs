@@ -5,11 +5,10 @@ use super::{SocketAddr, UnixStream};
 use crate::host::{Hosts, hosts};
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
-use crate::stream::waiters::Wait;
+use crate::stream::waiters::{Wait, waiting};
 use cct_executor::node::current;
 use cct_executor::shim::OpKind;
 use std::fmt;
-use std::future::poll_fn;
 use std::io;
 use std::panic::Location;
 use std::path::Path;
@@ -85,7 +84,7 @@ impl UnixListener {
     #[track_caller]
     pub fn accept(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> {
         let site = Location::caller();
-        poll_fn(move |cx| self.poll_next(cx, Wait::Future, site))
+        waiting(move |cx, wait| self.poll_next(cx, wait, site))
     }
 
     /// As [`accept`](Self::accept), for hand-written futures: of several tasks the last one that
@@ -104,7 +103,7 @@ impl UnixListener {
     fn poll_next(
         &self,
         cx: &mut Context<'_>,
-        wait: Wait,
+        wait: Wait<'_>,
         site: &'static Location<'static>,
     ) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
         let conn = ready!(self.listening.poll_accept(cx, wait, site));

@@ -5,8 +5,10 @@ use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::errno::Errno;
 use crate::host::hosts;
 use crate::stream::conn::{About, Conn, Names};
+use crate::stream::first_look::FirstLook;
 use crate::stream::ops::End;
 use crate::stream::state::State;
+use crate::stream::waiters::waiting;
 use crate::stream::{
     futures_read, futures_write, read_methods, ready_methods, stream_methods, write_methods,
 };
@@ -40,8 +42,7 @@ fn make(names: [SocketAddr; 2], site: &'static Location<'static>) -> io::Result<
         site,
     });
     let options = about.options;
-    let mut state = State::new([options.send_buffer; 2], [options.recv_buffer; 2]);
-    state.local = true;
+    let state = State::inside_host(options.send_buffer, options.recv_buffer);
     let conn = Conn::inside_node(&hosts, state, about);
     conn.run(|state, fx| state.establish(fx));
     hosts.state.with(|state| {
@@ -75,8 +76,10 @@ impl UnixStream {
     /// # Scheduling points
     /// One before connecting.
     ///
+    /// Then it waits until the runtime has looked at the new socket, which it does between two polls.
+    ///
     /// # Cancel safety
-    /// Safe: a future that was dropped before completion has not connected.
+    /// Dropping the future gives the connection up; the other side may see one that is closed.
     ///
     /// # Errors
     /// `NotFound` when there is no such path, `ConnectionRefused` when nobody listens there any
@@ -92,7 +95,7 @@ impl UnixStream {
     /// One before connecting.
     ///
     /// # Cancel safety
-    /// Safe: a future that was dropped before completion has not connected.
+    /// As for [`connect`](Self::connect).
     ///
     /// # Errors
     /// As for [`connect`](Self::connect); EINVAL for no name.
@@ -120,11 +123,19 @@ impl UnixStream {
             .with(|state| state.host(current()).unix.listener(path))?;
         let conn = make([SocketAddr::default(), SocketAddr::of(path)], site)?;
         let end = End::new(conn, 0);
+        let look = FirstLook::new();
         if !listener.admit_at_once(&end.conn) {
             hosts.forget_conn(&end.conn, 1);
             return Err(ErrorKind::WouldBlock.into());
         }
-        Ok(UnixStream { end })
+        // Nobody listens any more once the other handle is dropped.
+        drop(listener);
+        let resource = &end.conn.resources[0];
+        waiting(|cx, wait| look.poll(cx, wait, || resource.blocked(OpKind::Connect, site))).await;
+        match end.take_error() {
+            Some(error) => Err(error),
+            None => Ok(UnixStream { end }),
+        }
     }
 
     /// Two ends of a connection.

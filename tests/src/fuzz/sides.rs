@@ -1,12 +1,13 @@
 //! Plays scripts on both sides, and says where the diaries part.
 
 use super::Script;
-use crate::Log;
+use crate::tools::payload_text;
+use crate::{Log, note};
 use cct_executor::{Checker, Granularity};
 use std::cell::Cell;
 use std::fmt::Write;
 use std::ops::Range;
-use std::panic;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -18,43 +19,58 @@ pub enum Worlds {
     Any,
     /// Where tasks run in the order in which they were woken, one poll at a time.
     Fifo,
+    /// In all, and tokio has real sockets.
+    Net,
 }
+
+/// A strategy, and the granularity at which it chooses.
+type Setting = (&'static str, Granularity);
 
 impl Worlds {
-    fn granularities(self) -> &'static [Granularity] {
+    fn settings(self) -> &'static [Setting] {
         match self {
-            Worlds::Any => &[Granularity::Await, Granularity::Op, Granularity::Sync],
-            Worlds::Fifo => &[Granularity::Await],
+            Worlds::Any => &[
+                ("random", Granularity::Await),
+                ("random", Granularity::Op),
+                ("random", Granularity::Sync),
+            ],
+            Worlds::Fifo => &[ROUND_ROBIN],
+            Worlds::Net => &[
+                ROUND_ROBIN,
+                ("random", Granularity::Op),
+                ("random", Granularity::Sync),
+            ],
         }
     }
 
-    fn strategy(self) -> &'static str {
-        match self {
-            Worlds::Any => "random",
-            Worlds::Fifo => "round-robin",
-        }
-    }
-
-    /// Scripts that share a checker, as each is one iteration; round-robin has no second one.
+    /// Scripts that share a checker, as each is one iteration.
     fn batch(self) -> u64 {
         match self {
-            Worlds::Any => 100,
             Worlds::Fifo => 1,
+            Worlds::Any | Worlds::Net => 100,
         }
     }
 }
+
+const ROUND_ROBIN: Setting = ("round-robin", Granularity::Await);
 
 /// Lines shown of each diary after the first that differs.
 const SHOWN: usize = 8;
 /// Longer than any script sleeps.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
+/// Longer than any script takes.
+const STUCK: Duration = Duration::from_secs(100);
+/// Longer than acknowledgements wait for something to go with.
+const A_WHILE: Duration = Duration::from_millis(60);
+
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
+    static PATIENCE: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
 /// Scripts panic on purpose. In a world nothing is printed of that either.
-fn quietly(run: impl FnOnce()) {
+fn quietly(log: &Log, run: impl FnOnce()) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -65,35 +81,66 @@ fn quietly(run: impl FnOnce()) {
         }));
     });
     QUIET.set(true);
-    run();
+    let ended = catch_unwind(AssertUnwindSafe(run));
     QUIET.set(false);
+    // One that no script asked for.
+    if let Err(payload) = ended {
+        note!(log, "FAILED: {}", payload_text(payload.as_ref()));
+    }
 }
 
 fn on_tokio<F: Future<Output = ()>>(
     script: &Script,
+    worlds: Worlds,
     play: impl Fn(Script, Log) -> F,
 ) -> Vec<String> {
+    let net = worlds == Worlds::Net;
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
+        .enable_all()
+        .start_paused(!net)
         .build()
         .expect("a current_thread runtime");
     let log = Log::new();
     let future = play(script.clone(), log.clone());
-    quietly(|| {
-        if script.budget {
-            runtime.block_on(future);
+    let unconstrained = !script.budget;
+    let future = async {
+        if unconstrained {
+            tokio::task::unconstrained(future).await;
         } else {
-            runtime.block_on(tokio::task::unconstrained(future));
+            future.await;
         }
+    };
+    quietly(&log, || {
+        runtime.block_on(async {
+            if !net {
+                return future.await;
+            }
+            // A script that waits for ever is wrong, and has to be told.
+            if tokio::time::timeout(STUCK, future).await.is_err() {
+                note!(log, "STUCK");
+            }
+        });
     });
     log.lines()
+}
+
+/// Lets tokio hear of what its sockets are ready for by now. The loopback interface delivers before the
+/// call that sends has returned, as a rule. A kernel that has much to do may deliver later, so a script
+/// that differs is played again with time for it.
+pub async fn settle_on_tokio() {
+    let patience = PATIENCE.get();
+    if !patience.is_zero() {
+        tokio::time::sleep(patience).await;
+    }
+    for _ in 0..2 {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Iteration `k` plays script `k`; what comes after a failure is empty.
 fn on_cct<F: Future<Output = ()> + 'static>(
     scripts: &[Script],
-    (strategy, granularity): (&str, Granularity),
+    (strategy, granularity): Setting,
     play: impl Fn(Script, Log) -> F + Send + Sync + Copy + 'static,
 ) -> Vec<Vec<String>> {
     let logs: Arc<[Log]> = scripts.iter().map(|_| Log::new()).collect();
@@ -139,8 +186,24 @@ fn on_cct<F: Future<Output = ()> + 'static>(
     seen
 }
 
-/// The granularity at which ours wrote something else, and both diaries.
-type Difference = (Granularity, Vec<String>, Vec<String>);
+/// As [`on_cct`], in as many runs as it takes: round-robin has no second iteration.
+fn on_cct_each<F: Future<Output = ()> + 'static>(
+    scripts: &[Script],
+    setting: Setting,
+    play: impl Fn(Script, Log) -> F + Send + Sync + Copy + 'static,
+) -> Vec<Vec<String>> {
+    let at_once = if setting == ROUND_ROBIN {
+        1
+    } else {
+        scripts.len()
+    };
+    let runs = scripts.chunks(at_once);
+    runs.flat_map(|scripts| on_cct(scripts, setting, play))
+        .collect()
+}
+
+/// The setting in which ours wrote something else, and both diaries.
+type Difference = (Setting, Vec<String>, Vec<String>);
 
 fn difference<F: Future<Output = ()>, G: Future<Output = ()> + 'static>(
     script: &Script,
@@ -148,11 +211,10 @@ fn difference<F: Future<Output = ()>, G: Future<Output = ()> + 'static>(
     theirs: impl Fn(Script, Log) -> F,
     ours: impl Fn(Script, Log) -> G + Send + Sync + Copy + 'static,
 ) -> Option<Difference> {
-    let theirs = on_tokio(script, theirs);
-    worlds.granularities().iter().find_map(|&granularity| {
-        let setting = (worlds.strategy(), granularity);
+    let theirs = on_tokio(script, worlds, theirs);
+    worlds.settings().iter().find_map(|&setting| {
         let ours = on_cct(std::slice::from_ref(script), setting, ours).remove(0);
-        (ours != theirs).then(|| (granularity, theirs.clone(), ours))
+        (ours != theirs).then(|| (setting, theirs.clone(), ours))
     })
 }
 
@@ -170,13 +232,23 @@ pub fn compare<F: Future<Output = ()>, G: Future<Output = ()> + 'static>(
         let scripts: Vec<Script> = (from..to).map(Script::random).collect();
         let expected: Vec<_> = scripts
             .iter()
-            .map(|script| on_tokio(script, theirs))
+            .map(|script| on_tokio(script, worlds, theirs))
             .collect();
-        for &granularity in worlds.granularities() {
-            let seen = on_cct(&scripts, (worlds.strategy(), granularity), ours);
-            if let Some(index) = (0..scripts.len()).find(|&index| expected[index] != seen[index]) {
-                let differs = |script: &Script| difference(script, worlds, theirs, ours);
-                return Err(told(from + index as u64, &scripts[index], differs));
+        for &setting in worlds.settings() {
+            let seen = on_cct_each(&scripts, setting, ours);
+            for (index, script) in scripts.iter().enumerate() {
+                if expected[index] == seen[index] {
+                    continue;
+                }
+                let differs = |script: &Script, patience| {
+                    PATIENCE.set(patience);
+                    let difference = difference(script, worlds, theirs, ours);
+                    PATIENCE.set(Duration::ZERO);
+                    difference
+                };
+                if let Some(text) = told(from + index as u64, worlds, script, differs) {
+                    return Err(text);
+                }
             }
         }
         from = to;
@@ -184,13 +256,29 @@ pub fn compare<F: Future<Output = ()>, G: Future<Output = ()> + 'static>(
     Ok(())
 }
 
-fn told(seed: u64, script: &Script, differs: impl Fn(&Script) -> Option<Difference>) -> String {
-    let script = script.clone().shrink(|less| differs(less).is_some());
-    let Some((granularity, theirs, ours)) = differs(&script) else {
-        return format!("seed {seed}: differs after others and not alone");
+/// Says how a script differs; nothing where it does so only as long as the kernel is given no time.
+fn told(
+    seed: u64,
+    worlds: Worlds,
+    script: &Script,
+    differs: impl Fn(&Script, Duration) -> Option<Difference>,
+) -> Option<String> {
+    let shrunk = script.clone();
+    let shrunk = shrunk.shrink(|less| differs(less, Duration::ZERO).is_some());
+    let patience = match worlds {
+        Worlds::Net => A_WHILE,
+        Worlds::Any | Worlds::Fifo => Duration::ZERO,
+    };
+    // What is left of a script that was disturbed may be what was disturbed.
+    let script = [&shrunk, script]
+        .into_iter()
+        .find_map(|script| Some((script, differs(script, patience)?)));
+    let Some((script, ((strategy, granularity), theirs, ours))) = script else {
+        let text = format!("seed {seed}: differs after others and not alone");
+        return (worlds != Worlds::Net).then_some(text);
     };
     let same = theirs.iter().zip(&ours).take_while(|(a, b)| a == b).count();
-    let mut text = format!("seed {seed}, {granularity:?}\n{script:?}\n");
+    let mut text = format!("seed {seed}, {strategy}, {granularity:?}\n{script:?}\n");
     for line in &theirs[..same] {
         let _ = writeln!(text, "{line}");
     }
@@ -200,5 +288,5 @@ fn told(seed: u64, script: &Script, differs: impl Fn(&Script) -> Option<Differen
             let _ = writeln!(text, "{line}");
         }
     }
-    text
+    Some(text)
 }

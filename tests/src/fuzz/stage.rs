@@ -69,6 +69,7 @@ pub struct Stage<'a, R> {
     rung: Arc<Mutex<Vec<u32>>>,
     names: u32,
     in_order: bool,
+    once: bool,
 }
 
 impl<R> fmt::Debug for Stage<'_, R> {
@@ -86,6 +87,7 @@ impl<'a, R> Stage<'a, R> {
             rung: Arc::default(),
             names: 0,
             in_order: true,
+            once: false,
         }
     }
 
@@ -94,6 +96,13 @@ impl<'a, R> Stage<'a, R> {
     pub fn in_no_order(mut self) -> Self {
         self.in_order = false;
         self
+    }
+
+    /// As [`in_no_order`](Self::in_no_order), and nobody promises that none is woken twice.
+    #[must_use]
+    pub fn as_a_set(mut self) -> Self {
+        self.once = true;
+        self.in_no_order()
     }
 
     /// A name that nobody had yet.
@@ -210,6 +219,9 @@ impl<'a, R> Stage<'a, R> {
         let mut rung = std::mem::take(&mut *rung);
         if !self.in_order {
             rung.sort_unstable();
+        }
+        if self.once {
+            rung.dedup();
         }
         if !rung.is_empty() {
             note!(self.log, "    woken {rung:?}");

@@ -6,8 +6,10 @@ use super::rt::{self, Interest, UdpSocket, UnixDatagram, UnixStream};
 use super::tcp::settled;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake, Waker};
 
 /// Whether a future is ready when it is polled once.
 async fn at_once<F: Future>(future: F) -> bool {
@@ -280,4 +282,110 @@ pub(crate) async fn again_until_it_works(log: Log) {
     log.result("written", written.await);
     let read = other.async_io(Interest::READABLE, || other.try_read(&mut buf));
     log.result("read", read.await);
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Count(AtomicU32);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+impl Count {
+    fn poll<F: Future + ?Sized>(self: &Arc<Count>, future: Pin<&mut F>) -> Poll<F::Output> {
+        let waker = Waker::from(self.clone());
+        future.poll(&mut Context::from_waker(&waker))
+    }
+
+    fn get(&self) -> u32 {
+        self.0.load(SeqCst)
+    }
+}
+
+/// Who waits no longer is not woken, nor who waits for something else.
+pub(crate) async fn only_who_waits(log: Log) {
+    let (mut one, two) = UnixStream::pair().unwrap();
+    let [gave_up, before, now, error] = std::array::from_fn(|_| Arc::new(Count::default()));
+    let pending = gave_up.poll(pin!(two.readable())).is_pending();
+    log.note(format!("gave up: {pending}"));
+    let mut readable = pin!(two.readable());
+    log.note(before.poll(readable.as_mut()).is_pending());
+    log.note(now.poll(readable.as_mut()).is_pending());
+    let mut wrong = pin!(two.ready(Interest::ERROR));
+    log.note(error.poll(wrong.as_mut()).is_pending());
+    rt::write_all(&mut one, b"x").await.unwrap();
+    rt::pause().await;
+    let counts = [&gave_up, &before, &now, &error].map(|count| count.get());
+    log.note(format!("{counts:?}"));
+    log.note(now.poll(readable.as_mut()).is_ready());
+}
+
+/// A task that polled a socket, and lives on without it.
+pub(crate) async fn dropped(log: Log) {
+    let (mut one, two) = UnixStream::pair().unwrap();
+    let count = Arc::new(Count::default());
+    log.note(count.poll(pin!(rt::read(&mut one, &mut [0]))).is_pending());
+    drop(one);
+    drop(two);
+    let (one, two) = UnixDatagram::pair().unwrap();
+    let mut polled = pin!(poll_fn(|cx| one.poll_recv_ready(cx)));
+    log.note(count.poll(polled.as_mut()).is_pending());
+    drop(one);
+    drop(two);
+    rt::pause().await;
+    log.note(count.get());
+}
+
+/// Whoever was woken is told so, even if another was faster.
+pub(crate) async fn woken_for_nothing(log: Log) {
+    let (mut one, two) = UnixStream::pair().unwrap();
+    let (first, second) = (Arc::new(Count::default()), Arc::new(Count::default()));
+    let mut readable = pin!(two.readable());
+    let mut ready = pin!(two.ready(Interest::READABLE));
+    log.note(first.poll(readable.as_mut()).is_pending());
+    log.note(second.poll(ready.as_mut()).is_pending());
+    rt::write_all(&mut one, b"x").await.unwrap();
+    rt::pause().await;
+    log.note(format!("{} {}", first.get(), second.get()));
+    log.note(first.poll(readable.as_mut()).is_ready());
+    log.result("read", two.try_read(&mut [0; 4]));
+    log.result("nothing", two.try_read(&mut [0; 4]));
+    match second.poll(ready.as_mut()) {
+        Poll::Ready(ready) => log.note(format!("empty: {}", ready.unwrap().is_empty())),
+        Poll::Pending => log.note("waits"),
+    }
+}
+
+/// To try for several things at once is to find none.
+pub(crate) async fn several_interests(log: Log) {
+    let both = Interest::READABLE | Interest::WRITABLE;
+    let (stream, _other) = UnixStream::pair().unwrap();
+    stream.writable().await.unwrap();
+    log.result("stream", stream.try_io(both, || Ok("ran")));
+    log.result("one", stream.try_io(Interest::WRITABLE, || Ok("ran")));
+    log.result("async", stream.async_io(both, || Ok("ran")).await);
+    let (datagram, _other) = UnixDatagram::pair().unwrap();
+    datagram.writable().await.unwrap();
+    log.result("datagram", datagram.try_io(both, || Ok("ran")));
+    log.result("async", datagram.async_io(both, || Ok("ran")).await);
+    let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    udp.writable().await.unwrap();
+    log.result("udp", udp.try_io(both, || Ok("ran")));
+    log.result("async", udp.async_io(both, || Ok("ran")).await);
+}
+
+/// The kernel does not ask a socket for nothing from several buffers.
+pub(crate) async fn nothing_at_all(log: Log) {
+    let (mut client, server) = settled().await;
+    let [mut a, mut b] = [[0; 0]; 2];
+    let mut bufs = [io::IoSliceMut::new(&mut a), io::IoSliceMut::new(&mut b)];
+    log.result("buffers", server.try_read_vectored(&mut bufs));
+    log.result("one buffer", server.try_read(&mut []));
+    rt::shutdown(&mut client).await.unwrap();
+    let empty = [io::IoSlice::new(&[]), io::IoSlice::new(&[])];
+    log.result("buffers", client.try_write_vectored(&empty));
+    log.result("one buffer", client.try_write(&[]));
 }

@@ -232,3 +232,42 @@ pub(crate) async fn numbers(log: Log) {
     drop(listener);
     log.os("refused", TcpStream::connect(addr).await.map(|_| "ok"));
 }
+
+/// A reset finds an end that has closed as well: it was told all, or it still had something to say.
+pub(crate) async fn reset_at_the_end(log: Log) {
+    let (mut client, mut server) = connected().await;
+    rt::write_all(&mut client, b"unread").await.unwrap();
+    rt::shutdown(&mut client).await.unwrap();
+    rt::pause().await;
+    rt::shutdown(&mut server).await.unwrap();
+    drop(server);
+    rt::pause().await;
+    log.result("read", rt::read(&mut client, &mut [0; 4]).await);
+    log.result("write", rt::write(&mut client, b"x").await);
+
+    let (mut client, mut server) = connected().await;
+    client.writable().await.unwrap();
+    while client.try_write(&[7; 4000]).is_ok() {
+        rt::pause().await;
+    }
+    rt::shutdown(&mut server).await.unwrap();
+    rt::pause().await;
+    rt::shutdown(&mut client).await.unwrap();
+    drop(server);
+    rt::pause().await;
+    let error = client.take_error().unwrap();
+    log.os("reset", error.map_or(Ok("none"), Err));
+}
+
+/// All addresses, as somebody to connect to, are the socket's own.
+pub(crate) async fn all_addresses(log: Log) {
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let to = listener.local_addr().unwrap();
+    for from in ["127.0.0.1:0", "127.0.0.3:0", "0.0.0.0:0"] {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(from.parse().unwrap()).unwrap();
+        let stream = socket.connect(to).await.unwrap();
+        let [local, peer] = [stream.local_addr(), stream.peer_addr()];
+        log.note(format!("{} {}", local.unwrap().ip(), peer.unwrap().ip()));
+    }
+}

@@ -227,3 +227,65 @@ pub(crate) async fn numbers(log: Log) {
     rt::pause().await;
     log.os("taken", one.take_error().unwrap().map_or(Ok("none"), Err));
 }
+
+/// What cannot be sent is told before what became of an earlier datagram.
+pub(crate) async fn order_of_errors(log: Log) {
+    let (one, two) = two().await;
+    let to = two.local_addr().unwrap();
+    one.connect(to).await.unwrap();
+    drop(two);
+    one.send(b"x").await.unwrap();
+    rt::pause().await;
+    log.os("version 6", one.send_to(b"x", "[::1]:9").await);
+    log.os("port 0", one.send_to(b"x", "127.0.0.1:0").await);
+    log.os("too long", one.send(&[0; 65_508]).await);
+    log.os("far too long", one.send(&[0; 70_000]).await);
+    log.os("refused", one.send(b"x").await);
+    log.os("connect", one.connect("[::1]:9").await.map(|()| "ok"));
+}
+
+/// Version 6 and version 4, by one socket.
+pub(crate) async fn both_versions(log: Log) {
+    let v4 = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let to = v4.local_addr().unwrap();
+    let mapped = format!("[::ffff:127.0.0.1]:{}", to.port());
+    let only = UdpSocket::bind("[::1]:0").await.unwrap();
+    log.os("only 6", only.send_to(b"x", to).await);
+    log.os("only 6", only.send_to(b"x", &mapped).await);
+    log.os("only 6", only.send_to(&[0; 70_000], to).await);
+    log.os("connect", only.connect(to).await.map(|()| "ok"));
+    log.os("connect", only.connect(&mapped).await.map(|()| "ok"));
+    let own = only.local_addr().unwrap();
+    log.os("longest", only.send_to(&[0; 65_527], own).await);
+    log.os("too long", only.send_to(&[0; 65_528], own).await);
+    let both = UdpSocket::bind("[::]:0").await.unwrap();
+    both.connect(own).await.unwrap();
+    both.send_to(b"x", to).await.unwrap();
+    let (_, from) = v4.recv_from(&mut [0; 4]).await.unwrap();
+    log.note(from.ip());
+    let both = UdpSocket::bind("[::]:0").await.unwrap();
+    both.connect(&mapped).await.unwrap();
+    log.os("of 4 now", both.send_to(b"x", own).await);
+    log.os("of 4 now", both.connect(own).await.map(|()| "ok"));
+}
+
+/// A socket that was bound to all addresses has one of them once it is connected.
+pub(crate) async fn narrowed(log: Log) {
+    let (one, two) = (two().await.0, UdpSocket::bind("0.0.0.0:0").await.unwrap());
+    let port = two.local_addr().unwrap().port();
+    let all = UdpSocket::bind(("127.0.0.2", port)).await;
+    log.result("before", all.map(|_| "ok"));
+    two.connect(one.local_addr().unwrap()).await.unwrap();
+    let other = UdpSocket::bind(("127.0.0.2", port)).await;
+    log.result("other", other.map(|_| "ok"));
+    let same = UdpSocket::bind(("127.0.0.1", port)).await;
+    log.result("same", same.map(|_| "ok"));
+    // All addresses are its own.
+    let own = UdpSocket::bind("127.0.0.2:0").await.unwrap();
+    let to = ("0.0.0.0", own.local_addr().unwrap().port());
+    own.send_to(b"x", to).await.unwrap();
+    let (_, from) = own.recv_from(&mut [0; 4]).await.unwrap();
+    log.note(from.ip());
+    own.connect(to).await.unwrap();
+    log.note(own.peer_addr().unwrap().ip());
+}

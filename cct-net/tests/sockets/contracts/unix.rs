@@ -251,3 +251,90 @@ pub(crate) async fn by_address(log: Log) {
     drop(again);
     rt::unlink(&path).unwrap();
 }
+
+/// What was never accepted.
+pub(crate) async fn not_accepted(log: Log) {
+    let path = rt::path("not accepted");
+    let listener = UnixListener::bind(&path).unwrap();
+    let mut one = UnixStream::connect(&path).await.unwrap();
+    let mut two = UnixStream::connect(&path).await.unwrap();
+    let mut three = Box::pin(UnixStream::connect(&path));
+    let polled =
+        std::future::poll_fn(|cx| std::task::Poll::Ready(three.as_mut().poll(cx).is_pending()));
+    log.note(format!("waits: {}", polled.await));
+    drop(listener);
+    log.result("refused", UnixStream::connect(&path).await.map(|_| "ok"));
+    log.result("reset", three.await.map(|_| "ok"));
+    rt::pause().await;
+    log.result("write", rt::write(&mut one, b"x").await);
+    log.result("read", rt::read(&mut one, &mut [0; 4]).await);
+    log.result("read", rt::read(&mut two, &mut [0; 4]).await);
+    log.result("end", rt::read(&mut two, &mut [0; 4]).await);
+    rt::unlink(&path).unwrap();
+}
+
+/// What was written can be read, and the end is known, however much there is before it.
+pub(crate) async fn end_of_much(log: Log) {
+    let (one, mut two) = UnixStream::pair().unwrap();
+    one.writable().await.unwrap();
+    let mut written = 0;
+    while let Ok(count) = one.try_write(&[7; 4000]) {
+        written += count;
+    }
+    let (reader, writer) = one.into_split();
+    drop(writer);
+    rt::pause().await;
+    let ready = two.ready(rt::Interest::READABLE).await.unwrap();
+    log.note(format!("end: {}", ready.is_read_closed()));
+    rt::write_all(&mut two, b"unread").await.unwrap();
+    drop(reader);
+    let mut read = 0;
+    let end = loop {
+        match rt::read(&mut two, &mut [0; 9000]).await {
+            Ok(count) => read += count,
+            Err(error) => break error,
+        }
+    };
+    log.note(format!("all: {}", read == written));
+    log.os("then", std::io::Result::<u8>::Err(end));
+    log.result("then", rt::read(&mut two, &mut [0; 4]).await);
+}
+
+/// Datagram sockets whose peers change, or go.
+pub(crate) async fn new_peers(log: Log) {
+    let [first, second, third] = ["peers 1", "peers 2", "peers 3"].map(rt::path);
+    let [one, two, _three] =
+        [&first, &second, &third].map(|path| UnixDatagram::bind(path).unwrap());
+    one.connect(&second).unwrap();
+    two.connect(&first).unwrap();
+    two.send(b"lost").await.unwrap();
+    rt::pause().await;
+    // Whom it was connected to is told that not everything was received.
+    one.connect(&third).unwrap();
+    rt::pause().await;
+    log.os("lost", one.try_recv(&mut [0; 4]));
+    let ready = two.ready(rt::Interest::ERROR).await.unwrap();
+    log.note(format!("error {}", ready.is_error()));
+    log.os("told", two.send(b"x").await);
+    log.os("once", two.take_error().unwrap().map_or(Ok("none"), Err));
+    drop(one);
+    log.os("gone", two.send(b"x").await);
+    log.os("no peer", two.send(b"x").await);
+    log.os("to itself", two.send_to(b"x", &second).await);
+    log.os("received", two.recv(&mut [0; 4]).await);
+    two.shutdown(std::net::Shutdown::Read).unwrap();
+    rt::pause().await;
+    log.os("no end", two.try_recv(&mut [0; 4]));
+    for path in [first, second, third] {
+        rt::unlink(&path).unwrap();
+    }
+}
+
+/// Whether a socket is ready is asked before where it sends.
+pub(crate) async fn full_and_nowhere(log: Log) {
+    let (one, _two) = UnixDatagram::pair().unwrap();
+    let nobody = rt::path("full and nowhere");
+    log.result("nowhere", one.try_send_to(b"x", &nobody));
+    while one.try_send(b"x").is_ok() {}
+    log.result("full", one.try_send_to(b"x", &nobody));
+}
