@@ -21,6 +21,7 @@ use super::watched;
 use super::worker::now;
 use crate::execution::run::{self, Stands};
 use crate::words::{FailureKind, Outcome, ReplayToken, Trace, WorldConfig};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -228,7 +229,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Runs an iteration.
+/// Runs an iteration. `None` if its thread is lost, or could not be started.
 fn try_it(
     campaign: &Arc<Campaign>,
     world: &WorldConfig,
@@ -251,5 +252,7 @@ fn try_it(
             });
         });
     };
-    watched::on_fresh_thread(limit, body).ok()
+    // Whatever goes wrong here must not cost the failure that is being explained.
+    let tried = AssertUnwindSafe(|| watched::on_fresh_thread(limit, body).ok());
+    catch_unwind(tried).ok().flatten()
 }
