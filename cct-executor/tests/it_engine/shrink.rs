@@ -138,6 +138,9 @@ fn a_value_that_matters_stays() {
     });
     assert_eq!(left(&report), 1, "{}", report.text());
     assert!(report.text().contains("= 37 *"), "{}", report.text());
+    let line = "main`, choose = 37 (cct-executor/tests/it_engine/shrink.rs:";
+    let told = |text: &str| text.contains(line) && text.ends_with("), not 0");
+    assert!(report.text().lines().any(told), "{}", report.text());
 }
 
 /// Fails in two ways at one place, one of them rare.

@@ -43,7 +43,7 @@ fn what(choice: What, story: &Explanation) -> String {
             op,
             site,
         } => format!("task {}, {op} ({})", name(task, story), place(site)),
-        What::Action { op, .. } => op.to_string(),
+        What::Action { op, site, .. } => format!("{op} ({})", place(site)),
         What::Value { label, value } => {
             format!("choose {} = {value}", label.trim_start_matches('~'))
         }
