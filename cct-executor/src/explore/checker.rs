@@ -238,9 +238,10 @@ impl Checker {
         self
     }
 
-    /// Whether a shorter schedule with the same failure is looked for, for three seconds at most. It is by
-    /// default; report and token are of that one then. See
-    /// [`FailureReport::shortened`](crate::FailureReport::shortened).
+    /// Whether a shorter schedule with the same failure is looked for; after three seconds no further one is
+    /// tried. It is by default; report and token are of that one then. See
+    /// [`FailureReport::shortened`](crate::FailureReport::shortened). Without it a replay does not say where its
+    /// schedule departs from the plain one, either.
     pub fn shrink(mut self, shrink: bool) -> Self {
         self.shrink = shrink;
         self

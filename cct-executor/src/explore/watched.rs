@@ -1,6 +1,7 @@
 //! Work on a thread of its own, watched: a poll may not return, or be about to abort the process.
 
 use super::THREAD_NAMES;
+use super::worker::THREAD_STACK_BYTES;
 use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Visitors};
 use crate::words::FailureKind;
@@ -49,7 +50,7 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
     };
     let thread = std::thread::Builder::new()
         .name(format!("{THREAD_NAMES}replay"))
-        .stack_size(8 << 20)
+        .stack_size(THREAD_STACK_BYTES)
         .spawn(body)
         .expect("cannot start a thread for a replay");
     let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100));

@@ -70,11 +70,12 @@ fn story(out: &mut String, steps: &[Step], departures: &[u64]) {
     table(out, earlier, gap, lines);
 }
 
+/// The departures are in order, and there may be as many as steps.
 fn rows<'a>(steps: &'a [Step], departures: &[u64]) -> Vec<Row<'a>> {
     let mut before = 0;
     let row = |step: &'a Step| {
         let first = std::mem::replace(&mut before, step.step) != step.step;
-        let departs = first && departures.contains(&step.step);
+        let departs = first && departures.binary_search(&step.step).is_ok();
         Row { step, departs }
     };
     steps.iter().map(row).collect()

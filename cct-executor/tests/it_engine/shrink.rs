@@ -329,3 +329,28 @@ fn at_every_granularity() {
         assert_eq!(left(&report), 1, "{}", report.text());
     }
 }
+
+/// Long schedules are told of in a time that grows with their length, and not with its square.
+#[test]
+fn a_long_schedule_is_told_of() {
+    async fn scenario() {
+        let tasks: Vec<_> = (0..20)
+            .map(|_| {
+                spawn(async {
+                    for _ in 0..2_000 {
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        panic!("late");
+    }
+    let report = checker("long").shrink(false).iterations(1).run(scenario);
+    let token = failed(&report).token.clone();
+    let report = checker("long").replay(token).run(scenario);
+    assert!(left(&report) > 10_000);
+    assert!(report.text().contains("    ... and "), "{}", report.text());
+}

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 /// Schedules that are tried.
 const ATTEMPTS: u64 = 2_000;
-/// The report does not come later than that.
+/// After that no further one is tried.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// An attempt may take so many times the steps of the schedule that was found...
 const TIMES: u64 = 2;
@@ -120,9 +120,7 @@ impl Campaign {
 
 impl FailureReport {
     fn tell(&mut self, departures: &[Departure]) {
-        let story = &self.explanation;
-        let told = departures.iter().map(|one| tell::departure(one, story));
-        self.departures = Some(told.collect());
+        self.departures = Some(tell::departures(departures, &self.explanation));
     }
 }
 
