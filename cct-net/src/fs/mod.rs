@@ -84,6 +84,7 @@ mod faults;
 mod file;
 mod file_about;
 mod file_io;
+mod file_transfer;
 mod handle;
 mod inspect;
 mod journal;

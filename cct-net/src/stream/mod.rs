@@ -1,8 +1,8 @@
 //! Byte streams: what TCP connections and Unix streams have in common.
 //!
 //! [`state`] is the two ends of a connection as kernels keep them; [`conn`] ties it to the network
-//! and to tasks; [`ops`] are the operations of a handle; [`listening`] is a queue of connections to
-//! accept.
+//! and to tasks; [`ops`] are the operations of a handle, which `forward`, `futures_io` and `halves`
+//! give to the public types; [`listening`] is a queue of connections to accept.
 //!
 //! 1. Packets leave, and tasks are woken, after the state's cell is free.
 //! 2. A connection over the network has a flow in each direction. Without flows (Unix streams)
@@ -12,12 +12,15 @@
 pub(crate) mod conn;
 pub(crate) mod first_look;
 mod forward;
+mod futures_io;
+mod halves;
 pub(crate) mod listening;
 pub(crate) mod ops;
 pub(crate) mod state;
 pub(crate) mod waiters;
 
 pub(crate) use forward::{
-    futures_read, futures_write, peek_methods, read_methods, ready_methods, stream_halves,
-    stream_methods, write_methods,
+    peek_methods, read_methods, ready_methods, stream_methods, write_methods,
 };
+pub(crate) use futures_io::{futures_read, futures_write};
+pub(crate) use halves::stream_halves;

@@ -1,5 +1,8 @@
 //! Datagram sockets.
 
+mod receiving;
+mod sending;
+
 use super::SocketAddr;
 use super::inner::Inner;
 use super::registry::Bound;
@@ -7,10 +10,8 @@ use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::io::{Interest, Ready};
 use crate::stream::waiters::{Wait, waiting};
-use bytes::Bytes;
 use cct_executor::node::current;
 use cct_executor::shim::{Access, OpKind};
-use cct_executor::task::coop;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
@@ -30,12 +31,6 @@ pub(super) type Site = &'static Location<'static>;
 /// when it is first polled.
 pub struct UnixDatagram {
     pub(super) inner: Arc<Inner>,
-}
-
-fn fill(buf: &mut [u8], data: &[u8]) -> usize {
-    let count = buf.len().min(data.len());
-    buf[..count].copy_from_slice(&data[..count]);
-    count
 }
 
 pub(super) fn would_block<T>() -> io::Result<T> {
@@ -106,255 +101,6 @@ impl UnixDatagram {
         hosts
             .state
             .with(|state| state.host(current()).unix.datagram(path))
-    }
-
-    pub(super) fn poll_push(
-        &self,
-        cx: &mut Context<'_>,
-        to: &Arc<Inner>,
-        data: &[u8],
-        (wait, site): (Wait<'_>, Site),
-    ) -> Poll<io::Result<usize>> {
-        ready!(to.resource.point(OpKind::Send, Access::Write, site));
-        let budget = ready!(coop::poll_proceed(cx));
-        match self.inner.send(to, data) {
-            Some(sent) => {
-                budget.made_progress();
-                Poll::Ready(sent)
-            }
-            None => {
-                self.inner.wait(cx, Interest::WRITABLE, wait);
-                to.resource.blocked(OpKind::Send, site);
-                Poll::Pending
-            }
-        }
-    }
-
-    /// Sends a datagram to the socket it is connected to, waiting for room there.
-    ///
-    /// # Scheduling points
-    /// One before sending.
-    ///
-    /// # Cancel safety
-    /// Safe: a future that was dropped before completion has sent nothing.
-    ///
-    /// # Errors
-    /// `NotConnected`, `ConnectionRefused` when the other socket was closed, `BrokenPipe` after
-    /// [`shutdown`](Self::shutdown).
-    #[track_caller]
-    pub fn send(&self, buf: &[u8]) -> impl Future<Output = io::Result<usize>> {
-        let site = Location::caller();
-        waiting(move |cx, wait| self.poll_out(cx, buf, wait, site))
-    }
-
-    fn poll_out(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-        wait: Wait<'_>,
-        site: Site,
-    ) -> Poll<io::Result<usize>> {
-        match self.inner.peer() {
-            Ok(peer) => self.poll_push(cx, &peer, buf, (wait, site)),
-            Err(error) => Poll::Ready(Err(error)),
-        }
-    }
-
-    /// As [`send`](Self::send), for hand-written futures.
-    ///
-    /// # Scheduling points
-    /// One before sending.
-    ///
-    /// # Errors
-    /// As for [`send`](Self::send).
-    #[track_caller]
-    pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_out(cx, buf, Wait::Poll, Location::caller())
-    }
-
-    /// As [`send`](Self::send), at once.
-    ///
-    /// # Scheduling points
-    /// One before sending, at granularity `sync`.
-    ///
-    /// # Errors
-    /// `WouldBlock` when there is no room, and as for [`send`](Self::send).
-    #[track_caller]
-    pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
-        self.inner.check_room()?;
-        self.try_push(&self.inner.peer()?, buf, Location::caller())
-    }
-
-    fn try_push(&self, to: &Arc<Inner>, buf: &[u8], site: Site) -> io::Result<usize> {
-        to.resource.sync_point(OpKind::Send, Access::Write, site);
-        self.inner.send(to, buf).unwrap_or_else(would_block)
-    }
-
-    /// Sends a datagram to the socket at a path, waiting for room there.
-    ///
-    /// # Scheduling points
-    /// One before sending.
-    ///
-    /// # Cancel safety
-    /// Safe: a future that was dropped before completion has sent nothing.
-    ///
-    /// # Errors
-    /// `NotFound`, and as for [`send`](Self::send).
-    #[track_caller]
-    pub fn send_to<P: AsRef<Path>>(
-        &self,
-        buf: &[u8],
-        target: P,
-    ) -> impl Future<Output = io::Result<usize>> {
-        let site = Location::caller();
-        async move {
-            self.inner.check_open()?;
-            let to = self.find(target.as_ref())?;
-            waiting(|cx, wait| self.poll_push(cx, &to, buf, (wait, site))).await
-        }
-    }
-
-    /// As [`send_to`](Self::send_to), at once.
-    ///
-    /// # Scheduling points
-    /// One before sending, at granularity `sync`.
-    ///
-    /// # Errors
-    /// `WouldBlock` when there is no room, and as for [`send_to`](Self::send_to).
-    #[track_caller]
-    pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], target: P) -> io::Result<usize> {
-        self.inner.check_room()?;
-        self.inner.check_open()?;
-        self.try_push(&self.find(target.as_ref())?, buf, Location::caller())
-    }
-
-    fn poll_in(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &mut [u8],
-        (wait, site): (Wait<'_>, Site),
-    ) -> Poll<io::Result<(usize, SocketAddr)>> {
-        let (from, data) = ready!(self.poll_next(cx, wait, site))?;
-        Poll::Ready(Ok((fill(buf, &data), from)))
-    }
-
-    /// The next datagram.
-    pub(super) fn poll_next(
-        &self,
-        cx: &mut Context<'_>,
-        wait: Wait<'_>,
-        site: Site,
-    ) -> Poll<io::Result<(SocketAddr, Bytes)>> {
-        let inner = &self.inner;
-        ready!(inner.resource.point(OpKind::Recv, Access::Write, site));
-        let budget = ready!(coop::poll_proceed(cx));
-        if let Some(datagram) = inner.receive() {
-            budget.made_progress();
-            return Poll::Ready(datagram);
-        }
-        inner.wait(cx, Interest::READABLE, wait);
-        inner.resource.blocked(OpKind::Recv, site);
-        Poll::Pending
-    }
-
-    pub(super) fn try_next(&self, site: Site) -> io::Result<(SocketAddr, Bytes)> {
-        let inner = &self.inner;
-        inner.resource.sync_point(OpKind::Recv, Access::Write, site);
-        inner.receive().unwrap_or_else(would_block)
-    }
-
-    fn try_in(&self, buf: &mut [u8], site: Site) -> io::Result<(usize, SocketAddr)> {
-        let (from, data) = self.try_next(site)?;
-        Ok((fill(buf, &data), from))
-    }
-
-    /// Receives a datagram. What does not fit in the buffer is lost.
-    ///
-    /// # Scheduling points
-    /// One before looking for one.
-    ///
-    /// # Cancel safety
-    /// Safe: no datagram is lost.
-    ///
-    /// # Errors
-    /// None.
-    #[track_caller]
-    pub fn recv(&self, buf: &mut [u8]) -> impl Future<Output = io::Result<usize>> {
-        let from = self.recv_from(buf);
-        async move { from.await.map(|(count, _)| count) }
-    }
-
-    /// As [`recv`](Self::recv), for hand-written futures: of several tasks the last one that
-    /// polled is woken.
-    ///
-    /// # Scheduling points
-    /// One before looking for a datagram.
-    ///
-    /// # Errors
-    /// As for [`recv`](Self::recv).
-    #[track_caller]
-    pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
-        self.poll_recv_from(cx, buf).map_ok(|(count, _)| count)
-    }
-
-    /// As [`recv`](Self::recv), at once.
-    ///
-    /// # Scheduling points
-    /// One before receiving, at granularity `sync`.
-    ///
-    /// # Errors
-    /// `WouldBlock` when there is none.
-    #[track_caller]
-    pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        Ok(self.try_in(buf, Location::caller())?.0)
-    }
-
-    /// As [`recv`](Self::recv), and says who sent it.
-    ///
-    /// # Scheduling points
-    /// One before looking for a datagram.
-    ///
-    /// # Cancel safety
-    /// Safe: no datagram is lost.
-    ///
-    /// # Errors
-    /// None.
-    #[track_caller]
-    pub fn recv_from(
-        &self,
-        buf: &mut [u8],
-    ) -> impl Future<Output = io::Result<(usize, SocketAddr)>> {
-        let site = Location::caller();
-        waiting(move |cx, wait| self.poll_in(cx, buf, (wait, site)))
-    }
-
-    /// As [`recv_from`](Self::recv_from), for hand-written futures: of several tasks the last one
-    /// that polled is woken.
-    ///
-    /// # Scheduling points
-    /// One before looking for a datagram.
-    ///
-    /// # Errors
-    /// As for [`recv_from`](Self::recv_from).
-    #[track_caller]
-    pub fn poll_recv_from(
-        &self,
-        cx: &mut Context<'_>,
-        buf: &mut [u8],
-    ) -> Poll<io::Result<(usize, SocketAddr)>> {
-        self.poll_in(cx, buf, (Wait::Poll, Location::caller()))
-    }
-
-    /// As [`recv_from`](Self::recv_from), at once.
-    ///
-    /// # Scheduling points
-    /// One before receiving, at granularity `sync`.
-    ///
-    /// # Errors
-    /// `WouldBlock` when there is none.
-    #[track_caller]
-    pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.try_in(buf, Location::caller())
     }
 
     /// Waits until the socket is ready for some of `interest`, and says for what.

@@ -1,0 +1,250 @@
+//! An explanation, made of what was recorded.
+
+use super::{Blocked, RawStep, Recorder, Turn, place};
+use crate::execution::core::{Core, NONE, state};
+use crate::execution::point::resource_task;
+use crate::words::explanation::{
+    EarlierPanic, Explanation, Holder, Step, TaskState, TaskStory, Use, Wait, find_cycles,
+};
+use crate::words::{Action, ActionKind, OpKind, ResourceKind};
+use std::collections::BTreeSet;
+
+/// Whether what goes in at one end of such a resource comes out at another.
+fn has_ends(kind: ResourceKind) -> bool {
+    use ResourceKind::{Broadcast, Mpsc, Notify, Oneshot, Watch};
+    matches!(kind, Mpsc | Oneshot | Watch | Broadcast | Notify)
+}
+
+/// Whether an operation may be one at the other end than that which waits. Handles of both are closed
+/// and dropped.
+fn may_be_other(waiting: OpKind, other: OpKind) -> bool {
+    use OpKind::{Changed, Get, Notified, Notify, Recv, Reserve, Send, Set, TryRecv, TrySend};
+    let goes_in = |kind| matches!(kind, Send | TrySend | Reserve | Set | Notify);
+    let comes_out = |kind| matches!(kind, Recv | TryRecv | Changed | Notified | Get);
+    !(goes_in(waiting) && goes_in(other) || comes_out(waiting) && comes_out(other))
+}
+
+impl Core {
+    fn resource_name(&self, resource: u32) -> Option<String> {
+        if let Some(key) = resource_task(resource) {
+            return Some(format!("task {}", self.task_name(key)));
+        }
+        let entry = self
+            .resources
+            .get(resource as usize)
+            .filter(|_| resource != 0)?;
+        Some(format!(
+            "{} {resource} made at {}",
+            entry.kind,
+            place(self.resource_sites[resource as usize])
+        ))
+    }
+
+    fn short_resource_name(&self, resource: u32) -> String {
+        match resource_task(resource) {
+            Some(key) => format!("task {}", self.task_name(key)),
+            None if resource == 0 => String::new(),
+            None => format!("{} {resource}", self.resources[resource as usize].kind),
+        }
+    }
+
+    /// Turns what was recorded into an explanation. Called when the iteration is over, before the
+    /// world closes.
+    pub(crate) fn explain(&mut self) -> Option<Explanation> {
+        let recorder = self.recorder.take()?;
+        let steps = recorder
+            .steps
+            .iter()
+            .map(|raw| self.explain_step(raw))
+            .collect();
+        let tasks: Vec<_> = self
+            .tasks
+            .iter()
+            .filter(|task| self.is_alive(task.key))
+            .map(|task| self.explain_task(task.key, &recorder))
+            .collect();
+        let cycles = find_cycles(&tasks);
+        let Recorder {
+            hashes,
+            log,
+            snapshot,
+            unheard,
+            panics,
+            gave_way,
+            ..
+        } = *recorder;
+        let panics = panics
+            .into_iter()
+            .filter(|(key, ..)| Some(*key) != unheard)
+            .map(|(key, step, said)| EarlierPanic {
+                task: self.task_name(key),
+                step,
+                said,
+            })
+            .collect();
+        Some(Explanation {
+            steps,
+            tasks,
+            cycles,
+            log,
+            snapshot,
+            unheard: unheard.map(|key| self.task_name(key)),
+            panics,
+            gave_way,
+            hashes,
+        })
+    }
+
+    fn explain_step(&self, raw: &RawStep) -> Step {
+        let action = self.actions.get(raw.key as usize);
+        let task = action
+            .filter(|a| a.kind() == ActionKind::Run)
+            .map(|a| self.task_name(a.key.0));
+        let what = match (&raw.note, raw.value) {
+            (Some(note), _) => format!("{} {note}", raw.kind),
+            (None, Some(("choose", value))) => format!("choose = {value}"),
+            (None, Some((label, value))) => format!("choose {label} = {value}"),
+            (None, None) if raw.turn == Turn::Again => "poll again".to_owned(),
+            (None, None) if raw.turn == Turn::Aborted => "drop (aborted)".to_owned(),
+            (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
+        };
+        Step {
+            step: raw.step,
+            time_ns: raw.time_ns,
+            node: action.map_or(0, |a| a.node.0),
+            node_name: self.node_name(self.node_of(raw.key)).to_owned(),
+            task,
+            what: what.trim_end().to_owned(),
+            site: raw.site.map(place),
+            choices: raw.choices,
+            preempts: raw.preempts,
+        }
+    }
+
+    fn explain_task(&self, key: u32, recorder: &Recorder) -> TaskStory {
+        let action = &self.actions[key as usize];
+        let task = &self.tasks[action.subject as usize];
+        let runs = action.state & (state::RUNNING | state::FROZEN) == state::RUNNING;
+        let enabled = action.position != Action::NOWHERE || runs;
+        let waits = recorder
+            .blocked
+            .get(&key)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let waits: Vec<Wait> = waits
+            .iter()
+            .map(|blocked| Wait {
+                op: blocked.kind.name().to_owned(),
+                resource: self.resource_name(blocked.resource),
+                site: place(blocked.site),
+                holders: self.explain_holders(blocked.resource, recorder),
+                exclusive: self.is_exclusive(blocked.resource),
+                state: recorder.remarks.get(&blocked.resource).cloned(),
+                uses: self.explain_uses(key, blocked, recorder),
+                overtaken: self.explain_overtaking(key, blocked, recorder),
+            })
+            .collect();
+        TaskStory {
+            task: action.subject,
+            name: self.task_name(key),
+            spawned_at: place(task.spawn_site),
+            state: match enabled {
+                _ if recorder.stopped == Some(key) => TaskState::Running,
+                true if action.state & state::FROZEN != 0 => TaskState::Suspended,
+                true => TaskState::Ready,
+                false => TaskState::Waiting,
+            },
+            last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
+            unwakeable: recorder.unwakeable.contains(&key),
+            thread_wait: recorder.thread_waits.get(&key).copied(),
+            waits,
+        }
+    }
+
+    /// Whether only who holds it can give it free.
+    fn is_exclusive(&self, resource: u32) -> bool {
+        let lock = |kind| matches!(kind, ResourceKind::Mutex | ResourceKind::RwLock);
+        let entry = || self.resources.get(resource as usize);
+        resource_task(resource).is_some()
+            || resource != 0 && entry().is_some_and(|entry| lock(entry.kind))
+    }
+
+    /// What others did last at the other end of a channel.
+    fn explain_uses(
+        &self,
+        waiting: u32,
+        blocked: &Blocked,
+        recorder: &Recorder,
+    ) -> Option<Vec<Use>> {
+        let resource = blocked.resource;
+        let entry = self.resources.get(resource as usize);
+        entry.filter(|entry| resource != 0 && has_ends(entry.kind))?;
+        let mut users = BTreeSet::from([waiting]);
+        let others = recorder.steps.iter().rev().filter(|step| {
+            let used = step.resource == resource && step.turn == Turn::Performs;
+            used && may_be_other(blocked.kind, step.kind) && users.insert(step.key)
+        });
+        Some(others.map(|step| self.explain_use(step)).collect())
+    }
+
+    /// Who did the same with a stream after this task had begun to wait.
+    fn explain_overtaking(
+        &self,
+        waiting: u32,
+        blocked: &Blocked,
+        recorder: &Recorder,
+    ) -> Option<Use> {
+        let resource = blocked.resource;
+        let entry = self.resources.get(resource as usize);
+        let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
+        entry.filter(|entry| stream && resource != 0 && entry.kind == ResourceKind::Socket)?;
+        let last = recorder.steps.iter().rev().find(|step| {
+            let same = step.resource == resource && step.kind == blocked.kind;
+            same && step.turn == Turn::Performs
+        });
+        let last = last.filter(|step| step.key != waiting);
+        last.map(|step| self.explain_use(step))
+    }
+
+    fn explain_use(&self, step: &RawStep) -> Use {
+        Use {
+            task: self.task_name(step.key),
+            ended: !self.is_alive(step.key),
+            op: step.kind.name().to_owned(),
+            // A handle is dropped where no code says so.
+            site: step.site.filter(|_| step.kind != OpKind::Drop).map(place),
+            step: step.step,
+        }
+    }
+
+    fn explain_holders(&self, resource: u32, recorder: &Recorder) -> Vec<Holder> {
+        if let Some(key) = resource_task(resource) {
+            let subject = self.actions[key as usize].subject;
+            return vec![Holder {
+                task: Some(subject),
+                name: self.task_name(key),
+                site: None,
+            }];
+        }
+        let holders = recorder
+            .holders
+            .get(&resource)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        holders
+            .iter()
+            .map(|&(key, site)| match key {
+                NONE => Holder {
+                    task: None,
+                    name: "nobody".into(),
+                    site: Some(place(site)),
+                },
+                key => Holder {
+                    task: Some(self.actions[key as usize].subject),
+                    name: self.task_name(key),
+                    site: Some(place(site)),
+                },
+            })
+            .collect()
+    }
+}

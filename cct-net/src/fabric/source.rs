@@ -1,0 +1,83 @@
+//! The network as a source of actions: what arrives when the strategy picks a flow, and what becomes of
+//! packets when a node goes down.
+
+use super::control::CrashStyle;
+use super::flow::{Flow, FlowKind};
+use super::{FlowId, Network, Todo, shown};
+use cct_executor::node::NodeId;
+use cct_executor::shim::{self, ActionSource};
+
+impl ActionSource for Network {
+    /// The next packet of a flow arrives.
+    fn apply(&self, what: u64) {
+        let id = what as FlowId;
+        let choices = self
+            .state
+            .with(|state| state.tables.get(id).map_or(0, Flow::arrivable));
+        let at = match choices {
+            0 => return,
+            1 => 0,
+            // Datagrams overtake each other.
+            n => shim::choose(n, "which datagram arrives"),
+        };
+        let (arrival, watcher) = self.state.with(|state| {
+            if !state.tables.has_flow(id) {
+                return (None, None);
+            }
+            let (flow, _) = state.tables.flow(id);
+            let arrival = flow.take(at as usize);
+            flow.arrived = flow.arrived.saturating_add(1);
+            state.counts.arrived += 1;
+            state.refresh(id);
+            state.set_alarm();
+            (arrival, state.watcher.clone())
+        });
+        if let Some(arrival) = arrival {
+            arrival.arrive();
+        }
+        if let Some(watcher) = watcher {
+            watcher();
+        }
+    }
+
+    fn node_down(&self, node: NodeId) {
+        let todo = self.state.with(|state| {
+            let mut todo = Todo::default();
+            let silent = state.crash_style(node) == CrashStyle::Silent;
+            if silent {
+                state.down.insert(node.0);
+            }
+            for id in state.flows_to(node) {
+                let (flow, _) = state.tables.flow(id);
+                // The host of a process that died answers connections and datagrams.
+                if flow.kind == FlowKind::Fifo || silent && flow.kind == FlowKind::Loose {
+                    todo.lost.extend(flow.drain());
+                }
+            }
+            state.refresh_node(node);
+            todo
+        });
+        todo.run();
+    }
+
+    fn describe(&self, what: u64) -> Option<String> {
+        Some(self.describe_first(what as FlowId)).filter(|text| !text.is_empty())
+    }
+
+    fn node_up(&self, node: NodeId) {
+        self.state.with(|state| {
+            state.next_crash.remove(&node.0);
+            if state.down.remove(&node.0) {
+                state.refresh_node(node);
+            }
+        });
+    }
+
+    fn snapshot(&self) -> Vec<String> {
+        let links = self.state.with(|state| state.snapshot());
+        let line = |([from, to], text): ([NodeId; 2], String)| {
+            format!("{} -> {}: {text}", shown(from), shown(to))
+        };
+        links.into_iter().map(line).collect()
+    }
+}

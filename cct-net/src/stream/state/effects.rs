@@ -1,0 +1,57 @@
+//! What one side's kernel sends, and what is left to be done once the connection's cell is free.
+//!
+//! Does not: send or wake anything itself.
+
+use crate::stream::waiters::Wakes;
+
+/// A side of a connection: 0 opened it, 1 accepted it.
+pub(crate) type SideId = usize;
+
+/// What goes over the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Packet {
+    Syn,
+    SynAck,
+    Data(usize),
+    Fin,
+    Rst,
+    /// Nothing, to hear whether anybody is there.
+    Probe,
+}
+
+/// What a side's kernel counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Told {
+    /// The connection that it asked for is open.
+    Opened,
+    /// The connection that it was asked for is open.
+    Taken,
+    Refused,
+    Reset,
+    TimedOut,
+}
+
+/// What is to be done once the state's cell is free.
+#[derive(Default)]
+pub(crate) struct Effects {
+    packets: [Option<(SideId, Packet)>; 2],
+    /// What each side was told, for statistics.
+    pub(super) told: [Option<Told>; 2],
+    pub(crate) wakes: Wakes,
+}
+
+impl Effects {
+    pub(crate) fn send(&mut self, from: SideId, packet: Packet) {
+        let slot = self.packets.iter_mut().find(|slot| slot.is_none());
+        *slot.expect("cct bug: more than two packets at once") = Some((from, packet));
+    }
+
+    pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (SideId, Told)> + use<> {
+        let told = std::mem::take(&mut self.told).into_iter().enumerate();
+        told.filter_map(|(id, told)| Some((id, told?)))
+    }
+
+    pub(crate) fn take_packets(&mut self) -> impl Iterator<Item = (SideId, Packet)> + use<> {
+        std::mem::take(&mut self.packets).into_iter().flatten()
+    }
+}
