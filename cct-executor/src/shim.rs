@@ -151,7 +151,9 @@ impl Resource {
                 resource,
                 site,
             };
-            if gave_way.swap(false, Ordering::Relaxed) {
+            // No swap, which would be the dearest instruction here: a world has one thread.
+            if gave_way.load(Ordering::Relaxed) {
+                gave_way.store(false, Ordering::Relaxed);
                 return world.pass_undecided(op);
             }
             if world.gives_way(op) {

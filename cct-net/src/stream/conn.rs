@@ -113,17 +113,19 @@ impl Conn {
         let mut fx = Effects::default();
         let (result, digests) = self.state.with(|state| {
             let result = f(state, &mut fx);
-            (result, [state.new_digest(0), state.new_digest(1)])
+            (result, state.new_digests())
         });
-        for (resource, digest) in self.resources.iter().zip(digests) {
-            if let Some(digest) = digest {
-                resource.set_state(digest);
-            }
+        let [first, second] = &self.resources;
+        if let Some(digest) = digests[0] {
+            first.set_state(digest);
         }
-        for (from, packet) in fx.take_packets() {
+        if let Some(digest) = digests[1] {
+            second.set_state(digest);
+        }
+        while let Some((from, packet)) = fx.next_packet() {
             self.transmit(from, packet);
         }
-        for (id, told) in fx.take_told() {
+        while let Some((id, told)) = fx.next_told() {
             self.count(id, told);
         }
         fx.wakes.wake();

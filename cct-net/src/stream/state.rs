@@ -163,27 +163,11 @@ impl State {
         }
     }
 
-    /// A side's share of the fingerprint, if it has changed.
-    pub(crate) fn new_digest(&mut self, id: SideId) -> Option<u64> {
-        let digest = self.digest(id);
-        let before = std::mem::replace(&mut self.sides[id].digest, digest);
-        (before != digest).then_some(digest)
-    }
-
-    fn digest(&self, id: SideId) -> u64 {
-        let side = &self.sides[id];
-        let flags = [
-            side.open,
-            side.fin_arrived,
-            side.fin_queued,
-            side.orphan,
-            side.closed,
-            side.error.is_some(),
-        ];
-        let flags = flags
-            .iter()
-            .fold(0, |bits, &flag| bits << 1 | u64::from(flag));
-        let flags = flags << 5 | side.known.digest();
-        (self.readable(id) as u64) << 32 ^ (side.flying_or_waiting() as u64) << 11 ^ flags
+    /// The sides' shares of the fingerprint, where they have changed.
+    #[inline]
+    pub(crate) fn new_digests(&mut self) -> [Option<u64>; 2] {
+        let [first, second] = &mut self.sides;
+        let digests = [first.digest(second), second.digest(first)];
+        [first.news(digests[0]), second.news(digests[1])]
     }
 }

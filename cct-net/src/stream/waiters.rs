@@ -20,7 +20,8 @@ pub(crate) struct Waiters {
 #[derive(Default)]
 pub(crate) struct Wakes {
     first: Option<Waiter>,
-    others: Vec<Waiter>,
+    /// Mostly there are none, and nothing to drop.
+    others: Option<Vec<Waiter>>,
 }
 
 /// Where a future waits.
@@ -137,7 +138,7 @@ impl Wakes {
     fn add(&mut self, waiter: Waiter) {
         match self.first {
             None => self.first = Some(waiter),
-            Some(_) => self.others.push(waiter),
+            Some(_) => self.others.get_or_insert_default().push(waiter),
         }
     }
 
@@ -147,8 +148,8 @@ impl Wakes {
         if let Some(waiter) = self.first {
             waiter.wake();
         }
-        if !self.others.is_empty() {
-            self.others.into_iter().for_each(Waiter::wake);
+        if let Some(others) = self.others {
+            others.into_iter().for_each(Waiter::wake);
         }
     }
 }

@@ -46,12 +46,18 @@ impl Effects {
         *slot.expect("cct bug: more than two packets at once") = Some((from, packet));
     }
 
-    pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (SideId, Told)> + use<> {
-        let told = std::mem::take(&mut self.told).into_iter().enumerate();
-        told.filter_map(|(id, told)| Some((id, told?)))
+    /// What is to be sent next.
+    #[inline]
+    pub(crate) fn next_packet(&mut self) -> Option<(SideId, Packet)> {
+        let [first, second] = &mut self.packets;
+        first.take().or_else(|| second.take())
     }
 
-    pub(crate) fn take_packets(&mut self) -> impl Iterator<Item = (SideId, Packet)> + use<> {
-        std::mem::take(&mut self.packets).into_iter().flatten()
+    /// What a side was told.
+    #[inline]
+    pub(crate) fn next_told(&mut self) -> Option<(SideId, Told)> {
+        let [first, second] = &mut self.told;
+        let first = first.take().map(|told| (0, told));
+        first.or_else(|| second.take().map(|told| (1, told)))
     }
 }

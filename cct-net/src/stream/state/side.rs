@@ -82,4 +82,24 @@ impl Side {
         };
         self.room() > 0 && self.room() >= enough
     }
+
+    /// Its share of the fingerprint, which hangs on what it can read from the other side.
+    #[inline]
+    pub(super) fn digest(&self, other: &Side) -> u64 {
+        let flags = u64::from(self.open) << 5
+            | u64::from(self.fin_arrived) << 4
+            | u64::from(self.fin_queued) << 3
+            | u64::from(self.orphan) << 2
+            | u64::from(self.closed) << 1
+            | u64::from(self.error.is_some());
+        let flags = flags << 5 | self.known.digest();
+        (other.arrived as u64) << 32 ^ (self.flying_or_waiting() as u64) << 11 ^ flags
+    }
+
+    /// This share of the fingerprint, if it is another than last time.
+    #[inline]
+    pub(super) fn news(&mut self, digest: u64) -> Option<u64> {
+        let before = std::mem::replace(&mut self.digest, digest);
+        (before != digest).then_some(digest)
+    }
 }
