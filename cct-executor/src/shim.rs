@@ -387,6 +387,16 @@ pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
     WORLD.with(|world| world.is_running().then(|| world.look_at_observations(look)))
 }
 
+/// Fails the iteration as a false [`always!`](crate::always) at `site` does: for checks whose place is
+/// that of their caller.
+///
+/// # Panics
+/// Outside of a world.
+#[cold]
+pub fn broken(message: String, site: &'static Location<'static>) {
+    crate::__private::always_failed(message, site);
+}
+
 /// Whether the points of synchronous operations are decisions: at granularity `sync`.
 #[inline]
 pub fn decides_sync_points() -> bool {

@@ -204,9 +204,38 @@ fn what_is_owed_must_be_paid_in_peace() {
     };
     run(true).assert_passed();
     let report = run(false);
-    let text = report.failure().expect("it stays hot").kind.to_string();
+    let kind = &report.failure().expect("it stays hot").kind;
+    assert!(
+        kind.to_string()
+            .starts_with("broken invariant at cct-net/tests/check.rs"),
+        "{kind}"
+    );
+    let text = kind.to_string();
     assert!(
         text.contains("`answers`: still owed: request 7 (for 10s)"),
         "{text}"
     );
+}
+
+/// The oldest debts come first, and not all of a thousand are told.
+#[test]
+fn of_many_debts_the_oldest_are_told() {
+    let report = Checker::new()
+        .name("debts")
+        .use_environment(false)
+        .iterations(1)
+        .run(|| async {
+            let monitor = Monitor::new("answers", Duration::from_secs(10));
+            let mut owed = Vec::new();
+            for number in 0..30 {
+                owed.push(monitor.owe(format!("answer {number}")));
+                time::sleep(Duration::from_secs(1)).await;
+            }
+            owed.swap_remove(1).paid();
+            monitor.in_peace().await;
+        });
+    let text = report.failure().expect("much is owed").kind.to_string();
+    let told = "answer 0 (for 40s), answer 2 (for 38s), answer 3 (for 37s), answer 4 (for 36s), \
+        answer 5 (for 35s), ... and 24 more";
+    assert!(text.ends_with(told), "{text}");
 }

@@ -6,11 +6,14 @@
 //! P# (P. Deligiannis et al., "Uncovering bugs in distributed storage systems during testing (not in
 //! production!)", FAST 2016).
 
-use cct_executor::shim::Shared;
+use cct_executor::shim::{self, Shared};
 use cct_executor::time::{Instant, sleep};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// So many debts are told one by one.
+const SHOWN: usize = 5;
 
 /// Watches that something owed is paid. Clones are the same monitor.
 #[derive(Clone)]
@@ -73,8 +76,11 @@ impl Monitor {
     /// # Cancel safety
     /// Nothing is lost.
     ///
+    /// If something is still owed when patience is over, the test fails at the place of this call, as with
+    /// a false `always!`.
+    ///
     /// # Panics
-    /// If something is still owed when patience is over.
+    /// Outside of a world, if something is owed.
     #[track_caller]
     pub fn in_peace(&self) -> impl Future<Output = ()> + use<'_> {
         let caller = std::panic::Location::caller();
@@ -83,11 +89,9 @@ impl Monitor {
             while self.is_hot() && Instant::now() < end {
                 sleep(Duration::from_millis(1).max(self.0.patience / 1000)).await;
             }
-            assert!(
-                !self.is_hot(),
-                "{} (in peace since {caller})",
-                self.complaint()
-            );
+            if self.is_hot() {
+                shim::broken(self.complaint(), caller);
+            }
         }
     }
 
@@ -100,18 +104,21 @@ impl Monitor {
         assert!(!self.is_hot(), "{}", self.complaint());
     }
 
+    /// What is owed, the oldest first.
     fn complaint(&self) -> String {
-        let owed = self.0.state.with(|state| {
-            let texts = state
-                .owed
-                .iter()
-                .map(|(_, what, since)| (what.clone(), *since));
-            texts.collect::<Vec<_>>()
+        let mut owed = self.0.state.with(|state| {
+            let debts = state.owed.iter();
+            let debts = debts.map(|(number, what, since)| (*number, what.clone(), *since));
+            debts.collect::<Vec<_>>()
         });
-        let texts: Vec<String> = owed
-            .iter()
-            .map(|(what, since)| format!("{what} (for {:?})", since.elapsed()))
+        owed.sort_unstable_by_key(|debt| debt.0);
+        let shown = owed.iter().take(SHOWN);
+        let mut texts: Vec<String> = shown
+            .map(|(_, what, since)| format!("{what} (for {:?})", since.elapsed()))
             .collect();
+        if owed.len() > SHOWN {
+            texts.push(format!("... and {} more", owed.len() - SHOWN));
+        }
         format!(
             "liveness `{}`: still owed: {}",
             self.0.name,

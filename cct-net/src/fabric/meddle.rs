@@ -35,6 +35,16 @@ impl Network {
         })
     }
 
+    /// Whether any of these nodes has ever sent something to another.
+    pub(crate) fn have_talked(&self, among: &[NodeId]) -> bool {
+        self.state.with(|state| {
+            let mut links = state.tables.links.iter().map(|(_, link)| link);
+            links.any(|link| {
+                link.from != link.to && among.contains(&link.from) && among.contains(&link.to)
+            })
+        })
+    }
+
     /// What reports call the first packet of a flow.
     pub(crate) fn describe_first(&self, id: FlowId) -> String {
         let found = self.state.with(|state| {

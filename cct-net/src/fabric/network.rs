@@ -87,6 +87,12 @@ impl Network {
         drop(old);
     }
 
+    /// Has `watcher` called once, when the next packet is on its way, outside of the cell.
+    pub(crate) fn at_next_packet(&self, watcher: Watcher) {
+        let old = self.state.with(|state| state.sent.replace(watcher));
+        drop(old);
+    }
+
     /// Closes a flow; what is on its way is lost.
     pub(crate) fn close(net: &Network, id: FlowId) {
         let todo = net.state.with(|state| {
@@ -134,19 +140,23 @@ impl Network {
 
     /// Sends a packet along a flow.
     pub(crate) fn send(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {
-        let accepted = net.state.with(|state| {
+        let (accepted, watcher) = net.state.with(|state| {
+            let watcher = state.sent.take();
             if state.rule.is_some() || !state.tables.has_flow(id) {
-                return Err(arrival);
+                return (Err(arrival), watcher);
             }
             let accepted = state.accept(id, arrival, Verdict::Pass);
             state.refresh(id);
             state.set_alarm();
-            Ok(accepted)
+            (Ok(accepted), watcher)
         });
         match accepted {
             Ok(Ok(_)) => {}
             Ok(Err(lost)) => lost.lost(),
             Err(arrival) => Network::send_by_rule(net, id, arrival),
+        }
+        if let Some(watcher) = watcher {
+            watcher();
         }
     }
 

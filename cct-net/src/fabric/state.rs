@@ -35,6 +35,8 @@ pub(super) struct State {
     pub(super) counts: Counts,
     /// Called after each arrival.
     pub(super) watcher: Option<Watcher>,
+    /// Called once, when the next packet is on its way.
+    pub(super) sent: Option<Watcher>,
 }
 
 /// What is to be done once the cell is free.

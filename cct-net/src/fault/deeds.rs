@@ -56,15 +56,24 @@ pub(super) struct Done {
 impl Kind {
     pub(super) fn lasts(&self) -> bool {
         match &self.what {
-            What::Known(Fault::Drop | Fault::Duplicate | Fault::Delay | Fault::Reset) => false,
-            What::Known(_) => true,
+            What::Known(Fault::Reset) => false,
+            What::Known(_) => !self.hits_messages(),
             What::Hook { end, .. } => end.is_some(),
         }
     }
 
     /// Whether what it can be done to may be gone at the next moment.
     pub(super) fn is_fleeting(&self) -> bool {
-        matches!(self.what, What::Known(Fault::Reset))
+        matches!(self.what, What::Known(Fault::Reset)) || self.hits_messages()
+    }
+
+    /// Whether it takes a message on its way. Where nodes send by turns there is none at any moment,
+    /// as a moment begins when one has arrived.
+    pub(super) fn hits_messages(&self) -> bool {
+        matches!(
+            self.what,
+            What::Known(Fault::Drop | Fault::Duplicate | Fault::Delay)
+        )
     }
 
     /// How many instances there are.
@@ -269,6 +278,11 @@ fn set_link(from: NodeId, to: NodeId, held: bool, on: bool) {
     } else {
         control::cut(from, to, on);
     }
+}
+
+/// Whether nodes of the plan have ever sent each other anything.
+pub(super) fn have_talked(plan: &FaultPlan) -> bool {
+    network().is_ok_and(|net| net.have_talked(&ids(plan)))
 }
 
 fn ids(plan: &FaultPlan) -> Vec<NodeId> {

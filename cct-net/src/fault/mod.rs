@@ -47,7 +47,11 @@
 //! [`FaultPlan::pace`]). At the start
 //! and after each fault the strategy chooses how many moments pass until the next offer, from a
 //! ladder whose rungs are powers of two, and which kind of fault is offered then. All faults of that
-//! kind which are possible are then enabled, until one is taken or some moments have passed.
+//! kind which are possible are then enabled, until one is taken or some moments have passed. Those that
+//! hit messages are possible while one is on its way.
+//!
+//! A fault strikes where the strategy decides. At granularity `op` that is not between two operations
+//! that never wait, such as a write to memory and `send` of a mailbox; at `sync` it is.
 //!
 //! What lasts (a crash, a partition) is mended by an action of its own, which is offered after
 //! another number of moments drawn from the same ladder. Like faults, it is picked only beside other

@@ -91,7 +91,8 @@ impl FaultPlan {
         }
     }
 
-    /// The nodes that faults may hit. Links are cut between these nodes only.
+    /// The nodes that faults may hit. Links are cut, and messages hit, between these nodes only: the test
+    /// itself is none of them, so a client whose messages may be lost is a node of its own.
     pub fn nodes<'a>(mut self, nodes: impl IntoIterator<Item = &'a Node>) -> FaultPlan {
         self.nodes = unique(nodes);
         self

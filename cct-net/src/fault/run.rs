@@ -4,10 +4,10 @@
 //!    again afterwards.
 //! 2. At most one kind of fault is offered at a time.
 
-use super::deeds::Undo;
-use super::plan::FaultPlan;
+use super::deeds::{self, Undo};
+use super::plan::{FaultPlan, Kind};
 use super::progress::{Ask, InForce, Phase, Progress};
-use super::source::Actions;
+use super::source::{self, Actions};
 use cct_executor::observe::sometimes;
 use cct_executor::shim::{self, Resource, Shared, Waiter};
 use cct_executor::words::Observations;
@@ -121,13 +121,18 @@ impl Run {
     }
 
     fn begin_gap(&self) {
-        if self.state.with(|state| state.phase == Phase::Closed) {
+        let opens = self.state.with(|state| state.phase == Phase::Closed);
+        if opens {
             self.report(true, false);
         }
         if self.plan.kinds.is_empty() {
             return self.state.with(|state| state.phase = Phase::Spent);
         }
-        let moments = self.plan.pace.draw("~moments until a fault is offered");
+        let mut moments = self.plan.pace.draw("~moments until a fault is offered");
+        if opens && self.plan.kinds.iter().any(Kind::hits_messages) {
+            // None has to arrive before the first message can be hit.
+            moments -= 1;
+        }
         self.state.with(|state| {
             state.phase = Phase::Gap(self.plan.pace.due(moments, state.moments));
         });
@@ -136,7 +141,7 @@ impl Run {
     /// Chooses a kind of fault, and offers it.
     fn begin_slot(&self) {
         let kinds: Vec<usize> = (0..self.plan.kinds.len())
-            .filter(|&kind| !self.possible(kind).is_empty())
+            .filter(|&kind| self.awaits(kind) || !self.possible(kind).is_empty())
             .collect();
         let offers_left = self.state.with(|state| {
             state.offers_left = state.offers_left.saturating_sub(1);
@@ -170,9 +175,33 @@ impl Run {
         shim::observations(look).unwrap_or_default()
     }
 
+    /// Whether the kind may become possible before the next moment: when a message is sent.
+    fn awaits(&self, kind: usize) -> bool {
+        let this = &self.plan.kinds[kind];
+        let begins = self.state.with(|state| state.moments == 0);
+        this.hits_messages()
+            && (begins || deeds::have_talked(&self.plan))
+            && self
+                .state
+                .with(|state| state.allows(&self.plan, kind))
+                .is_some()
+    }
+
     fn offer(&self, kind: usize) {
         let possible = self.possible(kind);
         self.actions.offer(kind, &possible);
+        if possible.is_empty() && self.awaits(kind) {
+            source::at_next_packet();
+        }
+    }
+
+    /// A packet is on its way: perhaps what is to be offered is possible now.
+    pub(super) fn sent(&self) {
+        if let Phase::Slot(kind, _) = self.state.with(|state| state.phase) {
+            if self.plan.kinds[kind].hits_messages() {
+                self.offer(kind);
+            }
+        }
     }
 
     /// The strategy picked a fault. `instance` is `None` where it is still to be drawn.

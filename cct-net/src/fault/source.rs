@@ -181,6 +181,13 @@ impl Plans {
     }
 }
 
+/// Has plans look again when the next packet is on its way.
+pub(super) fn at_next_packet() {
+    if let Ok(net) = network() {
+        net.at_next_packet(Arc::new(|| running().iter().for_each(|run| run.sent())));
+    }
+}
+
 /// The plans of the running world, if it has any.
 pub(super) fn running() -> Vec<Arc<Run>> {
     plans().map_or_else(Vec::new, |plans| plans.runs())

@@ -1,12 +1,11 @@
 //! Calls: requests that are answered, over a pair of mailboxes.
 
 use super::Peer;
-use super::builder::{Builder, Looks};
+use super::calls_builder::CallsBuilder;
 use super::handle::{Mailbox, Sender};
 use super::waiting::{Number, Waiting};
 use cct_executor::node::NodeId;
 use cct_executor::task::AbortHandle;
-use cct_executor::words::fingerprint::variant_of;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -14,20 +13,24 @@ use std::panic::Location;
 use std::sync::Arc;
 
 /// A request on its way.
-struct Asked<Q> {
+#[derive(Clone)]
+pub(super) struct Asked<Q> {
     number: Number,
-    request: Q,
+    pub(super) request: Q,
 }
 
 /// An answer on its way.
-struct Answered<A> {
+pub(super) struct Answered<A> {
     number: Number,
-    answer: A,
+    pub(super) answer: A,
 }
 
 /// The calls that a node is to answer, and where its own begin.
 ///
-/// Calls of the same name on different nodes belong together. When it is dropped, requests to this
+/// Calls of the same name on different nodes belong together. All that one node asks another arrives in
+/// order, whichever of its tasks ask, as over one connection, unless they are
+/// [`unordered`](CallsBuilder::unordered): a client that has a connection of its own is a node of its
+/// own. When it is dropped, requests to this
 /// node are lost; its callers go on.
 pub struct Calls<Q: Send + 'static, A: Send + 'static> {
     requests: Mailbox<Asked<Q>>,
@@ -70,22 +73,22 @@ impl<Q: Send + 'static, A: Send + 'static> Calls<Q, A> {
     /// Binds a name on the node of the task that calls. A node that only asks does so too.
     ///
     /// # Errors
-    /// As for [`Builder::bind`].
+    /// As for [`Builder::bind`](super::Builder::bind).
     #[track_caller]
     pub fn bind(name: impl Into<String>) -> io::Result<Calls<Q, A>> {
-        let (name, site) = (name.into(), Location::caller());
-        let mut requests = Builder::new(name.clone());
-        requests.looks = Looks {
-            label: std::any::type_name::<Q>(),
-            variant: |asked: &Asked<Q>| variant_of(&asked.request),
-        };
-        let requests = requests.bind()?;
-        let mut answers = Builder::new(format!("{name}: answers"));
-        answers.looks = Looks {
-            label: std::any::type_name::<A>(),
-            variant: |answered: &Answered<A>| variant_of(&answered.answer),
-        };
-        let mut answers = answers.bind()?;
+        Calls::builder(name).bind()
+    }
+
+    /// Calls with options.
+    pub fn builder(name: impl Into<String>) -> CallsBuilder<Q, A> {
+        CallsBuilder::new(name.into())
+    }
+
+    #[track_caller]
+    pub(super) fn begin(builder: CallsBuilder<Q, A>) -> io::Result<Calls<Q, A>> {
+        let site = Location::caller();
+        let requests = builder.requests.bind()?;
+        let mut answers = builder.answers.bind()?;
         let waiting = Arc::new(Waiting::new(site));
         let (binding, theirs, sender) = (answers.binding(), waiting.clone(), answers.sender());
         let clerk = cct_executor::spawn(async move {

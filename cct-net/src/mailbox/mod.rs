@@ -57,12 +57,16 @@
 //! report.assert_passed();
 //! ```
 //!
+//! All requests of one node to another arrive in order, as over one connection. Where they do not, as
+//! calls go over several, or are repeated on the way, [`Calls::builder`] says so.
+//!
 //! # Differences from real transports
 //! There is no back-pressure: any number of messages may be on their way. Nothing is ever refused;
 //! protocols that want to learn of broken sessions ask for [`sessions`](Builder::sessions).
 
 mod builder;
 mod calls;
+mod calls_builder;
 mod handle;
 mod letter;
 mod line;
@@ -74,6 +78,7 @@ mod waiting;
 
 pub use builder::Builder;
 pub use calls::{Answer, Call, Caller, Calls};
+pub use calls_builder::CallsBuilder;
 pub use handle::{Mailbox, Sender};
 pub use peer::Peer;
 pub use slot::Event;

@@ -6,7 +6,9 @@ use cct_executor::time::{sleep, timeout};
 use cct_executor::{cancellable, spawn};
 use cct_net::fabric;
 use cct_net::mailbox::{Call, Calls};
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Answers each number with its double, a request at a time or in tasks of their own.
@@ -140,4 +142,60 @@ fn mistakes_are_named() {
         assert!(Calls::<u32, u32>::bind("c").is_ok());
     });
     report.assert_passed();
+}
+
+/// Requests overtake each other, and arrive twice, only where that was asked for; the caller gets one answer
+/// in any case.
+#[test]
+fn calls_are_ordered_and_arrive_once_unless_said_otherwise() {
+    for wild in [false, true] {
+        let seen = Arc::new(Mutex::new(BTreeSet::new()));
+        let theirs = seen.clone();
+        let report = checker("wild calls").iterations(200).run(move || {
+            let seen = theirs.clone();
+            async move {
+                let arrived = Arc::new(Mutex::new(Vec::new()));
+                let notes = arrived.clone();
+                let bind = move || {
+                    let calls = Calls::<u32, u32>::builder("wild");
+                    let calls = if wild {
+                        calls.unordered().duplicable()
+                    } else {
+                        calls
+                    };
+                    calls.bind().unwrap()
+                };
+                fabric::set_rule(|_| fabric::Verdict::Duplicate);
+                node("server").start(move || {
+                    let notes = notes.clone();
+                    async move {
+                        let mut calls = bind();
+                        loop {
+                            let call = calls.recv().await;
+                            notes.lock().unwrap().push(call.request);
+                            call.answer.send(call.request);
+                        }
+                    }
+                });
+                let caller = bind().caller();
+                let (one, two) =
+                    cct_executor::join!(caller.call("server", 1), caller.call("server", 2));
+                assert_eq!((one.unwrap(), two.unwrap()), (1, 2));
+                sleep(Duration::from_millis(1)).await;
+                let arrived = arrived.lock().unwrap().clone();
+                seen.lock().unwrap().insert(arrived);
+            }
+        });
+        report.assert_passed();
+        let seen = seen.lock().unwrap();
+        // `join!` may poll either call first.
+        let tame = seen.iter().all(|arrived| arrived.len() == 2);
+        assert_eq!(tame, !wild, "{seen:?}");
+        let apart = |arrived: &Vec<u32>| arrived[0] != arrived[1] && arrived[0] == arrived[2];
+        assert_eq!(
+            seen.iter()
+                .any(|arrived| arrived.len() == 4 && apart(arrived)),
+            wild
+        );
+    }
 }

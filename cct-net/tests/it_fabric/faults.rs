@@ -99,6 +99,76 @@ fn every_fault_happens_and_is_mended() {
     }
 }
 
+/// Two nodes that send by turns: when a message has arrived, none is on its way.
+fn by_turns() -> Vec<Node> {
+    let main = |name: &'static str, other: &'static str| {
+        move || async move {
+            let mailbox = Mailbox::<u32>::builder("turns").duplicable();
+            let mut mailbox = mailbox.bind().unwrap();
+            if name == "a" {
+                let _ = mailbox.send(other, 1);
+            }
+            loop {
+                let next = mailbox.recv();
+                let round = match cct_executor::time::timeout(Duration::from_millis(50), next).await
+                {
+                    Ok((_, round)) => round + 1,
+                    Err(_) if name == "a" => 1,
+                    Err(_) => continue,
+                };
+                if round < 20 {
+                    let _ = mailbox.send(other, round);
+                }
+            }
+        }
+    };
+    vec![
+        node("a").start(main("a", "b")),
+        node("b").start(main("b", "a")),
+    ]
+}
+
+/// What hits messages is offered when one is sent, and not only where another is on its way already.
+#[test]
+fn messages_that_are_sent_by_turns_are_hit() {
+    for fault in [Fault::Drop, Fault::Duplicate, Fault::Delay] {
+        let hits = Arc::new(AtomicU32::new(0));
+        let theirs = hits.clone();
+        let report = checker("by turns")
+            .determinism_check(false)
+            .strategy_text("random")
+            .iterations(100)
+            .run(move || {
+                let hits = theirs.clone();
+                async move {
+                    let nodes = by_turns();
+                    let plan = FaultPlan::new().nodes(&nodes).fault(fault).total(1);
+                    let faults = plan.pace(8, Duration::from_millis(10)).start().unwrap();
+                    sleep(Duration::from_millis(200)).await;
+                    hits.fetch_add(faults.taken(), SeqCst);
+                }
+            });
+        report.assert_passed();
+        let hits = hits.load(SeqCst);
+        assert!(hits >= 50, "{fault} in {hits} of 100 iterations");
+    }
+}
+
+/// Nothing has to arrive before the first message can be lost.
+#[test]
+fn the_first_message_may_be_lost() {
+    let report = checker("the first message").iterations(200).run(|| async {
+        let nodes = by_turns();
+        let plan = FaultPlan::new().nodes(&nodes).fault(Fault::Drop).total(1);
+        let faults = plan.pace(8, Duration::from_millis(10)).start().unwrap();
+        sleep(Duration::from_millis(40)).await;
+        let nothing = fabric::statistics().arrived == 0;
+        sometimes!(faults.taken() == 1 && nothing, "the first is lost");
+        sometimes!(faults.taken() == 1 && !nothing, "another is lost");
+    });
+    assert_eq!(report.never_reached().count(), 0);
+}
+
 /// A random walk takes its first fault early in some iterations and late in others.
 #[test]
 fn faults_are_spread_over_the_iteration() {
