@@ -14,7 +14,8 @@
 //! 4. Who is parked goes on whenever anyone on this thread is unparked: all
 //!    tasks are on one thread, and whoever parks has to reckon with that.
 //!
-//! Where a poll cannot be suspended and a time limit ends the wait, the clock moves by that.
+//! Where a poll cannot be suspended and a time limit ends the wait, the clock moves by that. A poll that
+//! unwinds from a panic cannot be: should it wait for one that is suspended, the panic is the failure.
 //!
 //! Does not: know which task holds a lock; suspend where a crate parks threads in thread-locals of its
 //! own, as `parking_lot` does when it has spun in vain: the same thread must not wait there twice.
@@ -24,6 +25,7 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::helpers;
 use super::outsiders::WAIT;
+use super::panics;
 use super::waker::Waiter;
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
@@ -161,6 +163,12 @@ impl Core {
         site
     }
 
+    /// Whether any poll is suspended in its middle.
+    fn suspends_any(&self) -> bool {
+        let mut actions = self.actions.iter();
+        actions.any(|action| action.state & state::FROZEN != 0)
+    }
+
     /// A task need not wait any more.
     fn end_wait(&mut self, key: u32, decider: &mut dyn Decider) {
         if !self.waits.forget(key) {
@@ -184,6 +192,7 @@ impl World {
         }
         if !self.may_stand_aside() || word.is_thread_local() {
             return match limit {
+                None if self.waits_for_suspended(key, word) => panics::stop_unwinding(),
                 None => Waited::No,
                 Some(_) if word.block_for(WAIT) => Waited::Changed,
                 Some(limit) => {
@@ -221,6 +230,18 @@ impl World {
     pub(super) fn may_stand_aside(&self) -> bool {
         let suspends = self.granularity.get() != Granularity::Await;
         suspends && stack::on_worker() && !std::thread::panicking()
+    }
+
+    /// Whether a poll that unwinds waits for a lock that a suspended one holds, as nobody else changes the
+    /// word.
+    fn waits_for_suspended(&self, key: u32, word: Word) -> bool {
+        let unwinds = std::thread::panicking() && self.phase.get() == Phase::Running;
+        let is_lock = !word.is_parker() && !word.is_thread_local();
+        unwinds
+            && is_lock
+            && self.with(|core, _| core.suspends_any())
+            && !self.is_changed_from_outside(key, word, None)
+            && !word.block_for(LAST_WAIT)
     }
 
     /// Nobody can do anything on this thread for so long.

@@ -6,8 +6,10 @@
 //! A panic in a destructor that runs because of another panic aborts the process, and with it goes
 //! the schedule. The hook is called once more before that; it never returns, and leaves word for the
 //! thread that watches. What is lost is a thread, as with a poll that does not return. So it is with a poll
-//! that runs out of stack.
+//! that runs out of stack, and with a destructor that waits, while a panic unwinds, for a lock of a suspended
+//! poll: that poll would find the thread panicking, and poison the lock.
 
+use super::record::short;
 use super::world::{Phase, WORLD};
 use crate::raw::stack;
 use crate::words::FailureKind;
@@ -100,12 +102,30 @@ fn stop_before_abort() -> ! {
     stop_with(kind)
 }
 
+/// The panic that unwinds cannot go on, nor can anybody else: this thread stops here. What is said is the
+/// panic, which is the reason for all of it.
+#[cold]
+pub(super) fn stop_unwinding() -> ! {
+    let mut kind = failure_of(None);
+    if let FailureKind::Panic { message, .. } = &mut kind {
+        message.push_str(
+            "\n  while it unwinds, a destructor waits for a lock whose holder was suspended in the middle of a \
+             poll, and does not\n  go on meanwhile: the run ends here, even if somebody would have asked for \
+             the panic; at granularity `await`\n  polls are not suspended",
+        );
+    }
+    stop_with(kind)
+}
+
 fn hook(info: &PanicHookInfo<'_>) {
     let message = message_of(info.payload());
     if BEFORE_ABORT.contains(&message.as_str()) {
         stop_before_abort();
     }
-    let location = info.location().map(ToString::to_string);
+    let location = info.location().map(|at| {
+        let (line, column) = (at.line(), at.column());
+        format!("{}:{line}:{column}", short(at.file()))
+    });
     SEEN.with(|seen| {
         let mut seen = seen.borrow_mut();
         if seen.len() == SEEN_MAX {

@@ -5,8 +5,10 @@ use cct_executor::node::node;
 use cct_executor::task::yield_now;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Clock, Granularity, Report, Seed, Shortened, nondet, spawn, time};
-use std::sync::Arc;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 /// Without the search at `await`, which takes longer than the one that this is about.
@@ -353,4 +355,59 @@ fn a_long_schedule_is_told_of() {
     let report = checker("long").replay(token).run(scenario);
     assert!(left(&report) > 10_000);
     assert!(report.text().contains("    ... and "), "{}", report.text());
+}
+
+#[test]
+fn who_waited_for_something_unknown_is_not_said_to_start() {
+    // What another crate's primitive looks like: it keeps the waker.
+    async fn opened(gate: Arc<Mutex<(bool, Option<Waker>)>>) {
+        poll_fn(|cx| {
+            let mut gate = gate.lock().unwrap();
+            gate.1 = Some(cx.waker().clone());
+            if gate.0 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+    async fn scenario() {
+        let gate = Arc::new(Mutex::new((false, None::<Waker>)));
+        let first = Arc::new(AtomicU32::new(0));
+        let waits = spawn({
+            let (gate, first) = (gate.clone(), first.clone());
+            async move {
+                opened(gate).await;
+                let _ = first.compare_exchange(0, 1, SeqCst, SeqCst);
+            }
+        });
+        while gate.lock().unwrap().1.is_none() {
+            yield_now().await;
+        }
+        gate.lock().unwrap().0 = true;
+        let waker = gate.lock().unwrap().1.take();
+        waker.unwrap().wake();
+        let other = spawn({
+            let first = first.clone();
+            async move {
+                let _ = first.compare_exchange(0, 2, SeqCst, SeqCst);
+            }
+        });
+        waits.await.unwrap();
+        other.await.unwrap();
+        assert_eq!(first.load(SeqCst), 1);
+    }
+    let report = checker("unknown")
+        .granularity(Granularity::Await)
+        .run(scenario);
+    let departures = failed(&report).departures.as_ref().expect("looked at");
+    let overtaken: Vec<&str> = departures.iter().map(|one| one.plain.as_str()).collect();
+    assert!(
+        overtaken
+            .iter()
+            .any(|plain| plain.starts_with("task 1, poll again (")),
+        "{overtaken:?}: {}",
+        report.text()
+    );
 }

@@ -359,3 +359,43 @@ fn at_granularity_await_nothing_is_suspended() {
     });
     report.assert_passed();
 }
+
+#[test]
+fn a_panic_that_cannot_unwind_is_the_failure() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    /// Shares the state of a task, and tells it when it goes.
+    struct Share(Arc<Mutex<u32>>);
+    impl Drop for Share {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    async fn scenario() {
+        let state = Arc::new(Mutex::new(0));
+        let share = Share(state.clone());
+        spawn(async move {
+            let held = state.lock().unwrap();
+            nondet::point();
+            drop(held);
+        });
+        yield_now().await;
+        assert!(share.0.try_lock().is_ok(), "the cause");
+    }
+    let report = within(60, || checker("unwinds").run(scenario));
+    let failure = failed(&report);
+    let FailureKind::Panic { message, .. } = &failure.kind else {
+        panic!("{}", report.text());
+    };
+    assert!(message.starts_with("the cause\n"), "{message}");
+    let told = report.text();
+    assert!(
+        told.contains("waits for a lock whose holder was suspended"),
+        "{told}"
+    );
+    assert!(failure.reproduced, "{told}");
+    let token = failure.token.clone();
+    let again = within(60, move || checker("unwinds").replay(token).run(scenario));
+    assert_eq!(failed(&again).kind, failure.kind);
+}

@@ -1,6 +1,6 @@
 //! An explanation, made of what was recorded.
 
-use super::{Blocked, RawStep, Recorder, Turn, place};
+use super::{AGAIN, Blocked, RawStep, Recorder, Turn, place};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::point::resource_task;
 use crate::words::explanation::{
@@ -104,7 +104,7 @@ impl Core {
             (Some(note), _) => format!("{} {note}", raw.kind),
             (None, Some(("choose", value))) => format!("choose = {value}"),
             (None, Some((label, value))) => format!("choose {label} = {value}"),
-            (None, None) if raw.turn == Turn::Again => "poll again".to_owned(),
+            (None, None) if raw.turn == Turn::Again => AGAIN.to_owned(),
             (None, None) if raw.turn == Turn::Aborted => "drop (aborted)".to_owned(),
             (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
         };

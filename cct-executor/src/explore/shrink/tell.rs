@@ -1,8 +1,9 @@
 //! Departures in words.
 
 use super::guide::{Departure, What};
-use crate::execution::record::place;
+use crate::execution::record::{AGAIN, place};
 use crate::explore::result;
+use crate::words::OpKind;
 use crate::words::explanation::{Explanation, Step};
 use std::collections::BTreeMap;
 
@@ -10,19 +11,31 @@ use std::collections::BTreeMap;
 struct Teller<'a> {
     /// In order.
     steps: &'a [Step],
-    /// Number and name of each task, by number.
-    names: BTreeMap<&'a str, &'a str>,
+    /// Each task's name and steps, by its number.
+    tasks: BTreeMap<&'a str, Told<'a>>,
+}
+
+/// A task in the story.
+struct Told<'a> {
+    /// Number and name.
+    name: &'a str,
+    /// Where its steps are, in order.
+    steps: Vec<usize>,
 }
 
 /// What the departures are, as the story of their schedule has it.
 pub(super) fn departures(all: &[Departure], story: &Explanation) -> Vec<result::Departure> {
-    let tasks = story.steps.iter().filter_map(|step| step.task.as_deref());
-    let teller = Teller {
-        steps: &story.steps,
-        names: tasks
-            .map(|task| (task.split(' ').next().unwrap_or(task), task))
-            .collect(),
-    };
+    let mut tasks: BTreeMap<&str, Told<'_>> = BTreeMap::new();
+    for (at, step) in story.steps.iter().enumerate() {
+        if let Some(name) = step.task.as_deref() {
+            let number = name.split(' ').next().unwrap_or(name);
+            let steps = Vec::new();
+            let task = tasks.entry(number).or_insert(Told { name, steps });
+            task.steps.push(at);
+        }
+    }
+    let steps = &story.steps;
+    let teller = Teller { steps, tasks };
     all.iter().map(|one| teller.departure(one)).collect()
 }
 
@@ -34,22 +47,33 @@ impl Teller<'_> {
         let taken = step.filter(|step| is_of(step, one.taken));
         result::Departure {
             step: one.step,
-            taken: taken.map_or_else(|| self.what(one.taken), told),
+            taken: taken.map_or_else(|| self.what(one.taken, at), told),
             plain: match one.plain {
                 What::Value { value, .. } => value.to_string(),
-                action => self.what(action),
+                action => self.what(action, at),
             },
             is_value: matches!(one.taken, What::Value { .. }),
         }
     }
 
-    fn what(&self, choice: What) -> String {
+    /// The choice, in words that fit where the steps have come to.
+    fn what(&self, choice: What, at: usize) -> String {
         match choice {
             What::Action {
                 task: Some(task),
                 op,
                 site,
-            } => format!("task {}, {op} ({})", self.name(task), place(site)),
+            } => {
+                let number = task.to_string();
+                let told = self.tasks.get(number.as_str());
+                let name = told.map_or(&*number, |told| told.name);
+                let again = told.is_some_and(|told| self.polls_again(told, op, at));
+                let site = place(site);
+                match again {
+                    true => format!("task {name}, poll again ({site})"),
+                    false => format!("task {name}, {op} ({site})"),
+                }
+            }
             What::Action { op, site, .. } => format!("{op} ({})", place(site)),
             What::Value { label, value } => {
                 format!("choose {} = {value}", label.trim_start_matches('~'))
@@ -57,11 +81,13 @@ impl Teller<'_> {
         }
     }
 
-    /// Number and name of a task.
-    fn name(&self, task: u32) -> String {
-        let number = task.to_string();
-        let name = self.names.get(number.as_str()).copied();
-        name.unwrap_or(&number).to_owned()
+    /// Whether the task waited for something of another crate: the operation is one that it has performed.
+    fn polls_again(&self, task: &Told<'_>, op: OpKind, at: usize) -> bool {
+        let done = task.steps.partition_point(|&step| step < at);
+        match task.steps.get(done) {
+            Some(&next) => self.steps[next].what == AGAIN,
+            None => done > 0 && op == OpKind::Start,
+        }
     }
 }
 
