@@ -23,6 +23,11 @@ pub(crate) struct RuntimeEntry {
     /// may they be spawned.
     owner: u32,
     down: bool,
+    /// Threads whose blocking closure has ended, and which wait for another one.
+    idle_threads: u32,
+    /// The closures that such a thread was told of: it looks first whether the runtime is shut down.
+    /// For others a thread is started, which runs them in any case.
+    told: Vec<u32>,
     /// The task that waits for the last of the runtime's tasks to end, or [`NONE`].
     awaited_by: u32,
 }
@@ -94,6 +99,8 @@ impl Core {
             drivers: Vec::new(),
             owner,
             down: false,
+            idle_threads: 0,
+            told: Vec::new(),
             awaited_by: NONE,
         });
         Some(runtime)
@@ -180,6 +187,12 @@ impl Core {
         }
     }
 
+    /// Whether the task is inside `block_on` of a runtime of one thread, and of no other since.
+    pub(crate) fn drives_one_thread(&self, key: u32) -> bool {
+        let entry = self.runtimes.entry(self.runtime_of(key));
+        entry.is_some_and(|entry| entry.has_one_thread() && entry.drivers.contains(&key))
+    }
+
     /// A task ends its `block_on` of the runtime; another one may drive it from now on.
     pub(crate) fn end_driving(&mut self, runtime: u16, key: u32) {
         let Some(entry) = self.runtimes.entry_mut(runtime) else {
@@ -195,8 +208,26 @@ impl Core {
         }
     }
 
-    /// Cancels what the runtime still has, and takes nothing more. Blocking closures that have begun
-    /// go on.
+    /// A thread is found for a blocking closure of the runtime.
+    #[cold]
+    pub(super) fn take_thread(&mut self, runtime: u16, key: u32) {
+        let Some(entry) = self.runtimes.entry_mut(runtime) else {
+            return;
+        };
+        if let Some(left) = entry.idle_threads.checked_sub(1) {
+            entry.idle_threads = left;
+            entry.told.push(key);
+        }
+    }
+
+    /// Whether the runtime's end finds this closure on a thread, or on its way to a new one.
+    fn has_thread(&mut self, runtime: u16, key: u32) -> bool {
+        let told = |entry: &RuntimeEntry| entry.told.contains(&key);
+        self.task(key).blocking && !self.runtimes.entry(runtime).is_some_and(told)
+    }
+
+    /// Cancels what the runtime still has, and takes nothing more. Blocking closures run, unless they
+    /// wait for a thread that ran another before.
     pub(crate) fn shut_down(&mut self, runtime: u16, decider: &mut dyn Decider) {
         let Some(entry) = self.runtimes.entry_mut(runtime) else {
             return;
@@ -207,7 +238,9 @@ impl Core {
             self.disband_group(group);
         }
         for key in self.tasks_of_runtime(runtime) {
-            self.abort(key, decider);
+            if !self.has_thread(runtime, key) {
+                self.abort(key, decider);
+            }
         }
     }
 
@@ -223,11 +256,13 @@ impl Core {
     /// A task has ended: tells who waits for the runtime's last one.
     #[cold]
     pub(super) fn left_runtime(&mut self, key: u32, decider: &mut dyn Decider) {
-        let runtime = self.task(key).runtime;
-        let waiting = self
-            .runtimes
-            .entry(runtime)
-            .map_or(NONE, |entry| entry.awaited_by);
+        let task = self.task(key);
+        let (runtime, blocking) = (task.runtime, task.blocking);
+        let Some(entry) = self.runtimes.entry_mut(runtime) else {
+            return;
+        };
+        entry.idle_threads += u32::from(blocking);
+        let waiting = entry.awaited_by;
         if waiting != NONE && self.tasks_of_runtime(runtime).is_empty() {
             self.wake(waiting, decider);
         }

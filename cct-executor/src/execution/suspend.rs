@@ -200,6 +200,7 @@ impl World {
             let action = core.action(key);
             let notified = action.state & state::NOTIFIED != 0;
             action.state &= !(state::NOTIFIED | state::RUNNING);
+            core.spin.polled(key, notified);
             if notified {
                 core.insert(key);
             } else {

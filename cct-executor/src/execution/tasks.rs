@@ -209,6 +209,9 @@ impl Core {
             runtime,
         });
         self.count_task(key, mix(tag ^ op_digest(OpKind::Start, 0)) | 1);
+        if spawn.blocking {
+            self.take_thread(runtime, key);
+        }
         if group != NONE {
             self.action(key).state |= state::GROUPED;
             self.groups[group as usize].members.push(key);

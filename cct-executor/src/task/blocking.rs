@@ -67,23 +67,28 @@ where
     spawn_body(blocking_body(f), local, options, true)
 }
 
-/// Runs a closure that may block in the middle of an asynchronous task.
+/// Runs a closure that may block in the middle of an asynchronous task. Who gave way in the same poll is
+/// woken first.
 ///
 /// # Panics
-/// In a task of a `LocalSet`, which cannot hand its thread over.
+/// In a task of a `LocalSet` or of a runtime of one thread, and in the `block_on` of such a runtime: they
+/// cannot hand their thread over.
 #[track_caller]
 pub fn block_in_place<F, R>(f: F) -> R
 where
     F: FnOnce() -> R,
 {
-    let grouped = WORLD.with(|world| {
+    let keeps_its_thread = WORLD.with(|world| {
         let key = world.current()?;
-        Some(world.with(|core, _| core.group_of(key) != NONE))
+        let (grouped, drives) =
+            world.with(|core, _| (core.group_of(key) != NONE, core.drives_one_thread(key)));
+        Some(grouped || drives && !may_block())
     });
     assert!(
-        grouped != Some(true),
+        keeps_its_thread != Some(true),
         "can call blocking only when running on the multi-threaded runtime"
     );
+    WORLD.with(World::wake_deferred);
     allow_blocking(f)
 }
 

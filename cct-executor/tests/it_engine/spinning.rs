@@ -1,7 +1,8 @@
 //! Tasks that wait by waking themselves: time passes for them as well.
 
 use crate::{GRANULARITIES, checker};
-use cct_executor::task::yield_now;
+use cct_executor::runtime::Builder;
+use cct_executor::task::{spawn_blocking, yield_now};
 use cct_executor::time::{Instant, sleep, timeout};
 use cct_executor::{Checker, Report, spawn};
 use std::future::poll_fn;
@@ -77,6 +78,30 @@ async fn both_ways_of_waiting() {
 #[test]
 fn who_waits_by_waking_himself_sees_time_pass() {
     for report in run(|checker| checker.max_steps(20_000), both_ways_of_waiting) {
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut(), 0, "{}", report.text());
+    }
+}
+
+#[test]
+fn so_does_the_root_of_a_runtime() {
+    let root = || async {
+        let begun = Instant::now();
+        let over = spawn_blocking(|| {
+            let runtime = Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(async {
+                let mut over = Box::pin(sleep(Duration::from_millis(20)));
+                poll_fn(|cx| {
+                    cx.waker().wake_by_ref();
+                    over.as_mut().poll(cx)
+                })
+                .await;
+            });
+        });
+        over.await.unwrap();
+        assert_eq!(begun.elapsed(), Duration::from_millis(20));
+    };
+    for report in run(|checker| checker.max_steps(20_000), root) {
         assert!(report.passed(), "{}", report.text());
         assert_eq!(report.cut(), 0, "{}", report.text());
     }

@@ -1,7 +1,7 @@
 //! Affinity, blocking, aborting, cancelling.
 
 use crate::{GRANULARITIES, checker, failed, within};
-use cct_executor::runtime::Handle;
+use cct_executor::runtime::{Handle, Runtime};
 use cct_executor::task::{LocalSet, block_in_place, spawn_blocking, spawn_local, yield_now};
 use cct_executor::time::{sleep, timeout};
 use cct_executor::{Granularity, cancellable, nondet, spawn};
@@ -497,5 +497,36 @@ fn wake_ups_reach_wakers_of_foreign_make() {
                 report.text()
             );
         }
+    }
+}
+
+/// What waits for a thread that has run another closure may come too late; what got a new one does not.
+#[test]
+fn closures_of_a_runtime_that_ends_run_if_a_thread_was_started_for_them() {
+    for granularity in GRANULARITIES {
+        let late = Arc::new(AtomicU32::new(0));
+        let theirs = late.clone();
+        let report = checker("threads")
+            .granularity(granularity)
+            .iterations(200)
+            .run(move || {
+                let late = theirs.clone();
+                async move {
+                    let done = spawn_blocking(move || {
+                        let runtime = Runtime::new().unwrap();
+                        runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
+                        let closures = [1, 2].map(|number| runtime.spawn_blocking(move || number));
+                        drop(runtime);
+                        // The idle thread is told of one of them at a time.
+                        let outer = Handle::current();
+                        let ran = closures.map(|closure| outer.block_on(closure).is_ok());
+                        assert!(ran.contains(&true));
+                        late.fetch_add(u32::from(ran.contains(&false)), SeqCst);
+                    });
+                    done.await.unwrap();
+                }
+            });
+        assert!(report.passed(), "{granularity:?}: {}", report.text());
+        assert_ne!(late.load(SeqCst), 0, "{granularity:?}");
     }
 }

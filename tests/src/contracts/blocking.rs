@@ -1,8 +1,11 @@
 //! spawn_blocking and block_in_place.
 
-use super::rt::{spawn, sync, sync::oneshot, task as tasks, time};
+use super::rt::{runtime::Builder, spawn, sync, sync::oneshot, task as tasks, time};
 use cct_tests::tools::{Tombstone, payload_text};
 use cct_tests::{Log, note};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 pub(crate) async fn the_closure_returns_to_its_joiner(log: Log) {
@@ -86,6 +89,57 @@ pub(crate) async fn block_in_place_may_block(log: Log) {
         blocked.await.unwrap(),
         sender.await.unwrap()
     );
+}
+
+/// Where the thread of a runtime of one thread cannot be handed over, and where it need not be.
+pub(crate) async fn block_in_place_on_one_thread(log: Log) {
+    let one_thread = || Builder::new_current_thread().enable_all().build().unwrap();
+    let root = tasks::spawn_blocking(move || {
+        one_thread().block_on(async { tasks::block_in_place(|| 1) });
+    });
+    let task = tasks::spawn_blocking(move || {
+        one_thread().block_on(async {
+            let inner = spawn(async { tasks::block_in_place(|| 1) }).await;
+            std::panic::resume_unwind(inner.unwrap_err().into_panic());
+        });
+    });
+    for thread in [root, task] {
+        let panic = thread.await.unwrap_err().into_panic();
+        note!(log, "{}", payload_text(panic.as_ref()));
+    }
+    let around = tasks::spawn_blocking(move || {
+        let runtime = one_thread();
+        tasks::block_in_place(|| runtime.block_on(async { 2 }))
+    });
+    note!(log, "{}", around.await.unwrap());
+}
+
+/// Who gave way in a poll need not wait until what blocks in it is done.
+pub(crate) async fn block_in_place_wakes_who_gave_way(log: Log) {
+    let (ready, is_ready) = oneshot::channel();
+    let (tx, rx) = oneshot::channel();
+    let blocked = spawn(async move {
+        let mut gives_way = Box::pin(tasks::yield_now());
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(wakes.clone());
+        assert!(gives_way.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        tasks::block_in_place(|| {
+            ready.send(wakes.0.load(SeqCst)).unwrap();
+            rx.blocking_recv().unwrap();
+        });
+    });
+    note!(log, "{:?}", is_ready.await.unwrap());
+    tx.send(()).unwrap();
+    blocked.await.unwrap();
+}
+
+#[derive(Default)]
+struct Wakes(AtomicU32);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
 }
 
 pub(crate) async fn block_in_place_passes_panics_on(log: Log) {

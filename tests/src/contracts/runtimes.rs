@@ -140,6 +140,19 @@ pub(crate) async fn it_waits_for_its_blocking_closures(log: Log) {
     .await;
 }
 
+pub(crate) async fn closures_that_have_not_begun_run_all_the_same(log: Log) {
+    on_a_thread(move |build| {
+        let outer = Handle::current();
+        for end in [drop as fn(Runtime), Runtime::shutdown_background] {
+            let runtime = build();
+            let closure = runtime.spawn_blocking(|| 42);
+            end(runtime);
+            note!(log, "{:?}", outer.block_on(closure).unwrap());
+        }
+    })
+    .await;
+}
+
 pub(crate) async fn a_limit_to_waiting(log: Log) {
     on_a_thread(move |build| {
         let runtime = build();

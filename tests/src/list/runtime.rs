@@ -17,6 +17,7 @@ macro_rules! runtime_contracts {
                     blocked_threads_do_not_stop_tasks a_task_must_not_block;
                 clock: sleeping_tasks_wake_a_blocked_thread;
                 multi: block_in_place_runs_where_it_is block_in_place_may_block
+                    block_in_place_on_one_thread block_in_place_wakes_who_gave_way
                     block_in_place_passes_panics_on;
             }
             budget {
@@ -113,7 +114,8 @@ macro_rules! runtime_contracts {
             runtimes {
                 any: it_runs_its_root_and_its_tasks one_thread_runs_tasks_in_block_on_only
                     one_thread_runs_one_thing_at_a_time its_tasks_end_with_it
-                    it_waits_for_its_blocking_closures a_limit_to_waiting
+                    it_waits_for_its_blocking_closures
+                    closures_that_have_not_begun_run_all_the_same a_limit_to_waiting
                     what_is_spawned_belongs_to_its_spawners it_is_entered_and_left
                     guards_go_in_reverse_order a_task_may_not_wait_for_it a_local_set_runs_on_it
                     two_threads_drive_one its_root_has_a_budget wakers_of_others_work_in_it
