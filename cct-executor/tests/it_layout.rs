@@ -65,6 +65,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "SystemTime",
         ],
         &[
+            "explore/board.rs",
             "explore/campaign.rs",
             "explore/shrink/mod.rs",
             "explore/worker.rs",

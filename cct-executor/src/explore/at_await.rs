@@ -9,12 +9,13 @@
 //! 2. How far it looks follows from the run; wall-clock time can only cut it short.
 //! 3. A run that passes does not come here.
 
+use super::board::{Board, Message, Pulse};
 use super::campaign::Campaign;
 use super::checker::{Checker, Chosen, Factory};
 use super::knowledge::Knowledge;
 use super::result::{AtAwait, Report};
 use super::same::{of_order, same};
-use super::worker::{Board, Message, Pulse, now};
+use super::worker::now;
 use crate::strategy::{Random, RoundRobin, Strategy};
 use crate::words::{FailureKind, Granularity, Limit, WorldConfig};
 use std::sync::atomic::{AtomicU64, Ordering};

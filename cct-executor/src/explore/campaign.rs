@@ -5,12 +5,13 @@
 //! what came after it does not count.
 
 use super::THREAD_NAMES;
+use super::board::{Board, Found, Message, Pulse, Record, Yielded};
 use super::checker::{Checker, Factory};
 use super::explain;
 use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::watched::Lost;
-use super::worker::{Board, Found, Message, Pulse, Record, THREAD_STACK_BYTES, Yielded, now};
+use super::worker::{THREAD_STACK_BYTES, now};
 use crate::execution::core::{Harvest, SometimesKey};
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;

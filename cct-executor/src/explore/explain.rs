@@ -1,12 +1,12 @@
 //! From a failing trace to a report: replays it with recording on, so that exploring pays nothing
 //! for detail.
 
+use super::board::Found;
 use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::same::alike;
 use super::trace_log;
 use super::watched::{self, Lost};
-use super::worker::Found;
 use crate::execution::run::Finished;
 use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{

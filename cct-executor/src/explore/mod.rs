@@ -8,6 +8,7 @@
 //! 2. Nothing here decides anything inside an iteration.
 
 mod at_await;
+mod board;
 mod campaign;
 mod checker;
 mod determinism;
