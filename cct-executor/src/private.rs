@@ -53,7 +53,14 @@ pub use crate::explore::testcase::TestCase;
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
 pub async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
-    crate::task::LocalSet::new().run_until(scenario).await
+    let set = crate::task::LocalSet::new();
+    current_thread(set.run_until(scenario)).await
+}
+
+/// What flavor `current_thread` makes of a scenario: its runtime says that it has one thread.
+pub async fn current_thread<F: Future>(scenario: F) -> F::Output {
+    crate::task::one_thread_from_now_on();
+    scenario.await
 }
 
 /// What a scenario that is no `async fn` is: a closure that may block.

@@ -8,8 +8,9 @@
 //! 3. What is spawned on a runtime that is shut down is cancelled at once.
 //! 4. A `LocalRuntime` is a runtime of one thread: that of the task that built it.
 
-use super::core::{Core, NONE, state};
+use super::core::{Core, NONE};
 use super::decider::Decider;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A runtime that was built.
@@ -23,6 +24,8 @@ pub(crate) struct RuntimeEntry {
     /// may they be spawned.
     owner: u32,
     down: bool,
+    /// The tasks that end with it, and have not ended. (Those of a `LocalSet` end with that.)
+    alive: BTreeSet<u32>,
     /// Threads whose blocking closure has ended, and which wait for another one.
     idle_threads: u32,
     /// The closures that such a thread was told of: it looks first whether the runtime is shut down.
@@ -55,6 +58,8 @@ pub(crate) struct Runtimes {
     entered: Vec<Entered>,
     /// How often one was entered.
     entered_before: u32,
+    /// The world's own runtime is said to have one thread. That it has is the business of granularity.
+    world_has_one_thread: bool,
 }
 
 impl Runtimes {
@@ -62,6 +67,7 @@ impl Runtimes {
         self.entries.clear();
         self.entered.clear();
         self.entered_before = 0;
+        self.world_has_one_thread = false;
     }
 
     /// A runtime that was built; `None` for the world itself.
@@ -71,6 +77,14 @@ impl Runtimes {
 
     fn entry_mut(&mut self, runtime: u16) -> Option<&mut RuntimeEntry> {
         self.entries.get_mut(usize::from(runtime).checked_sub(1)?)
+    }
+
+    pub(crate) fn world_has_one_thread(&self) -> bool {
+        self.world_has_one_thread
+    }
+
+    pub(crate) fn give_the_world_one_thread(&mut self) {
+        self.world_has_one_thread = true;
     }
 
     #[inline]
@@ -99,6 +113,7 @@ impl Core {
             drivers: Vec::new(),
             owner,
             down: false,
+            alive: BTreeSet::new(),
             idle_threads: 0,
             told: Vec::new(),
             awaited_by: NONE,
@@ -187,10 +202,13 @@ impl Core {
         }
     }
 
-    /// Whether the task is inside `block_on` of a runtime of one thread, and of no other since.
-    pub(crate) fn drives_one_thread(&self, key: u32) -> bool {
-        let entry = self.runtimes.entry(self.runtime_of(key));
-        entry.is_some_and(|entry| entry.has_one_thread() && entry.drivers.contains(&key))
+    /// Whether the task, unless it may block, runs on the thread of a runtime that has no other: it is in
+    /// the world's, or inside `block_on` of one that was built, and of no other since.
+    pub(crate) fn is_on_the_only_thread(&self, key: u32) -> bool {
+        match self.runtimes.entry(self.runtime_of(key)) {
+            Some(entry) => entry.has_one_thread() && entry.drivers.contains(&key),
+            None => self.runtimes.world_has_one_thread(),
+        }
     }
 
     /// A task ends its `block_on` of the runtime; another one may drive it from now on.
@@ -208,14 +226,20 @@ impl Core {
         }
     }
 
-    /// A thread is found for a blocking closure of the runtime.
+    /// A task was spawned on a runtime. For a blocking closure a thread is found.
     #[cold]
-    pub(super) fn take_thread(&mut self, runtime: u16, key: u32) {
+    pub(super) fn joined_runtime(&mut self, runtime: u16, key: u32) {
+        let task = self.task(key);
+        let (group, blocking) = (task.group, task.blocking);
+        let ends_with_it = group == NONE || self.groups[group as usize].of_runtime;
         let Some(entry) = self.runtimes.entry_mut(runtime) else {
             return;
         };
-        if let Some(left) = entry.idle_threads.checked_sub(1) {
-            entry.idle_threads = left;
+        if ends_with_it {
+            entry.alive.insert(key);
+        }
+        if blocking && entry.idle_threads > 0 {
+            entry.idle_threads -= 1;
             entry.told.push(key);
         }
     }
@@ -234,10 +258,11 @@ impl Core {
         };
         entry.down = true;
         let group = entry.group;
+        let alive: Vec<u32> = entry.alive.iter().copied().collect();
         if group != NONE {
             self.disband_group(group);
         }
-        for key in self.tasks_of_runtime(runtime) {
+        for key in alive {
             if !self.has_thread(runtime, key) {
                 self.abort(key, decider);
             }
@@ -246,10 +271,11 @@ impl Core {
 
     /// Whether all tasks of the runtime have ended. If not, the asking task is woken when they have.
     pub(crate) fn await_runtime(&mut self, runtime: u16, by: u32) -> bool {
-        let empty = self.tasks_of_runtime(runtime).is_empty();
-        if let Some(entry) = self.runtimes.entry_mut(runtime) {
-            entry.awaited_by = if empty { NONE } else { by };
-        }
+        let Some(entry) = self.runtimes.entry_mut(runtime) else {
+            return true;
+        };
+        let empty = entry.alive.is_empty();
+        entry.awaited_by = if empty { NONE } else { by };
         empty
     }
 
@@ -263,19 +289,8 @@ impl Core {
         };
         entry.idle_threads += u32::from(blocking);
         let waiting = entry.awaited_by;
-        if waiting != NONE && self.tasks_of_runtime(runtime).is_empty() {
+        if entry.alive.remove(&key) && entry.alive.is_empty() && waiting != NONE {
             self.wake(waiting, decider);
         }
-    }
-
-    /// The tasks that end with the runtime. Those of a `LocalSet` end with that.
-    fn tasks_of_runtime(&self, runtime: u16) -> Vec<u32> {
-        let ours = |group: u32| group == NONE || self.groups[group as usize].of_runtime;
-        self.tasks
-            .iter()
-            .filter(|task| task.runtime == runtime && ours(task.group))
-            .map(|task| task.key)
-            .filter(|&key| self.actions[key as usize].state & state::DONE == 0)
-            .collect()
     }
 }

@@ -209,8 +209,8 @@ impl Core {
             runtime,
         });
         self.count_task(key, mix(tag ^ op_digest(OpKind::Start, 0)) | 1);
-        if spawn.blocking {
-            self.take_thread(runtime, key);
+        if runtime != 0 {
+            self.joined_runtime(runtime, key);
         }
         if group != NONE {
             self.action(key).state |= state::GROUPED;

@@ -81,7 +81,7 @@ impl Handle {
         let world = Handle {
             serial,
             runtime: 0,
-            one_thread: false,
+            one_thread: false, // `of_runtime` knows
             name: None,
         };
         Ok(world.of_runtime(runtime))
@@ -92,7 +92,7 @@ impl Handle {
         let (one_thread, name) = WORLD.with(|world| {
             world.with(|core, _| match core.runtimes.entry(runtime) {
                 Some(entry) => (entry.has_one_thread(), entry.name.clone()),
-                None => (false, None),
+                None => (core.runtimes.world_has_one_thread(), None),
             })
         });
         Handle {
@@ -198,8 +198,8 @@ impl Handle {
         }
     }
 
-    /// How it was built; [`RuntimeFlavor::MultiThread`] for the world, where operations of different
-    /// tasks may interleave.
+    /// How it was built. That of the world is [`RuntimeFlavor::MultiThread`], where operations of different
+    /// tasks may interleave, unless the test's attribute names another flavor.
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         if self.one_thread {
             RuntimeFlavor::CurrentThread

@@ -80,9 +80,9 @@ where
 {
     let keeps_its_thread = WORLD.with(|world| {
         let key = world.current()?;
-        let (grouped, drives) =
-            world.with(|core, _| (core.group_of(key) != NONE, core.drives_one_thread(key)));
-        Some(grouped || drives && !may_block())
+        let (grouped, alone) =
+            world.with(|core, _| (core.group_of(key) != NONE, core.is_on_the_only_thread(key)));
+        Some(grouped || alone && !may_block())
     });
     assert!(
         keeps_its_thread != Some(true),
@@ -90,6 +90,11 @@ where
     );
     WORLD.with(World::wake_deferred);
     allow_blocking(f)
+}
+
+/// From now on the world's thread cannot be handed over: its runtime is said to have no other.
+pub(crate) fn one_thread_from_now_on() {
+    WORLD.with(|world| world.with(|core, _| core.runtimes.give_the_world_one_thread()));
 }
 
 /// Runs `f` where blocking calls are allowed.

@@ -19,7 +19,9 @@ mod spawn;
 mod yield_now;
 
 pub use blocking::{block_in_place, spawn_blocking};
-pub(crate) use blocking::{blocking_body, may_block, spawn_blocking_on_runtime};
+pub(crate) use blocking::{
+    blocking_body, may_block, one_thread_from_now_on, spawn_blocking_on_runtime,
+};
 pub use builder::Builder;
 pub use cancellable::{Cancellable, cancellable};
 pub use coop::{Unconstrained, consume_budget, unconstrained};

@@ -37,6 +37,8 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
         quote!(|| #crate_path::__private::blocking(#scenario))
     } else if options.local {
         quote!(|| #crate_path::__private::on_one_thread(#scenario()))
+    } else if options.current_thread {
+        quote!(|| #crate_path::__private::current_thread(#scenario()))
     } else {
         quote!(#scenario)
     };

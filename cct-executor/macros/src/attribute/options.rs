@@ -95,6 +95,8 @@ pub(super) struct Options {
     pub(super) crate_path: Option<Path>,
     /// The scenario may call `spawn_local`.
     pub(super) local: bool,
+    /// Whether the runtime is said to have one thread.
+    pub(super) current_thread: bool,
     /// Builder calls in the order of the options.
     pub(super) calls: Vec<Call>,
 }
@@ -173,6 +175,7 @@ impl Options {
                 let given = all.iter().any(|argument| argument.name == "granularity");
                 let flavor = flavor(value)?;
                 self.local = flavor == Flavor::Local;
+                self.current_thread = flavor == Flavor::CurrentThread;
                 if given || flavor == Flavor::MultiThread {
                     return Ok(());
                 }
