@@ -75,6 +75,14 @@ impl Resource {
         resource
     }
 
+    /// Has reports say that the resource was made at this place: for one that had to be there before whoever
+    /// is known for it made it.
+    pub fn made_at(&self, site: &'static Location<'static>) {
+        self.in_world(|world, resource| {
+            world.with(|core, _| core.resource_sites[resource as usize] = site);
+        });
+    }
+
     /// For statics: enters the world's table when it is first used.
     #[track_caller]
     pub const fn const_new(kind: ResourceKind) -> Self {

@@ -68,6 +68,8 @@ struct Node {
     /// Permits not yet assigned; the node leaves the queue when it gets to 0.
     missing: u32,
     waiter: Option<Waiter>,
+    /// Where user code waits, for reports.
+    site: &'static Location<'static>,
 }
 
 impl State {
@@ -305,13 +307,22 @@ impl BatchSemaphore {
                 let queued = state.queue.queued();
                 let first = state.queue.first();
                 let missing = first.map_or(0, |key| state.queue.node(key).missing);
-                match missing {
+                let queue = match missing {
                     0 if self.counted => format!("{} permit(s) free", state.permits),
                     0 => "free, or about to be".to_owned(),
                     _ if self.counted => {
                         format!("{queued} in the queue, the first lacks {missing} permit(s)")
                     }
                     _ => format!("{queued} in the queue, where nobody overtakes"),
+                };
+                // The task may be awake, and busy with something else than this future.
+                match state.queue.served().next() {
+                    Some(Node { site, .. }) if missing > 0 => format!(
+                        "{queue}; given to what waits at {}:{}, which was not polled since",
+                        site.file(),
+                        site.line()
+                    ),
+                    _ => queue,
                 }
             })
         });

@@ -71,6 +71,12 @@ impl<N> WaitList<N> {
         (self.last != NIL).then_some(Key(self.last))
     }
 
+    /// The nodes that have left the queue, and whose futures do not know yet.
+    pub(crate) fn served(&self) -> impl Iterator<Item = &N> {
+        let served = self.slots.iter().filter(|slot| !slot.queued);
+        served.filter_map(|slot| slot.node.as_ref())
+    }
+
     /// Puts a new node at the end of the queue.
     pub(crate) fn push(&mut self, node: N) -> Key {
         let slot = Slot {

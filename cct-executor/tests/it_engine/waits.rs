@@ -1,9 +1,13 @@
 //! What a report says of what tasks wait for.
 
 use crate::{checker, failed};
-use cct_executor::spawn;
+use cct_executor::task::yield_now;
+use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
-use cct_sync::{Barrier, Semaphore, mpsc};
+use cct_executor::{select, spawn};
+use cct_sync::{Barrier, Mutex, Semaphore, mpsc};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Two actors fill each other's inboxes before they look into their own.
 async fn full_inboxes() {
@@ -88,4 +92,57 @@ fn who_waits_for_permits_learns_what_is_in_the_way() {
     });
     let text = report.text();
     assert!(text.contains(": 1 of 2 have come"), "{text}");
+}
+
+/// `select!` keeps a future that queues for a lock, and stops polling it while a branch wants the same lock.
+/// The lock goes to the one that nobody polls.
+#[test]
+fn who_waits_for_a_lock_learns_that_it_was_given_to_a_future_that_is_not_polled() {
+    let report = checker("futurelock").run(|| async {
+        let lock = Arc::new(Mutex::new(()));
+        let held = lock.clone().lock_owned().await;
+        let background = spawn(async move {
+            sleep(Duration::from_millis(5)).await;
+            drop(held);
+        });
+        let mut kept = std::pin::pin!(lock.lock());
+        select! {
+            _ = &mut kept => {}
+            () = sleep(Duration::from_millis(1)) => drop(lock.lock().await),
+        }
+        background.await.unwrap();
+    });
+    let text = report.text();
+    assert!(matches!(failed(&report).kind, FailureKind::Deadlock { .. }));
+    let told = "1 in the queue, where nobody overtakes; given to what waits at";
+    assert!(text.contains(told), "{text}");
+    assert!(text.contains(", which was not polled since"), "{text}");
+}
+
+#[test]
+fn a_lock_that_was_taken_is_not_said_to_be_given() {
+    let report = checker("taken").strategy_text("round-robin").run(|| async {
+        let lock = Arc::new(Mutex::new(()));
+        let held = lock.lock().await;
+        let tasks: Vec<_> = (0..2)
+            .map(|_| {
+                let lock = lock.clone();
+                spawn(async move {
+                    let _held = lock.lock().await;
+                    std::future::pending::<()>().await;
+                })
+            })
+            .collect();
+        yield_now().await;
+        drop(held);
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    let text = report.text();
+    assert!(
+        text.contains("1 in the queue, where nobody overtakes\n"),
+        "{text}"
+    );
+    assert!(!text.contains("given to"), "{text}");
 }

@@ -68,7 +68,9 @@ impl Monitor {
         self.0.state.with(|state| !state.owed.is_empty())
     }
 
-    /// Leaves the system in peace, faults over and all links whole, until nothing is owed any more.
+    /// Leaves the system in peace, faults over and all links whole, until nothing is owed any more: at once,
+    /// if nothing is owed yet. Who asks for something has the answer owed before it asks, so that the debt is
+    /// there whatever the other side has seen.
     ///
     /// # Scheduling points
     /// It sleeps a thousandth of its patience at a time.

@@ -13,12 +13,23 @@ pub(crate) fn shown(node: NodeId) -> String {
     }
 }
 
-/// What reports call a packet: its type's name, without the paths of modules.
+/// What reports call a packet: its type's name, without the paths of modules, and of the functions that it
+/// may be declared in.
 fn short(label: &str) -> String {
     label
+        .replace("{{closure}}::", "")
         .split_inclusive(|mark: char| !mark.is_alphanumeric() && mark != '_' && mark != ':')
         .map(|part| part.rsplit("::").next().unwrap_or(part))
         .collect()
+}
+
+/// A line's worth of a message.
+fn cut(text: String) -> String {
+    const CHARS: usize = 60;
+    match text.char_indices().nth(CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
 }
 
 impl Network {
@@ -45,17 +56,44 @@ impl Network {
         })
     }
 
+    /// What reports call the first packets of these flows: a few of many.
+    pub(crate) fn describe_each(&self, flows: &[FlowId]) -> Vec<String> {
+        let shown = flows.iter().take(4);
+        let mut texts: Vec<_> = shown.map(|&flow| self.describe_first(flow)).collect();
+        if let Some(more) = flows.len().checked_sub(5) {
+            texts.push(format!("{} more", more + 1));
+        }
+        texts
+    }
+
     /// What reports call the first packet of a flow.
     pub(crate) fn describe_first(&self, id: FlowId) -> String {
         let found = self.state.with(|state| {
-            let first = state.tables.get(id)?.first()?.label();
+            let first = state.tables.get(id)?.first()?;
+            let (label, is_shown) = (first.label(), first.is_shown());
             let link = state.tables.link_of(id)?;
-            Some((first, link.from, link.to))
+            Some((label, is_shown, link.from, link.to))
         });
-        let Some((label, from, to)) = found else {
+        let Some((label, is_shown, from, to)) = found else {
             return String::new();
         };
-        format!("{} {} -> {}", short(label), shown(from), shown(to))
+        let told = is_shown.then(|| self.tell_first(id)).flatten();
+        let told = told.map_or_else(|| short(label), cut);
+        format!("{told} {} -> {}", shown(from), shown(to))
+    }
+
+    /// What is in the first packet of a flow. User code says, so it happens outside of the cell.
+    fn tell_first(&self, id: FlowId) -> Option<String> {
+        let first = self.state.with(|state| {
+            let found = state.tables.has_flow(id);
+            found.then(|| state.tables.flow(id).0.take_first())?
+        })?;
+        let told = first.arrival.shown();
+        self.state.with(|state| {
+            let (flow, spare) = state.tables.flow(id);
+            flow.put_first(first, spare);
+        });
+        told
     }
 
     /// Does to the first packet of a flow what the verdict says. Returns whether that was possible.
@@ -130,6 +168,10 @@ mod tests {
                 "(u8, Option<Vote_2>)",
             ),
             ("&[alloc::string::String; 2]", "&[String; 2]"),
+            (
+                "my_test::elections::{{closure}}::{{closure}}::Message",
+                "Message",
+            ),
         ] {
             assert_eq!(short(label), expected);
         }

@@ -55,6 +55,16 @@ pub(crate) trait Arrival: Send + 'static {
 
     /// What traces and rules call it.
     fn label(&self) -> &'static str;
+
+    /// What is in it, where reports are to show that: user code says.
+    fn shown(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether reports are to show what is in it.
+    fn is_shown(&self) -> bool {
+        false
+    }
 }
 
 /// Number of a flow in its world.

@@ -171,6 +171,11 @@ impl Kind {
                 format!("{name} {} -> {}", quoted(from), quoted(to))
             }
             Hit::Groups(groups) => format!("{name} {}", split(plan, &groups).0),
+            Hit::Any if self.hits_messages() => match &messages(plan)[..] {
+                [] => name.to_owned(),
+                [message] => format!("{name} {message}"),
+                several => format!("{name} one of {}", several.join(", ")),
+            },
             Hit::Drawn | Hit::Any => name.to_owned(),
         }
     }
@@ -335,6 +340,14 @@ fn partitions(nodes: usize) -> Vec<Vec<u8>> {
     }
     all.retain(|groups| groups.iter().any(|&group| group > 0));
     all
+}
+
+/// What is on its way, in the order of the choice between them.
+fn messages(plan: &FaultPlan) -> Vec<String> {
+    network().map_or_else(
+        |_| Vec::new(),
+        |net| net.describe_each(&Network::busy(&net, &ids(plan))),
+    )
 }
 
 /// Does something to a message that is on its way, and says what.

@@ -8,6 +8,7 @@ use crate::fabric::flow::FlowKind;
 use crate::fabric::network;
 use cct_executor::node;
 use cct_executor::words::fingerprint::variant_of;
+use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -20,8 +21,12 @@ pub struct Builder<M> {
     sessions: bool,
     copy: Option<fn(&M) -> M>,
     pub(super) looks: Looks<M>,
+    pub(super) shown: Option<Shown<M>>,
     message: PhantomData<fn(M)>,
 }
+
+/// What reports show of a message.
+pub(super) type Shown<M> = fn(&M) -> String;
 
 /// What is seen of messages from outside.
 pub(super) struct Looks<M> {
@@ -50,6 +55,7 @@ impl<M: Send + 'static> Builder<M> {
                 label: std::any::type_name::<M>(),
                 variant: variant_of::<M>,
             },
+            shown: None,
             message: PhantomData,
         }
     }
@@ -66,6 +72,15 @@ impl<M: Send + 'static> Builder<M> {
         M: Clone,
     {
         self.copy = Some(M::clone);
+        self
+    }
+
+    /// Reports show messages to and from mailboxes of this name as `Debug` does, and not only their type.
+    pub fn debug(mut self) -> Builder<M>
+    where
+        M: fmt::Debug,
+    {
+        self.shown = Some(|message| format!("{message:?}"));
         self
     }
 
@@ -89,6 +104,9 @@ impl<M: Send + 'static> Builder<M> {
         let name = registry.name::<M>(&self.name)?;
         let here = node::current();
         let room = registry.room::<M>(name, self.looks);
+        if let Some(shown) = self.shown {
+            room.show(shown);
+        }
         let resource = registry.slot(&room, here, site);
         let inbox = Inbox::new(room.clone(), here, resource);
         let Some(binding) = inbox.bind() else {
@@ -99,6 +117,7 @@ impl<M: Send + 'static> Builder<M> {
             );
             return Err(io::Error::new(io::ErrorKind::AddrInUse, message));
         };
+        inbox.introduce(&self.name, site);
         if binding > 1 {
             registry.greet(&net, name, here);
         }

@@ -5,7 +5,7 @@ use super::calls_builder::CallsBuilder;
 use super::handle::{Mailbox, Sender};
 use super::waiting::{Number, Waiting};
 use cct_executor::node::NodeId;
-use cct_executor::task::AbortHandle;
+use cct_executor::task::{AbortHandle, Builder};
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -91,16 +91,16 @@ impl<Q: Send + 'static, A: Send + 'static> Calls<Q, A> {
         let mut answers = builder.answers.bind()?;
         let waiting = Arc::new(Waiting::new(site));
         let (binding, theirs, sender) = (answers.binding(), waiting.clone(), answers.sender());
-        let clerk = cct_executor::spawn(async move {
+        let clerk = Builder::new().name("answers").spawn(async move {
             loop {
-                let (_, answered) = answers.recv().await;
+                let (_, answered) = answers.recv_at(site).await;
                 let Answered { number, answer } = answered;
                 // Before a restart, somebody else may have asked.
                 if number.0 == binding {
                     theirs.answer(number.1, answer);
                 }
             }
-        });
+        })?;
         let desk = Desk {
             requests: requests.sender(),
             answers: sender,

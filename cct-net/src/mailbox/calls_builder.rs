@@ -49,6 +49,17 @@ impl<Q: Send + 'static, A: Send + 'static> CallsBuilder<Q, A> {
         }
     }
 
+    /// Reports show requests and answers as `Debug` does, and not only their types.
+    pub fn debug(mut self) -> CallsBuilder<Q, A>
+    where
+        Q: fmt::Debug,
+        A: fmt::Debug,
+    {
+        self.requests.shown = Some(|asked| format!("{:?}", asked.request));
+        self.answers.shown = Some(|answered| format!("{:?}", answered.answer));
+        self
+    }
+
     /// Binds the name on the node of the task that calls.
     ///
     /// # Errors

@@ -168,7 +168,15 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Nothing is lost when the future is dropped.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = (NodeId, M)> + Send + use<'_, M> {
-        self.take(Location::caller(), message)
+        self.recv_at(Location::caller())
+    }
+
+    /// As [`recv`](Self::recv), at a place of user code.
+    pub(super) fn recv_at(
+        &mut self,
+        site: &'static Location<'static>,
+    ) -> impl Future<Output = (NodeId, M)> + Send + use<'_, M> {
+        self.take(site, message)
     }
 
     /// Waits for the next message, or news of a session.

@@ -74,6 +74,14 @@ impl<M: Send + 'static> Arrival for Letter<M> {
     fn label(&self) -> &'static str {
         self.room.as_ref().map_or("", |room| room.label())
     }
+
+    fn shown(&self) -> Option<String> {
+        self.room.as_ref()?.shown(self.message.as_ref()?)
+    }
+
+    fn is_shown(&self) -> bool {
+        self.room.as_ref().is_some_and(|room| room.is_shown())
+    }
 }
 
 /// The session with a peer is a new one.

@@ -35,6 +35,9 @@
 //! report.assert_passed();
 //! ```
 //!
+//! Reports call a message by its type; by what it is, if the mailbox was made with
+//! [`Mailbox::builder(name).debug()`](Builder::debug).
+//!
 //! # Calls
 //! Where every request has an answer, [`Calls`] saves the numbering and the matching:
 //!

@@ -4,7 +4,7 @@
 //! sends leaves the receiver alone, which with hundreds of nodes has left the near caches. For the
 //! same reason receivers stand side by side in one table.
 
-use super::builder::Looks;
+use super::builder::{Looks, Shown};
 use super::letter::Letter;
 use super::slot::{Arrived, Slot};
 use cct_executor::node::NodeId;
@@ -13,7 +13,7 @@ use cct_executor::shim::{StateShare, has_sync_points};
 use cct_executor::task::coop;
 use cct_executor::words::fingerprint::{mix, mix2};
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 /// The mailboxes of one name.
@@ -21,6 +21,7 @@ pub(super) struct Room<M> {
     /// Stands for the mailboxes in kinds.
     tag: u64,
     looks: Looks<M>,
+    shown: OnceLock<Shown<M>>,
     slots: Shared<Vec<Option<Slot<M>>>>,
     /// Letters that have arrived, to be used again.
     pub(super) letters: Shared<Vec<Box<Letter<M>>>>,
@@ -49,6 +50,7 @@ impl<M> Room<M> {
         Room {
             tag,
             looks,
+            shown: OnceLock::new(),
             slots: Shared::new(Vec::new()),
             letters: Shared::new(Vec::new()),
             resources: Shared::new(Vec::new()),
@@ -58,6 +60,20 @@ impl<M> Room<M> {
     /// What reports call messages.
     pub(super) fn label(&self) -> &'static str {
         self.looks.label
+    }
+
+    /// Has reports show messages so.
+    pub(super) fn show(&self, shown: Shown<M>) {
+        let _ = self.shown.set(shown);
+    }
+
+    pub(super) fn is_shown(&self) -> bool {
+        self.shown.get().is_some()
+    }
+
+    /// What reports show of a message, if they are to show more than its type.
+    pub(super) fn shown(&self, message: &M) -> Option<String> {
+        self.shown.get().map(|shown| shown(message))
     }
 
     /// A message's share of the abstract state: its mailbox and its variant.
@@ -138,6 +154,12 @@ impl<M> Inbox<M> {
     /// Binds it; `None` if it is bound. Otherwise the number of this binding, counted from 1.
     pub(super) fn bind(&self) -> Option<u32> {
         self.room.with_slot(self.node, Slot::bind).flatten()
+    }
+
+    /// Has reports say where it was bound, and under which name.
+    pub(super) fn introduce(&self, name: &str, site: &'static Location<'static>) {
+        self.resource.made_at(site);
+        self.resource.remark(|| format!("mailbox `{name}`"));
     }
 
     /// The mailbox of this binding is dropped.

@@ -3,10 +3,10 @@
 use crate::{STRATEGIES, checker, everywhere, failed};
 use cct_executor::node::{Node, node};
 use cct_executor::time::{Instant, sleep};
-use cct_executor::{Report, observe, sometimes};
+use cct_executor::{Checker, Report, observe, sometimes};
 use cct_net::fabric;
 use cct_net::fault::{Fault, FaultPlan, Faults};
-use cct_net::mailbox::Mailbox;
+use cct_net::mailbox::{Calls, Mailbox};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -503,4 +503,66 @@ fn faults_end_in_the_quiet() {
     for (what, _, _, seen) in &report.coverage.sometimes {
         assert!(seen.reached > 0, "never: {what}");
     }
+}
+
+/// A report says which message a fault hit and what was in it, where it was received, and nothing of this
+/// library's own places.
+#[test]
+fn reports_show_messages() {
+    #[derive(Clone, Debug)]
+    struct Vote {
+        term: u32,
+    }
+    let report = checker("votes").iterations(200).run(|| async {
+        let bind = || Mailbox::<Vote>::builder("election").debug().bind().unwrap();
+        let voter = node("voter").start(move || async move {
+            let mailbox = bind();
+            let _ = mailbox.send("candidate", Vote { term: 7 });
+            std::future::pending::<()>().await;
+        });
+        let candidate = node("candidate").start(move || async move {
+            assert_eq!(bind().recv().await.1.term, 7);
+            let mut calls = Calls::<u32, u32>::bind("idle").unwrap();
+            calls.recv().await;
+        });
+        let plan = FaultPlan::new().nodes([&voter, &candidate]);
+        let faults = plan.fault(Fault::Drop).total(1).start().unwrap();
+        sleep(Duration::from_millis(1)).await;
+        assert_eq!(faults.taken(), 0, "lost");
+    });
+    let text = report.text();
+    for told in [
+        "fault drop Vote { term: 7 } `voter` -> `candidate`",
+        ": mailbox `election`",
+    ] {
+        assert!(text.contains(told), "{told}:\n{text}");
+    }
+    assert!(!text.contains("cct-net/src"), "{text}");
+    let received = Checker::new()
+        .name("a vote arrives")
+        .use_environment(false)
+        .iterations(1)
+        .run(|| async {
+            let line = line!() + 3;
+            node("candidate").start(|| async {
+                sleep(Duration::from_millis(1)).await;
+                let mut mailbox = Mailbox::<Vote>::bind("election").unwrap();
+                mailbox.recv().await;
+                mailbox.recv().await;
+            });
+            node("voter").start(|| async {
+                // The sender is first to need the receiver's end.
+                let mailbox = Mailbox::<Vote>::builder("election").debug().bind().unwrap();
+                mailbox.send("candidate", Vote { term: 7 }).unwrap();
+                std::future::pending::<()>().await;
+            });
+            sleep(Duration::from_millis(2)).await;
+            panic!("bound at line {line}.");
+        });
+    let text = received.text();
+    let line = text.split("bound at line ").nth(1).unwrap();
+    let line = line.split('.').next().unwrap();
+    let told = format!("faults.rs:{line}: mailbox `election`");
+    assert!(text.contains(&told), "{told}\n{text}");
+    assert!(text.contains("deliver Vote { term: 7 } `voter`"), "{text}");
 }

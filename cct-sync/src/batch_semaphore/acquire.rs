@@ -140,6 +140,7 @@ impl<'a> Acquire<'a> {
             {
                 Step::Granted => {
                     self.stage = Stage::Held;
+                    semaphore.remark();
                     return Poll::Ready(Ok(()));
                 }
                 Step::Closed(news) => {
@@ -174,6 +175,7 @@ impl<'a> Acquire<'a> {
                     let node = Node {
                         missing,
                         waiter: waiter.take(),
+                        site: self.site,
                     };
                     self.stage = Stage::Waiting(state.queue.push(node));
                     Step::Blocked(state.news(semaphore))
@@ -232,6 +234,7 @@ impl<'a> Acquire<'a> {
         });
         self.stage = Stage::Done;
         semaphore.settle(news, &mut wakes);
+        semaphore.remark();
         drop(waiter);
     }
 }
