@@ -32,6 +32,7 @@ pub(crate) mod sites;
 pub(crate) mod sketch;
 pub(crate) mod source;
 pub(crate) mod spin;
+pub(crate) mod standstill;
 pub(crate) mod step;
 pub(crate) mod suspend;
 pub(crate) mod system;

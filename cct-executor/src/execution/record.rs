@@ -3,8 +3,8 @@
 use super::core::{Core, NONE, state};
 use super::point::resource_task;
 use crate::words::explanation::{
-    EarlierPanic, Explanation, Holder, LogLine, Step, TaskState, TaskStory, ThreadWait, Use, Wait,
-    find_cycles,
+    EarlierPanic, Explanation, Holder, LogLine, Standstill, Step, TaskState, TaskStory, ThreadWait,
+    Use, Wait, find_cycles,
 };
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +60,8 @@ pub(crate) struct Recorder {
     stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
     choices: Option<u32>,
+    /// The longest stretch of time in which nothing could go on.
+    pub(super) standstill: Option<Standstill>,
 }
 
 struct RawStep {
@@ -120,6 +122,12 @@ impl Recorder {
             }
             None => self.timed_others = true,
         }
+    }
+
+    /// Whether the task waits for the end of a time and for something else that cct knows.
+    pub(super) fn waits_not_only_for_time(&self, key: u32) -> bool {
+        let waits = self.blocked.get(&key);
+        waits.is_some_and(|waits| waits.iter().any(|wait| wait.kind != OpKind::Sleep))
     }
 
     /// What a task waited for in the middle of a poll has come.
@@ -389,12 +397,7 @@ impl Core {
             .iter()
             .map(|raw| self.explain_step(raw))
             .collect();
-        let tasks: Vec<_> = self
-            .tasks
-            .iter()
-            .filter(|task| self.is_alive(task.key))
-            .map(|task| self.explain_task(task.key, &recorder))
-            .collect();
+        let tasks = self.stories(&recorder);
         let cycles = find_cycles(&tasks);
         let Recorder {
             hashes,
@@ -403,6 +406,7 @@ impl Core {
             unheard,
             panics,
             gave_way,
+            standstill,
             ..
         } = *recorder;
         let panics = panics
@@ -423,8 +427,17 @@ impl Core {
             unheard: unheard.map(|key| self.task_name(key)),
             panics,
             gave_way,
+            standstill,
             hashes,
         })
+    }
+
+    /// Who is alive, and what each waits for.
+    pub(super) fn stories(&self, recorder: &Recorder) -> Vec<TaskStory> {
+        let alive = self.tasks.iter().filter(|task| self.is_alive(task.key));
+        alive
+            .map(|task| self.explain_task(task.key, recorder))
+            .collect()
     }
 
     fn explain_step(&self, raw: &RawStep) -> Step {

@@ -5,7 +5,7 @@ use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
-use super::tasks::tasks;
+use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
@@ -58,6 +58,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
     if is_claim(&failure.kind) {
+        standstill(&mut out, failure);
         steps(&mut out, failure);
         tasks(&mut out, failure);
     } else {
