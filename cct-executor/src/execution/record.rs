@@ -62,6 +62,9 @@ pub(crate) struct Recorder {
     choices: Option<u32>,
     /// The longest stretch of time in which nothing could go on.
     pub(super) standstill: Option<Standstill>,
+    /// How often nothing but a timer could happen: in all, and before each task's last step.
+    pub(super) standstills: u64,
+    standstills_before: BTreeMap<u32, u64>,
 }
 
 struct RawStep {
@@ -150,6 +153,7 @@ impl Recorder {
             && self.last_to_go_on().is_some_and(|last| last != key);
         if action.kind() == ActionKind::Run {
             self.last = Some(key);
+            self.standstills_before.insert(key, self.standstills);
         }
         self.steps.push(RawStep {
             step,
@@ -407,6 +411,7 @@ impl Core {
             panics,
             gave_way,
             standstill,
+            standstills,
             ..
         } = *recorder;
         let panics = panics
@@ -428,6 +433,7 @@ impl Core {
             panics,
             gave_way,
             standstill,
+            standstills,
             hashes,
         })
     }
@@ -503,6 +509,8 @@ impl Core {
             unwakeable: recorder.unwakeable.contains(&key),
             thread_wait: recorder.thread_waits.get(&key).copied(),
             waits,
+            standstills: recorder.standstills
+                - recorder.standstills_before.get(&key).copied().unwrap_or(0),
         }
     }
 

@@ -3,6 +3,8 @@
 //! Whoever gives up after a minute tells little of what it waited for in vain, and what led to that is many
 //! steps ago by then, as others give up too. So the longest stretch is kept, with what everybody waited for.
 //!
+//! How often nothing but a timer could happen is counted too, so that heartbeats do not hide that a test hangs.
+//!
 //! Gathered while a failing trace is replayed, like the rest of `record`. Does not: look at time that passes
 //! while work is ready, as under clocks that race.
 
@@ -16,7 +18,8 @@ const LONG_NS: u64 = 1_000_000_000;
 impl Core {
     /// Nothing but the next timer can happen. Returns whether there is one.
     pub(super) fn time_goes_on(&mut self, decider: &mut dyn Decider) -> bool {
-        if self.recorder.is_some() {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.standstills += 1;
             self.note_standstill();
         }
         self.advance_to_next_timer(decider)

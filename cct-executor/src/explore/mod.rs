@@ -14,6 +14,7 @@ mod determinism;
 mod driver;
 pub(crate) mod env;
 mod explain;
+mod hang;
 mod knowledge;
 pub(crate) mod regressions;
 mod replay;

@@ -9,6 +9,7 @@ use super::campaign::Campaign;
 use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
+use super::hang::CutOff;
 use crate::execution::Decider;
 use crate::execution::core::Harvest;
 use crate::execution::panics::LastWords;
@@ -67,6 +68,8 @@ pub(super) struct Yielded {
     pub(super) all_schedules: Option<u64>,
     pub(super) described: String,
     pub(super) out_of_time: bool,
+    /// The first iteration that was cut.
+    pub(super) first_cut: Option<CutOff>,
     /// What the lanes of this worker have learnt.
     pub(super) learnt: Vec<(usize, Vec<u8>)>,
     /// What the first lane has to say.
@@ -166,6 +169,7 @@ impl Campaign {
             let _ = sender.send(Message::Pulse(pulse.clone()));
         }
         let mut done = Yielded {
+            first_cut: None,
             records: Vec::new(),
             harvest: run::take_harvest(),
             exhausted: false,
@@ -331,6 +335,16 @@ impl Campaign {
         if let Some(sought) = &board.sought {
             sought.count(done.records.last().and_then(|record| record.cut));
         }
+        let was_cut = matches!(end.outcome, Outcome::Cut(_)) && failure.is_none();
+        let earlier = done.first_cut.as_ref().map(|cut| cut.index);
+        if was_cut && self.judges_hangs() && earlier.is_none_or(|earlier| index < earlier) {
+            done.first_cut = trace.clone().map(|trace| CutOff {
+                index,
+                trace,
+                schedule_hash: end.schedule_hash,
+                strategy: described(&*driver.strategy),
+            });
+        }
         if let Some(failure) = failure {
             let stop = !self.checker.keep_going;
             board.report(
@@ -365,7 +379,7 @@ impl Campaign {
         let keep = match finished.end.outcome {
             Outcome::Failed(_) => true,
             Outcome::Passed => sampled && self.checker.determinism_check,
-            Outcome::Cut(_) => sampled,
+            Outcome::Cut(_) => sampled || self.judges_hangs(),
         };
         (finished, keep.then(run::last_trace))
     }

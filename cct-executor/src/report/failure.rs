@@ -57,6 +57,12 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out.push_str(order_text(failure));
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
+    if matches!(failure.kind, FailureKind::Hang { .. }) {
+        out.push_str(
+            "  in other schedules the test comes to its end, in a tenth of the steps at most; should it be meant to \
+             go on, set\n  `max_steps` or `max_time`\n",
+        );
+    }
     if is_claim(&failure.kind) {
         standstill(&mut out, failure);
         steps(&mut out, failure);

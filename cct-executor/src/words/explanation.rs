@@ -22,6 +22,8 @@ pub struct Explanation {
     /// The longest stretch of time, of a second at least, in which nothing could go on before a time limit
     /// was up.
     pub standstill: Option<Standstill>,
+    /// How often nothing but a timer could happen.
+    pub standstills: u64,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
 }
@@ -127,6 +129,8 @@ pub struct TaskStory {
     pub thread_wait: Option<ThreadWait>,
     /// What it waits for.
     pub waits: Vec<Wait>,
+    /// How often nothing but a timer could happen since its last step.
+    pub standstills: u64,
 }
 
 /// One thing a task waits for.
@@ -262,6 +266,7 @@ mod tests {
                 state: None,
                 uses: None,
                 overtaken: None,
+                standstills: 0,
             }],
         }
     }
