@@ -23,6 +23,7 @@ pub(crate) mod helpers;
 pub(crate) mod nodes;
 pub(crate) mod outsiders;
 pub(crate) mod panics;
+pub(crate) mod paths;
 pub(crate) mod point;
 pub(crate) mod record;
 pub(crate) mod resources;

@@ -1,6 +1,7 @@
 //! Rich detail, gathered only while a failing trace is replayed: exploring pays nothing for it.
 
 use super::core::{Core, NONE, state};
+use super::paths::place;
 use super::point::resource_task;
 use crate::words::explanation::{
     EarlierPanic, Explanation, Holder, LogLine, Standstill, Step, TaskState, TaskStory, ThreadWait,
@@ -287,25 +288,6 @@ fn may_be_other(waiting: OpKind, other: OpKind) -> bool {
 
 /// What a task does that waited for something of another crate, as reports have it.
 pub(crate) const AGAIN: &str = "poll again";
-
-/// `file:line`, as reports have it.
-pub(crate) fn place(site: Site) -> String {
-    format!("{}:{}", short(site.file()), site.line())
-}
-
-/// The path of a file; in a crate from a registry and in the standard library, from the crate's folder on, as
-/// the rest fills a line.
-pub(crate) fn short(file: &str) -> &str {
-    let in_registry = file.split_once("/registry/src/");
-    let in_crate = in_registry.and_then(|(_, file)| file.split_once('/'));
-    // Where its source is installed, and where it is not.
-    let in_std = || {
-        let installed = file.split_once("/rustlib/src/rust/library/");
-        let built = || file.strip_prefix("/rustc/")?.split_once("/library/");
-        installed.or_else(built)
-    };
-    in_crate.or_else(in_std).map_or(file, |(_, file)| file)
-}
 
 impl Core {
     /// Notes that the running task is about to wait for a resource.
@@ -599,30 +581,5 @@ impl Core {
                 },
             })
             .collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn paths_into_a_registry_begin_at_the_crate() {
-        let file = "/root/.cargo/registry/src/index.crates.io-1949/ractor-0.15.13/src/actor.rs";
-        assert_eq!(short(file), "ractor-0.15.13/src/actor.rs");
-        assert_eq!(short("src/registry/src/a.rs"), "src/registry/src/a.rs");
-        assert_eq!(short("tests/it.rs"), "tests/it.rs");
-    }
-
-    #[test]
-    fn paths_into_the_standard_library_begin_at_its_crate() {
-        let installed =
-            "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/sync.rs";
-        assert_eq!(short(installed), "alloc/src/sync.rs");
-        assert_eq!(
-            short("/rustc/59807616e1fa/library/core/src/iter/mod.rs"),
-            "core/src/iter/mod.rs"
-        );
-        assert_eq!(short("src/rustc/library/a.rs"), "src/rustc/library/a.rs");
     }
 }

@@ -60,7 +60,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     if matches!(failure.kind, FailureKind::Hang { .. }) {
         out.push_str(
             "  in other schedules the test comes to its end, in a tenth of the steps at most; should it be meant to \
-             go on, set\n  `max_steps` or `max_time`\n",
+             go on, set\n  `max_steps` or `max_time`; the steps below end where it began to wait\n",
         );
     }
     if is_claim(&failure.kind) {

@@ -250,6 +250,7 @@ mod tests {
             })
             .collect();
         TaskStory {
+            standstills: 0,
             task,
             name: task.to_string(),
             spawned_at: String::new(),
@@ -266,7 +267,6 @@ mod tests {
                 state: None,
                 uses: None,
                 overtaken: None,
-                standstills: 0,
             }],
         }
     }

@@ -42,13 +42,17 @@ fn a_heartbeat_does_not_hide_that_a_test_hangs() {
     };
     assert_eq!(task, "3");
     assert!(failure.reproduced, "{}", report.text());
+    let told = report.text();
     for part in [
         "cct: FAILED hangs: hang\n  hang: task 3 waits for what does not come",
         "in other schedules the test comes to its end",
         "\n      recv at ",
+        "the steps below end where it began to wait",
     ] {
-        assert!(report.text().contains(part), "{part}: {}", report.text());
+        assert!(told.contains(part), "{part}: {told}");
     }
+    let (_, table) = told.split_once(" choices  at\n").unwrap();
+    assert!(!table.contains("1000ms"), "{table}");
     let replayed = checker("hangs").replay(failure.token.clone()).run(asks);
     assert_eq!(failed(&replayed).kind, failure.kind);
 }
