@@ -18,6 +18,7 @@ mod it_engine {
     mod events;
     mod failures;
     mod foreign;
+    mod hangs;
     mod nodes;
     mod partial;
     mod reports;

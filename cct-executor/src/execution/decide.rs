@@ -285,7 +285,7 @@ impl Core {
     fn idle(&mut self, decider: &mut dyn Decider) -> bool {
         if self.words_have_changed(false, decider)
             || self.spinner_goes_on(false, decider)
-            || self.advance_to_next_timer(decider)
+            || self.time_goes_on(decider)
         {
             return true;
         }

@@ -9,7 +9,7 @@
 //! that runs out of stack, and with a destructor that waits, while a panic unwinds, for a lock of a suspended
 //! poll: that poll would find the thread panicking, and poison the lock.
 
-use super::record::short;
+use super::paths::short;
 use super::world::{Phase, WORLD};
 use crate::raw::stack;
 use crate::words::FailureKind;

@@ -3,7 +3,7 @@
 mod explain;
 
 use super::core::Core;
-use crate::words::explanation::{LogLine, ThreadWait};
+use crate::words::explanation::{LogLine, Standstill, ThreadWait};
 use crate::words::{Action, ActionKind, OpKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
@@ -58,6 +58,11 @@ pub(crate) struct Recorder {
     stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
     choices: Option<u32>,
+    /// The longest stretch of time in which nothing could go on.
+    pub(super) standstill: Option<Standstill>,
+    /// How often nothing but a timer could happen: in all, and before each task's last step.
+    pub(super) standstills: u64,
+    standstills_before: BTreeMap<u32, u64>,
 }
 
 struct RawStep {
@@ -120,6 +125,12 @@ impl Recorder {
         }
     }
 
+    /// Whether the task waits for the end of a time and for something else that cct knows.
+    pub(super) fn waits_not_only_for_time(&self, key: u32) -> bool {
+        let waits = self.blocked.get(&key);
+        waits.is_some_and(|waits| waits.iter().any(|wait| wait.kind != OpKind::Sleep))
+    }
+
     /// What a task waited for in the middle of a poll has come.
     pub(crate) fn unblocked(&mut self, key: u32) {
         self.blocked.remove(&key);
@@ -140,6 +151,7 @@ impl Recorder {
             && self.last_to_go_on().is_some_and(|last| last != key);
         if action.kind() == ActionKind::Run {
             self.last = Some(key);
+            self.standstills_before.insert(key, self.standstills);
         }
         self.steps.push(RawStep {
             step,
@@ -259,25 +271,6 @@ impl Recorder {
 /// What a task does that waited for something of another crate, as reports have it.
 pub(crate) const AGAIN: &str = "poll again";
 
-/// `file:line`, as reports have it.
-pub(crate) fn place(site: Site) -> String {
-    format!("{}:{}", short(site.file()), site.line())
-}
-
-/// The path of a file; in a crate from a registry and in the standard library, from the crate's folder on, as
-/// the rest fills a line.
-pub(crate) fn short(file: &str) -> &str {
-    let in_registry = file.split_once("/registry/src/");
-    let in_crate = in_registry.and_then(|(_, file)| file.split_once('/'));
-    // Where its source is installed, and where it is not.
-    let in_std = || {
-        let installed = file.split_once("/rustlib/src/rust/library/");
-        let built = || file.strip_prefix("/rustc/")?.split_once("/library/");
-        installed.or_else(built)
-    };
-    in_crate.or_else(in_std).map_or(file, |(_, file)| file)
-}
-
 impl Core {
     /// Notes that the running task is about to wait for a resource.
     #[cold]
@@ -338,30 +331,5 @@ impl Core {
             let note = format!("for task {}", self.task_name(key));
             self.note(note);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn paths_into_a_registry_begin_at_the_crate() {
-        let file = "/root/.cargo/registry/src/index.crates.io-1949/ractor-0.15.13/src/actor.rs";
-        assert_eq!(short(file), "ractor-0.15.13/src/actor.rs");
-        assert_eq!(short("src/registry/src/a.rs"), "src/registry/src/a.rs");
-        assert_eq!(short("tests/it.rs"), "tests/it.rs");
-    }
-
-    #[test]
-    fn paths_into_the_standard_library_begin_at_its_crate() {
-        let installed =
-            "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/sync.rs";
-        assert_eq!(short(installed), "alloc/src/sync.rs");
-        assert_eq!(
-            short("/rustc/59807616e1fa/library/core/src/iter/mod.rs"),
-            "core/src/iter/mod.rs"
-        );
-        assert_eq!(short("src/rustc/library/a.rs"), "src/rustc/library/a.rs");
     }
 }

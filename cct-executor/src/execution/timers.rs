@@ -359,6 +359,13 @@ impl Core {
         }
     }
 
+    /// The earliest deadline, and the task that its timer wakes, if that is known.
+    pub(super) fn next_deadline(&self) -> Option<(u64, Option<u32>)> {
+        let first = self.timers.heap.first()?;
+        let waiter = self.timers.timers[first.timer as usize].waiter.as_ref();
+        Some((first.deadline_ns, waiter.and_then(Waiter::task)))
+    }
+
     /// Moves time to the earliest deadline and fires what is due. Returns whether there was one
     /// within the limit.
     pub(crate) fn advance_to_next_timer(&mut self, decider: &mut dyn Decider) -> bool {

@@ -3,6 +3,7 @@
 //! 1. Of several failing iterations the one with the smallest number counts.
 
 use super::at_await::Sought;
+use super::hang::CutOff;
 use crate::execution::core::Harvest;
 use crate::execution::panics::LastWords;
 use crate::execution::run::Visitors;
@@ -53,6 +54,8 @@ pub(super) struct Yielded {
     pub(super) all_schedules: Option<u64>,
     pub(super) described: String,
     pub(super) out_of_time: bool,
+    /// The first iteration that was cut.
+    pub(super) first_cut: Option<CutOff>,
     /// What the lanes of this worker have learnt.
     pub(super) learnt: Vec<(usize, Vec<u8>)>,
     /// What the first lane has to say.

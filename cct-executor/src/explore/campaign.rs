@@ -8,6 +8,7 @@ use super::THREAD_NAMES;
 use super::board::{Board, Found, Message, Pulse, Record, Yielded};
 use super::checker::{Checker, Factory};
 use super::explain;
+use super::hang::CutOff;
 use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::watched::Lost;
@@ -224,6 +225,7 @@ impl Campaign {
         let whole = found.is_none() || keeps_going;
         let mut harvest = Harvest::default();
         let mut learnt = Vec::new();
+        let (mut records, mut first_cut) = (Vec::new(), None::<CutOff>);
         let mut schedules = Vec::new();
         let coverage = &mut report.coverage;
         // Lanes end one by one.
@@ -238,12 +240,17 @@ impl Campaign {
             if !done.described.is_empty() {
                 report.strategy = done.described;
             }
+            first_cut = first_cut
+                .into_iter()
+                .chain(done.first_cut)
+                .min_by_key(|cut| cut.index);
             for record in done.records.iter().filter(|record| record.index <= last) {
                 report.iterations += 1;
                 coverage.add(record);
                 report.first_was_long |= record.index == 0 && record.cut == Some(Limit::Steps);
                 schedules.push(record.schedule_hash);
             }
+            records.extend(done.records);
         }
         schedules.sort_unstable();
         schedules.dedup();
@@ -265,6 +272,7 @@ impl Campaign {
             StoppedBy::Iterations
         };
         report.warnings.extend(self.keep_learnt(learnt));
+        let found = found.or_else(|| self.find_hang(&records, first_cut));
         report.failure = found.map(|found| explain::explain(self, &found));
         report
     }

@@ -3,6 +3,7 @@
 
 use super::board::Found;
 use super::campaign::Campaign;
+use super::hang::with_hangs;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::same::alike;
 use super::trace_log;
@@ -26,7 +27,11 @@ impl Campaign {
     ///
     /// # Errors
     /// When a poll does not return, or would abort the process. The thread is lost then.
-    fn recorded(self: &Arc<Self>, world: &WorldConfig, trace: &Trace) -> Result<Recorded, Lost> {
+    pub(super) fn recorded(
+        self: &Arc<Self>,
+        world: &WorldConfig,
+        trace: &Trace,
+    ) -> Result<Recorded, Lost> {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
         watched::on_fresh_thread(self.checker.poll_limit, move |tell| {
             let over = |finished| tell(Recorded::from(finished));
@@ -85,7 +90,8 @@ impl Campaign {
         } = recorded;
         let whole = token.trace.decisions().len();
         (report.coverage.steps, report.coverage.schedules) = (steps, 1);
-        let failure = match judged(outcome, steps, &explanation) {
+        let outcome = judged(outcome, steps, &explanation);
+        let failure = match with_hangs(outcome, steps, &explanation) {
             Outcome::Failed(Failure {
                 kind: FailureKind::Nondeterminism { message },
                 ..
@@ -138,12 +144,12 @@ impl Campaign {
     }
 }
 
-struct Recorded {
-    outcome: Outcome,
-    steps: u64,
+pub(super) struct Recorded {
+    pub(super) outcome: Outcome,
+    pub(super) steps: u64,
     decisions: u64,
     hash: u64,
-    explanation: Explanation,
+    pub(super) explanation: Explanation,
     last_task: Option<String>,
 }
 
@@ -189,11 +195,9 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     let mut reproduced = false;
     let mut other = None;
     let judge = |recorded: &Recorded| {
-        judged(
-            recorded.outcome.clone(),
-            recorded.steps,
-            &recorded.explanation,
-        )
+        let (steps, explanation) = (recorded.steps, &recorded.explanation);
+        let outcome = judged(recorded.outcome.clone(), steps, explanation);
+        with_hangs(outcome, steps, explanation)
     };
     if let Some(Outcome::Failed(again)) = recorded.as_ref().map(judge) {
         let foreign = matches!(again.kind, FailureKind::Uncontrolled { .. });

@@ -15,6 +15,7 @@ mod determinism;
 mod driver;
 pub(crate) mod env;
 mod explain;
+mod hang;
 mod knowledge;
 pub(crate) mod regressions;
 mod replay;

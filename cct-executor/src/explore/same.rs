@@ -61,12 +61,14 @@ fn words(kind: &FailureKind) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether the failure comes from the order of steps. A poll that does not return may be an
-/// accident of suspending polls, of which the report speaks anyway; the others have causes outside.
+/// Whether the failure comes from the order of steps, and shows in a schedule alone. A poll that does not
+/// return may be an accident of suspending polls, of which the report speaks anyway; a hang shows beside
+/// schedules that end; the others have causes outside.
 pub(super) fn of_order(kind: &FailureKind) -> bool {
     !matches!(
         kind,
         FailureKind::Stuck { .. }
+            | FailureKind::Hang { .. }
             | FailureKind::Uncontrolled { .. }
             | FailureKind::Nondeterminism { .. }
     )

@@ -9,14 +9,15 @@ use super::campaign::Campaign;
 use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
+use super::hang::CutOff;
 use crate::execution::Decider;
 use crate::execution::core::Harvest;
 use crate::execution::run::{self, Finished};
 use crate::strategy::{Flow, Lanes, Strategy};
 use crate::words::{Limit, Outcome, Trace, WorldConfig};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Stack of worker threads, which run destructors of user code.
@@ -99,6 +100,7 @@ impl Campaign {
             let _ = sender.send(Message::Pulse(pulse.clone()));
         }
         let mut done = Yielded {
+            first_cut: None,
             records: Vec::new(),
             harvest: run::take_harvest(),
             exhausted: false,
@@ -264,6 +266,16 @@ impl Campaign {
         if let Some(sought) = &board.sought {
             sought.count(done.records.last().and_then(|record| record.cut));
         }
+        let was_cut = matches!(end.outcome, Outcome::Cut(_)) && failure.is_none();
+        let earlier = done.first_cut.as_ref().map(|cut| cut.index);
+        if was_cut && self.judges_hangs() && earlier.is_none_or(|earlier| index < earlier) {
+            done.first_cut = trace.clone().map(|trace| CutOff {
+                index,
+                trace,
+                schedule_hash: end.schedule_hash,
+                strategy: described(&*driver.strategy),
+            });
+        }
         if let Some(failure) = failure {
             let stop = !self.checker.keep_going;
             board.report(
@@ -298,7 +310,7 @@ impl Campaign {
         let keep = match finished.end.outcome {
             Outcome::Failed(_) => true,
             Outcome::Passed => sampled && self.checker.determinism_check,
-            Outcome::Cut(_) => sampled,
+            Outcome::Cut(_) => sampled || self.judges_hangs(),
         };
         (finished, keep.then(run::last_trace))
     }

@@ -5,7 +5,7 @@ use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
-use super::tasks::tasks;
+use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
@@ -57,7 +57,14 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out.push_str(order_text(failure));
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
+    if matches!(failure.kind, FailureKind::Hang { .. }) {
+        out.push_str(
+            "  in other schedules the test comes to its end, in a tenth of the steps at most; should it be meant to \
+             go on, set\n  `max_steps` or `max_time`; the steps below end where it began to wait\n",
+        );
+    }
     if is_claim(&failure.kind) {
+        standstill(&mut out, failure);
         steps(&mut out, failure);
         tasks(&mut out, failure);
     } else {

@@ -12,6 +12,7 @@
 use super::failure::{node, time_text};
 use super::summary::grouped;
 use crate::explore::FailureReport;
+use crate::words::FailureKind;
 use crate::words::explanation::Step;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -45,7 +46,26 @@ enum Line<'a> {
 pub(super) fn steps(out: &mut String, failure: &FailureReport) {
     let departures = failure.departures.iter().flatten();
     let departures: Vec<u64> = departures.map(|departure| departure.step).collect();
-    story(out, &failure.explanation.steps, &departures);
+    story(out, worth_telling(failure), &departures);
+}
+
+/// What comes after a test began to hang, as far as it does, is the heartbeat that keeps the world going.
+fn worth_telling(failure: &FailureReport) -> &[Step] {
+    let explanation = &failure.explanation;
+    let steps = &explanation.steps;
+    if !matches!(failure.kind, FailureKind::Hang { .. }) {
+        return steps;
+    }
+    let half = (explanation.standstills / 2).max(1);
+    let hung = explanation
+        .tasks
+        .iter()
+        .filter(|story| story.standstills >= half);
+    let hung: BTreeSet<&str> = hung.map(|story| story.name.as_str()).collect();
+    let of_hung = |step: &Step| step.task.as_deref().is_some_and(|task| hung.contains(task));
+    let last = steps.iter().rposition(of_hung).unwrap_or(0);
+    let settled = steps.partition_point(|step| step.time_ns <= steps[last].time_ns);
+    &steps[..settled]
 }
 
 fn story(out: &mut String, steps: &[Step], departures: &[u64]) {

@@ -2,7 +2,7 @@
 //!
 //! Where the program itself says what is wrong, this is background, and shorter.
 
-use super::failure::is_claim;
+use super::failure::{is_claim, time_text};
 use crate::explore::FailureReport;
 use crate::words::explanation::{TaskState, TaskStory, ThreadWait, Use, Wait};
 use std::fmt::Write as _;
@@ -38,6 +38,33 @@ pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
             })
             .collect();
         let _ = writeln!(out, "    CYCLE: task {}", names.join(" waits for task "));
+    }
+}
+
+/// What everybody waited for while nothing could go on, if somebody gave up in the end.
+pub(super) fn standstill(out: &mut String, failure: &FailureReport) {
+    let Some(standstill) = &failure.explanation.standstill else {
+        return;
+    };
+    let _ = writeln!(
+        out,
+        "\n  after step {} nothing could go on for {}, until a timer woke task {}, which waited for something \
+         else, too; tasks then:",
+        standstill.step,
+        time_text(standstill.for_ns),
+        standstill.task
+    );
+    // Who sleeps, and who waits for the end of others, waits for what will come.
+    let in_vain = |story: &&TaskStory| {
+        let mut waits = story.waits.iter();
+        story.waits.is_empty() || waits.any(|wait| !matches!(&*wait.op, "sleep" | "join"))
+    };
+    let stories: Vec<&TaskStory> = standstill.tasks.iter().filter(in_vain).collect();
+    for story in stories.iter().take(FEW_TASKS) {
+        task(out, story, true);
+    }
+    if stories.len() > FEW_TASKS {
+        let _ = writeln!(out, "    ... and {} more", stories.len() - FEW_TASKS);
     }
 }
 

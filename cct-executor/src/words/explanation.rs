@@ -19,8 +19,26 @@ pub struct Explanation {
     pub panics: Vec<EarlierPanic>,
     /// How often a poll returned `Pending` before a read or write of a stream that could have gone on.
     pub gave_way: u64,
+    /// The longest stretch of time, of a second at least, in which nothing could go on before a time limit
+    /// was up.
+    pub standstill: Option<Standstill>,
+    /// How often nothing but a timer could happen.
+    pub standstills: u64,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
+}
+
+/// A stretch of time in which nothing could go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standstill {
+    /// The last step before it.
+    pub step: u64,
+    /// How long it was, in virtual nanoseconds.
+    pub for_ns: u64,
+    /// The task that a timer woke in the end, and that waited for something else as well.
+    pub task: String,
+    /// The tasks that were alive, and what each waited for.
+    pub tasks: Vec<TaskStory>,
 }
 
 /// A panic of a task that did not end the iteration.
@@ -111,6 +129,8 @@ pub struct TaskStory {
     pub thread_wait: Option<ThreadWait>,
     /// What it waits for.
     pub waits: Vec<Wait>,
+    /// How often nothing but a timer could happen since its last step.
+    pub standstills: u64,
 }
 
 /// One thing a task waits for.
@@ -230,6 +250,7 @@ mod tests {
             })
             .collect();
         TaskStory {
+            standstills: 0,
             task,
             name: task.to_string(),
             spawned_at: String::new(),

@@ -65,6 +65,12 @@ pub enum FailureKind {
         /// What ended the iteration.
         limit: Limit,
     },
+    /// The test waits for what does not come, while timers keep others going until a limit; in other
+    /// schedules it comes to its end.
+    Hang {
+        /// Name of the task that waits: the test's own, or one whose end it waits for.
+        task: String,
+    },
     /// An `always!` was false.
     Broken {
         /// What should have been true.
@@ -118,6 +124,7 @@ impl FailureKind {
             FailureKind::Error { .. } => "error",
             FailureKind::Deadlock { .. } => "deadlock",
             FailureKind::PartialDeadlock { .. } => "partial deadlock",
+            FailureKind::Hang { .. } => "hang",
             FailureKind::Broken { .. } => "broken invariant",
             FailureKind::Leaked { .. } => "leaked tasks",
             FailureKind::LimitReached(_) => "limit reached",
@@ -149,6 +156,13 @@ impl fmt::Display for FailureKind {
                 write!(
                     f,
                     "deadlock: {waiting} task(s) wait for what will never come"
+                )
+            }
+            FailureKind::Hang { task } => {
+                write!(
+                    f,
+                    "hang: task {task} waits for what does not come, and the test with it, while timers keep \
+                     others going"
                 )
             }
             FailureKind::PartialDeadlock { waiting, limit } => {

@@ -5,6 +5,7 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::{FailureKind, ReplayToken};
 use cct_executor::{Checker, Clock, Granularity, Seed, join, nondet, spawn};
+use cct_sync::mpsc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -455,4 +456,40 @@ fn a_report_says_that_a_failure_hangs_on_random_values_alone() {
     let text = report.text();
     assert!(text.contains("it hangs on random values"), "{text}");
     assert!(!text.contains("takes no particular order"), "{text}");
+}
+
+#[test]
+fn who_gives_up_shows_what_all_waited_for() {
+    let report = checker("gives up").run(|| async {
+        let (requests, mut inbox) = mpsc::channel::<u32>(1);
+        let (answers, mut answer) = mpsc::channel::<u32>(1);
+        spawn(async move {
+            // Waits for one more than there is.
+            let sum = inbox.recv().await.unwrap() + inbox.recv().await.unwrap();
+            let _ = answers.send(sum).await;
+        });
+        requests.send(1).await.unwrap();
+        let sum = timeout(Duration::from_secs(60), answer.recv()).await;
+        assert_eq!(sum.ok().flatten(), Some(3));
+    });
+    let told = report.text();
+    let standstill = "nothing could go on for 60000ms, until a timer woke task 0 `main`";
+    let (_, then) = told
+        .split_once(standstill)
+        .unwrap_or_else(|| panic!("{told}"));
+    let (then, _) = then.split_once("\n\n").unwrap();
+    assert!(then.contains("\n    task 1 (spawned at "), "{told}");
+    assert!(then.contains("\n      recv at "), "{told}");
+}
+
+#[test]
+fn who_only_sleeps_is_no_standstill() {
+    let report = checker("sleeps").run(|| async {
+        let (_requests, mut inbox) = mpsc::channel::<u32>(1);
+        spawn(async move { inbox.recv().await });
+        sleep(Duration::from_secs(60)).await;
+        panic!("after a minute");
+    });
+    let told = report.text();
+    assert!(!told.contains("nothing could go on"), "{told}");
 }

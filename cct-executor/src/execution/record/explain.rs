@@ -1,7 +1,8 @@
 //! An explanation, made of what was recorded.
 
-use super::{AGAIN, Blocked, RawStep, Recorder, Turn, place};
+use super::{AGAIN, Blocked, RawStep, Recorder, Turn};
 use crate::execution::core::{Core, NONE, state};
+use crate::execution::paths::place;
 use crate::execution::point::resource_task;
 use crate::words::explanation::{
     EarlierPanic, Explanation, Holder, Step, TaskState, TaskStory, Use, Wait, find_cycles,
@@ -57,12 +58,7 @@ impl Core {
             .iter()
             .map(|raw| self.explain_step(raw))
             .collect();
-        let tasks: Vec<_> = self
-            .tasks
-            .iter()
-            .filter(|task| self.is_alive(task.key))
-            .map(|task| self.explain_task(task.key, &recorder))
-            .collect();
+        let tasks = self.stories(&recorder);
         let cycles = find_cycles(&tasks);
         let Recorder {
             hashes,
@@ -71,6 +67,8 @@ impl Core {
             unheard,
             panics,
             gave_way,
+            standstill,
+            standstills,
             ..
         } = *recorder;
         let panics = panics
@@ -91,8 +89,18 @@ impl Core {
             unheard: unheard.map(|key| self.task_name(key)),
             panics,
             gave_way,
+            standstill,
+            standstills,
             hashes,
         })
+    }
+
+    /// Who is alive, and what each waits for.
+    pub(in crate::execution) fn stories(&self, recorder: &Recorder) -> Vec<TaskStory> {
+        let alive = self.tasks.iter().filter(|task| self.is_alive(task.key));
+        alive
+            .map(|task| self.explain_task(task.key, recorder))
+            .collect()
     }
 
     fn explain_step(&self, raw: &RawStep) -> Step {
@@ -158,6 +166,8 @@ impl Core {
             unwakeable: recorder.unwakeable.contains(&key),
             thread_wait: recorder.thread_waits.get(&key).copied(),
             waits,
+            standstills: recorder.standstills
+                - recorder.standstills_before.get(&key).copied().unwrap_or(0),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Departures in words.
 
 use super::guide::{Departure, What};
-use crate::execution::record::{AGAIN, place};
+use crate::execution::paths::place;
+use crate::execution::record::AGAIN;
 use crate::explore::result;
 use crate::words::OpKind;
 use crate::words::explanation::{Explanation, Step};

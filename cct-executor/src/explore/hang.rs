@@ -1,0 +1,109 @@
+//! Schedules in which the test never comes to its end, while heartbeats and other timers keep going.
+//!
+//! Nothing ends such an iteration but a limit, and limits are no failures. But where the test ends in other
+//! schedules, and in this one waits while all that can happen is that a timer fires, again and again, it
+//! hangs: what it waits for would have come.
+//!
+//! 1. Only under limits that nobody has chosen: whoever sets one may mean the test to go on.
+//! 2. Another iteration has come to its end in a tenth of the steps at most.
+//! 3. Nothing but a timer could happen for very often, so nobody was merely held back; nothing was ready.
+//!
+//! Looked at once, when a run is over and nothing else has failed: which iteration was cut first does not
+//! hang on the number of workers. Does not: judge clocks that race, under which time passes in other ways.
+
+use super::board::{Found, Record};
+use super::campaign::Campaign;
+use crate::words::explanation::{Explanation, TaskState, TaskStory};
+use crate::words::{Failure, FailureKind, Limit, Limits, Outcome, Trace};
+use std::sync::Arc;
+
+/// How often nothing but a timer could happen, at least, while the test waited.
+const STANDSTILLS: u64 = 100;
+
+/// An iteration that was cut at a limit.
+#[derive(Clone)]
+pub(super) struct CutOff {
+    pub(super) index: u64,
+    pub(super) trace: Trace,
+    pub(super) schedule_hash: u64,
+    pub(super) strategy: String,
+}
+
+impl Campaign {
+    /// Whether cut iterations are worth a look.
+    pub(super) fn judges_hangs(&self) -> bool {
+        let usual = Limits::default();
+        let limits = &self.checker.world.limits;
+        let steps = [usual.steps, Limits::MORE_STEPS].contains(&limits.steps);
+        steps && limits.time == usual.time
+    }
+
+    /// The first iteration that was cut, as a failure, if the test hangs in it and ends in others.
+    pub(super) fn find_hang(
+        self: &Arc<Self>,
+        records: &[Record],
+        cut: Option<CutOff>,
+    ) -> Option<Found> {
+        let cut = cut.filter(|_| self.judges_hangs())?;
+        let steps = records
+            .iter()
+            .find(|record| record.index == cut.index)?
+            .steps;
+        let ended = |record: &Record| record.cut.is_none() && !record.failed;
+        let quick = |record: &Record| record.steps.saturating_mul(10) <= steps;
+        if !records.iter().any(|record| ended(record) && quick(record)) {
+            return None;
+        }
+        let world = self.world(cut.index);
+        let recorded = self.recorded(&world, &cut.trace).ok()?;
+        let outcome = with_hangs(recorded.outcome, recorded.steps, &recorded.explanation);
+        let Outcome::Failed(failure) = outcome else {
+            return None;
+        };
+        Some(Found {
+            index: cut.index,
+            failure,
+            trace: cut.trace,
+            schedule_hash: cut.schedule_hash,
+            strategy: cut.strategy,
+        })
+    }
+}
+
+/// What a replay of an iteration shows that was cut.
+pub(super) fn with_hangs(outcome: Outcome, steps: u64, explanation: &Explanation) -> Outcome {
+    let limits = matches!(
+        outcome,
+        Outcome::Cut(Limit::Steps | Limit::Decisions | Limit::Time)
+    );
+    match hanging(explanation).filter(|_| limits) {
+        None => outcome,
+        Some(story) => Outcome::Failed(Failure {
+            kind: FailureKind::Hang {
+                task: story.name.clone(),
+            },
+            step: steps,
+        }),
+    }
+}
+
+/// Whom the test waits for in vain: itself, or a task whose end it waits for.
+fn hanging(explanation: &Explanation) -> Option<&TaskStory> {
+    let mut story = explanation.tasks.iter().find(|story| story.task == 0)?;
+    // A circle of tasks would be a deadlock of its own.
+    for _ in 0..explanation.tasks.len() {
+        let long = story.standstills >= STANDSTILLS.max(explanation.standstills / 2);
+        let [wait] = &story.waits[..] else {
+            return None;
+        };
+        if !long || story.state != TaskState::Waiting || wait.op == "sleep" {
+            return None;
+        }
+        let joined = wait.holders.iter().find_map(|holder| holder.task);
+        match joined.filter(|_| wait.op == "join") {
+            None => return Some(story),
+            Some(task) => story = explanation.tasks.iter().find(|other| other.task == task)?,
+        }
+    }
+    None
+}

@@ -1,0 +1,101 @@
+//! Tests that hang in some schedules while a heartbeat goes on, so that nothing but a limit ends them.
+
+use crate::{checker, failed};
+use cct_executor::time::sleep;
+use cct_executor::words::FailureKind;
+use cct_executor::{Checker, Report, nondet, spawn};
+use cct_sync::oneshot;
+use std::time::Duration;
+
+/// Beats as long as the world stands.
+async fn heart() {
+    loop {
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Waits for an answer that sometimes is never given.
+async fn asks() {
+    spawn(heart());
+    let (sender, answer) = oneshot::channel();
+    let lost = nondet::choose(4) == 3;
+    spawn(async move {
+        if lost {
+            std::future::pending::<()>().await;
+        }
+        let _ = sender.send(());
+    });
+    let asked = spawn(async move { answer.await.is_ok() });
+    assert!(asked.await.unwrap());
+}
+
+fn run(checker: Checker) -> Report {
+    checker.iterations(8).run(asks)
+}
+
+#[test]
+fn a_heartbeat_does_not_hide_that_a_test_hangs() {
+    let report = run(checker("hangs"));
+    let failure = failed(&report);
+    let FailureKind::Hang { task } = &failure.kind else {
+        panic!("{}", report.text());
+    };
+    assert_eq!(task, "3");
+    assert!(failure.reproduced, "{}", report.text());
+    let told = report.text();
+    for part in [
+        "cct: FAILED hangs: hang\n  hang: task 3 waits for what does not come",
+        "in other schedules the test comes to its end",
+        "\n      recv at ",
+        "the steps below end where it began to wait",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let (_, table) = told.split_once(" choices  at\n").unwrap();
+    assert!(!table.contains("1000ms"), "{table}");
+    let replayed = checker("hangs").replay(failure.token.clone()).run(asks);
+    assert_eq!(failed(&replayed).kind, failure.kind);
+}
+
+#[test]
+fn the_number_of_workers_does_not_change_which_hang_is_found() {
+    let found = [1, 3].map(|workers| {
+        let report = run(checker("hangs").workers(workers));
+        let failure = failed(&report);
+        (failure.iteration(), failure.token.to_string())
+    });
+    assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
+}
+
+#[test]
+fn with_a_limit_that_somebody_chose_a_test_may_go_on() {
+    let report = run(checker("goes on").max_steps(5_000));
+    report.assert_passed();
+    assert!(report.cut() > 0);
+}
+
+#[test]
+fn a_test_that_goes_on_in_all_schedules_does_not_hang() {
+    let report = checker("serves").iterations(3).run(|| async {
+        spawn(heart());
+        std::future::pending::<()>().await;
+    });
+    report.assert_passed();
+    assert_eq!(report.cut(), 3);
+}
+
+#[test]
+fn who_waits_for_somebody_at_work_does_not_hang() {
+    let report = checker("works").iterations(8).run(|| async {
+        // Now and then there is more to do than an iteration has steps for.
+        let days = if nondet::choose(4) == 3 { 200_000 } else { 10 };
+        let worker = spawn(async move {
+            for _ in 0..days {
+                sleep(Duration::from_secs(1)).await;
+            }
+        });
+        worker.await.unwrap();
+    });
+    report.assert_passed();
+    assert!(report.cut() > 0);
+}
