@@ -7,6 +7,8 @@
 //! 1. Only under limits that nobody has chosen: whoever sets one may mean the test to go on.
 //! 2. Another iteration has come to its end in a tenth of the steps at most.
 //! 3. Nothing but a timer could happen for very often, so nobody was merely held back; nothing was ready.
+//! 4. Nor is it the values that were drawn: strategies that always take the same one keep what retries
+//!    failing for ever, which no fair world does.
 //!
 //! Looked at once, when a run is over and nothing else has failed: which iteration was cut first does not
 //! hang on the number of workers. Does not: judge clocks that race, under which time passes in other ways.
@@ -14,7 +16,7 @@
 use super::board::{Found, Record};
 use super::campaign::Campaign;
 use crate::words::explanation::{Explanation, TaskState, TaskStory};
-use crate::words::{Failure, FailureKind, Limit, Limits, Outcome, Trace};
+use crate::words::{DecisionKind, Failure, FailureKind, Limit, Limits, Outcome, Trace};
 use std::sync::Arc;
 
 /// How often nothing but a timer could happen, at least, while the test waited.
@@ -44,7 +46,7 @@ impl Campaign {
         records: &[Record],
         cut: Option<CutOff>,
     ) -> Option<Found> {
-        let cut = cut.filter(|_| self.judges_hangs())?;
+        let cut = cut.filter(|cut| self.judges_hangs() && draws_fairly(&cut.trace))?;
         let steps = records
             .iter()
             .find(|record| record.index == cut.index)?
@@ -68,6 +70,15 @@ impl Campaign {
             strategy: cut.strategy,
         })
     }
+}
+
+/// Whether values that were drawn late differ, if there are any.
+fn draws_fairly(trace: &Trace) -> bool {
+    let decisions = trace.decisions();
+    let late = decisions[decisions.len() / 2..].iter();
+    let mut values = late.filter(|decision| decision.kind == DecisionKind::Value);
+    let first = values.next();
+    first.is_none_or(|first| values.any(|value| value.index != first.index))
 }
 
 /// What a replay of an iteration shows that was cut.

@@ -99,3 +99,27 @@ fn who_waits_for_somebody_at_work_does_not_hang() {
     report.assert_passed();
     assert!(report.cut() > 0);
 }
+
+/// Asks again for as long as it is refused.
+async fn insists() {
+    let (sender, answer) = oneshot::channel();
+    spawn(async move {
+        while !nondet::boolean() {
+            sleep(Duration::from_secs(1)).await;
+        }
+        let _ = sender.send(());
+    });
+    answer.await.unwrap();
+}
+
+#[test]
+fn a_strategy_that_never_lets_a_retry_succeed_shows_no_hang() {
+    // Undelayed, every coin shows the same for ever; one delay is the end of the loop.
+    let report = checker("insists")
+        .strategy_text("ss")
+        .iterations(12)
+        .run(insists);
+    report.assert_passed();
+    let cut = report.cut();
+    assert!(0 < cut && cut < 12, "{cut} of 12");
+}
