@@ -26,19 +26,7 @@ pub fn select_budget(cx: &mut Context<'_>) -> Poll<()> {
 /// A false `always!`.
 #[cold]
 pub fn always_failed(message: String, location: &'static std::panic::Location<'static>) {
-    use crate::execution::world::{Phase, WORLD};
-    let inside = WORLD.with(|world| {
-        // In a closing world operations are inert, and what they leave behind proves nothing.
-        let inside = world.phase.get() != Phase::Idle;
-        if world.is_running() {
-            let (message, location) = (message.clone(), location.to_string());
-            let kind = crate::words::FailureKind::Broken { message, location };
-            world.with(|core, _| core.fail(kind));
-            world.stop_here();
-        }
-        inside
-    });
-    assert!(inside, "broken invariant at {location}: {message}");
+    crate::shim::broken(message, location);
 }
 
 /// A `sometimes!` was evaluated.
