@@ -56,6 +56,8 @@ pub(crate) struct Recorder {
     pub(crate) unwakeable: BTreeSet<u32>,
     /// Tasks that wait as threads do.
     pub(crate) thread_waits: BTreeMap<u32, ThreadWait>,
+    /// Which steps used a resource; known when the iteration is over.
+    uses: BTreeMap<u32, Vec<usize>>,
     /// The task in whose poll the iteration ended.
     stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
@@ -110,6 +112,12 @@ impl Recorder {
             (false, true) => Turn::Performs,
             (false, false) => Turn::Again,
         };
+    }
+
+    /// The steps that used a resource, the last one first.
+    fn last_uses_of(&self, resource: u32) -> impl Iterator<Item = &RawStep> {
+        let uses = self.uses.get(&resource).into_iter().flatten().rev();
+        uses.map(|&index| &self.steps[index])
     }
 
     /// A timer fires, and wakes this task, or somebody of whom nothing is known.
@@ -373,7 +381,12 @@ impl Core {
     /// Turns what was recorded into an explanation. Called when the iteration is over, before the
     /// world closes.
     pub(crate) fn explain(&mut self) -> Option<Explanation> {
-        let recorder = self.recorder.take()?;
+        let mut recorder = self.recorder.take()?;
+        for (index, step) in recorder.steps.iter().enumerate() {
+            if step.turn == Turn::Performs {
+                recorder.uses.entry(step.resource).or_default().push(index);
+            }
+        }
         let steps = recorder
             .steps
             .iter()
@@ -502,10 +515,9 @@ impl Core {
         let entry = self.resources.get(resource as usize);
         entry.filter(|entry| resource != 0 && has_ends(entry.kind))?;
         let mut users = BTreeSet::from([waiting]);
-        let others = recorder.steps.iter().rev().filter(|step| {
-            let used = step.resource == resource && step.turn == Turn::Performs;
-            used && may_be_other(blocked.kind, step.kind) && users.insert(step.key)
-        });
+        let others = recorder
+            .last_uses_of(resource)
+            .filter(|step| may_be_other(blocked.kind, step.kind) && users.insert(step.key));
         Some(others.map(|step| self.explain_use(step)).collect())
     }
 
@@ -520,10 +532,8 @@ impl Core {
         let entry = self.resources.get(resource as usize);
         let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
         entry.filter(|entry| stream && resource != 0 && entry.kind == ResourceKind::Socket)?;
-        let last = recorder.steps.iter().rev().find(|step| {
-            let same = step.resource == resource && step.kind == blocked.kind;
-            same && step.turn == Turn::Performs
-        });
+        let mut uses = recorder.last_uses_of(resource);
+        let last = uses.find(|step| step.kind == blocked.kind);
         let last = last.filter(|step| step.key != waiting);
         last.map(|step| self.explain_use(step))
     }
