@@ -54,6 +54,8 @@ pub(crate) struct Recorder {
     pub(crate) unwakeable: BTreeSet<u32>,
     /// Tasks that wait as threads do.
     pub(crate) thread_waits: BTreeMap<u32, ThreadWait>,
+    /// Which steps used a resource.
+    uses: BTreeMap<u32, Vec<usize>>,
     /// The task in whose poll the iteration ended.
     stopped: Option<u32>,
     /// Of the last decision, until the step that it led to.
@@ -115,6 +117,12 @@ impl Recorder {
         };
     }
 
+    /// The steps that used a resource, the last one first.
+    fn last_uses_of(&self, resource: u32) -> impl Iterator<Item = &RawStep> {
+        let uses = self.uses.get(&resource).into_iter().flatten().rev();
+        uses.map(|&index| &self.steps[index])
+    }
+
     /// A timer fires, and wakes this task, or somebody of whom nothing is known.
     pub(crate) fn timer_wakes(&mut self, task: Option<u32>) {
         match task {
@@ -153,6 +161,11 @@ impl Recorder {
             self.last = Some(key);
             self.standstills_before.insert(key, self.standstills);
         }
+        let turn = std::mem::take(&mut self.turn);
+        if turn == Turn::Performs {
+            let uses = self.uses.entry(action.op.resource).or_default();
+            uses.push(self.steps.len());
+        }
         self.steps.push(RawStep {
             step,
             time_ns,
@@ -164,7 +177,7 @@ impl Recorder {
             note: None,
             choices,
             preempts,
-            turn: std::mem::take(&mut self.turn),
+            turn,
         });
     }
 

@@ -190,10 +190,9 @@ impl Core {
         let entry = self.resources.get(resource as usize);
         entry.filter(|entry| resource != 0 && has_ends(entry.kind))?;
         let mut users = BTreeSet::from([waiting]);
-        let others = recorder.steps.iter().rev().filter(|step| {
-            let used = step.resource == resource && step.turn == Turn::Performs;
-            used && may_be_other(blocked.kind, step.kind) && users.insert(step.key)
-        });
+        let others = recorder
+            .last_uses_of(resource)
+            .filter(|step| may_be_other(blocked.kind, step.kind) && users.insert(step.key));
         Some(others.map(|step| self.explain_use(step)).collect())
     }
 
@@ -208,10 +207,8 @@ impl Core {
         let entry = self.resources.get(resource as usize);
         let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
         entry.filter(|entry| stream && resource != 0 && entry.kind == ResourceKind::Socket)?;
-        let last = recorder.steps.iter().rev().find(|step| {
-            let same = step.resource == resource && step.kind == blocked.kind;
-            same && step.turn == Turn::Performs
-        });
+        let mut uses = recorder.last_uses_of(resource);
+        let last = uses.find(|step| step.kind == blocked.kind);
         let last = last.filter(|step| step.key != waiting);
         last.map(|step| self.explain_use(step))
     }
