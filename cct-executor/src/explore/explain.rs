@@ -3,7 +3,6 @@
 
 use super::board::Found;
 use super::campaign::Campaign;
-use super::hang::with_hangs;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::same::alike;
 use super::trace_log;
@@ -91,7 +90,7 @@ impl Campaign {
         let whole = token.trace.decisions().len();
         (report.coverage.steps, report.coverage.schedules) = (steps, 1);
         let outcome = judged(outcome, steps, &explanation);
-        let failure = match with_hangs(outcome, steps, &explanation) {
+        let failure = match self.with_hangs(outcome, steps, &explanation) {
             Outcome::Failed(Failure {
                 kind: FailureKind::Nondeterminism { message },
                 ..
@@ -197,7 +196,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     let judge = |recorded: &Recorded| {
         let (steps, explanation) = (recorded.steps, &recorded.explanation);
         let outcome = judged(recorded.outcome.clone(), steps, explanation);
-        with_hangs(outcome, steps, explanation)
+        campaign.with_hangs(outcome, steps, explanation)
     };
     if let Some(Outcome::Failed(again)) = recorded.as_ref().map(judge) {
         let foreign = matches!(again.kind, FailureKind::Uncontrolled { .. });

@@ -58,7 +58,7 @@ impl Campaign {
         }
         let world = self.world(cut.index);
         let recorded = self.recorded(&world, &cut.trace).ok()?;
-        let outcome = with_hangs(recorded.outcome, recorded.steps, &recorded.explanation);
+        let outcome = self.with_hangs(recorded.outcome, recorded.steps, &recorded.explanation);
         let Outcome::Failed(failure) = outcome else {
             return None;
         };
@@ -70,6 +70,29 @@ impl Campaign {
             strategy: cut.strategy,
         })
     }
+
+    /// What a replay of an iteration shows that was cut.
+    pub(super) fn with_hangs(
+        &self,
+        outcome: Outcome,
+        steps: u64,
+        explanation: &Explanation,
+    ) -> Outcome {
+        let limits = matches!(
+            outcome,
+            Outcome::Cut(Limit::Steps | Limit::Decisions | Limit::Time)
+        );
+        let judges = limits && self.judges_hangs();
+        match hanging(explanation).filter(|_| judges) {
+            None => outcome,
+            Some(story) => Outcome::Failed(Failure {
+                kind: FailureKind::Hang {
+                    task: story.name.clone(),
+                },
+                step: steps,
+            }),
+        }
+    }
 }
 
 /// Whether values that were drawn late differ, if there are any.
@@ -79,23 +102,6 @@ fn draws_fairly(trace: &Trace) -> bool {
     let mut values = late.filter(|decision| decision.kind == DecisionKind::Value);
     let first = values.next();
     first.is_none_or(|first| values.any(|value| value.index != first.index))
-}
-
-/// What a replay of an iteration shows that was cut.
-pub(super) fn with_hangs(outcome: Outcome, steps: u64, explanation: &Explanation) -> Outcome {
-    let limits = matches!(
-        outcome,
-        Outcome::Cut(Limit::Steps | Limit::Decisions | Limit::Time)
-    );
-    match hanging(explanation).filter(|_| limits) {
-        None => outcome,
-        Some(story) => Outcome::Failed(Failure {
-            kind: FailureKind::Hang {
-                task: story.name.clone(),
-            },
-            step: steps,
-        }),
-    }
 }
 
 /// Whom the test waits for in vain: itself, or a task whose end it waits for.
