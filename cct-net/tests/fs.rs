@@ -8,6 +8,9 @@ mod crash_scripts;
 mod durability;
 #[path = "fs/faults.rs"]
 mod faults;
+#[cfg(target_os = "linux")]
+#[path = "fs/flags.rs"]
+mod flags;
 #[path = "fs/given_up.rs"]
 mod given_up;
 #[path = "fs/log_store.rs"]

@@ -80,6 +80,8 @@
 //! Read next: `content` (rules 1 and 2), `journal` (rules 4 and 5), `tree`, `walk`, `disks`.
 
 mod content;
+#[cfg(target_os = "linux")]
+mod custom_flags;
 mod dir_builder;
 pub(crate) mod disks;
 mod faults;

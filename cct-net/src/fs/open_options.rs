@@ -1,5 +1,7 @@
 //! `OpenOptions`.
 
+#[cfg(target_os = "linux")]
+use super::custom_flags::CustomFlags;
 use super::disks::Drive;
 use super::file::File;
 use super::handle::{Handle, Mode};
@@ -21,6 +23,8 @@ pub struct OpenOptions {
     create_new: bool,
     /// Permissions of a file that is made.
     permissions: u32,
+    #[cfg(target_os = "linux")]
+    custom: CustomFlags,
 }
 
 impl Default for OpenOptions {
@@ -31,6 +35,8 @@ impl Default for OpenOptions {
             create: false,
             create_new: false,
             permissions: 0o666,
+            #[cfg(target_os = "linux")]
+            custom: CustomFlags::default(),
         }
     }
 }
@@ -82,6 +88,17 @@ impl OpenOptions {
     /// 0o666 at first.
     pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
         self.permissions = mode;
+        self
+    }
+
+    /// More flags of `open`: O_NOFOLLOW and O_DIRECTORY, and those that make no difference here (O_CLOEXEC,
+    /// O_NOATIME, O_NOCTTY, O_NONBLOCK, O_LARGEFILE). On Linux only.
+    ///
+    /// # Differences from tokio
+    /// With others, such as O_SYNC and O_DIRECT, [`open`](Self::open) fails as `Unsupported`.
+    #[cfg(target_os = "linux")]
+    pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
+        self.custom = CustomFlags::new(flags);
         self
     }
 
@@ -143,12 +160,20 @@ impl OpenOptions {
         site: &'static Location<'static>,
     ) -> io::Result<Handle> {
         self.check()?;
+        #[cfg(target_os = "linux")]
+        self.custom.check(self.create || self.create_new)?;
         let mode = Mode {
             write: self.mode.write || self.mode.append,
             ..self.mode
         };
         let ino = drive.tree(|tree| {
             let (ino, made) = self.find(tree, path, site)?;
+            #[cfg(target_os = "linux")]
+            {
+                let inode = tree.inode(ino);
+                self.custom
+                    .allow(inode.is_symlink(), inode.is_directory())?;
+            }
             if mode.write && tree.inode(ino).is_directory() {
                 return Err(Errno::EISDIR);
             }
@@ -178,8 +203,20 @@ impl OpenOptions {
         site: &'static Location<'static>,
     ) -> Result<(u32, bool), Errno> {
         if self.create || self.create_new {
-            return tree.find_or_create(path, (self.create_new, self.permissions), site);
+            let follow = self.follows_links();
+            return tree.find_or_create(path, (self.create_new, follow, self.permissions), site);
         }
-        Ok((tree.lookup(path)?, false))
+        let found = match self.follows_links() {
+            true => tree.lookup(path)?,
+            false => tree.lookup_link(path)?,
+        };
+        Ok((found, false))
+    }
+
+    fn follows_links(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return !self.custom.keeps_off_links();
+        #[cfg(not(target_os = "linux"))]
+        return true;
     }
 }

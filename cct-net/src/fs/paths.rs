@@ -95,10 +95,10 @@ impl Tree {
     pub(super) fn find_or_create(
         &mut self,
         path: &Path,
-        (create_new, mode): (bool, u32),
+        (create_new, follow, mode): (bool, bool, u32),
         site: &'static Location<'static>,
     ) -> Result<(Ino, bool), Errno> {
-        let place = self.place_for_file(path, create_new)?;
+        let place = self.place_for_file(path, create_new, follow)?;
         match place.found {
             Some(_) if create_new => Err(Errno::EEXIST),
             Some(ino) if self.inode(ino).is_directory() => Err(Errno::EISDIR),

@@ -305,8 +305,13 @@ impl Tree {
     }
 
     /// The place that a path leads to in the end, where a file may be made. No slash may come after
-    /// its name.
-    pub(super) fn place_for_file(&mut self, path: &Path, create_new: bool) -> Result<Place, Errno> {
+    /// its name. A link at the end is followed only if a file may be there, and if that is asked for.
+    pub(super) fn place_for_file(
+        &mut self,
+        path: &Path,
+        create_new: bool,
+        follow: bool,
+    ) -> Result<Place, Errno> {
         let special = match create_new {
             true => Errno::EEXIST,
             false => Errno::EISDIR,
@@ -318,7 +323,7 @@ impl Tree {
             }
             let mut place = self.place_at(spot, |_| special)?;
             let target = place.found.and_then(|ino| self.target(ino));
-            let Some(target) = target.filter(|_| !create_new) else {
+            let Some(target) = target.filter(|_| follow && !create_new) else {
                 return Ok(place);
             };
             self.follow(&mut place.way)?;

@@ -538,3 +538,44 @@ pub(crate) async fn permissions(root: PathBuf, log: &mut Vec<String>) {
         fs::set_permissions(root.join("none"), permissions).await
     );
 }
+
+/// Links and directories where flags want none, or nothing else.
+pub(crate) async fn flags(root: PathBuf, log: &mut Vec<String>) {
+    let (file, dir, link) = (root.join("f"), root.join("d"), root.join("l"));
+    fs::write(&file, "x").await.unwrap();
+    fs::create_dir(&dir).await.unwrap();
+    fs::symlink(&file, &link).await.unwrap();
+    fs::symlink(&dir, root.join("ld")).await.unwrap();
+    fs::symlink("none", root.join("dangling")).await.unwrap();
+    let paths = [
+        "f", "d", "l", "ld", "ld/", "ld/.", "dangling", "none", "f/", "l/x",
+    ];
+    for flags in [
+        0,
+        libc::O_NOFOLLOW,
+        libc::O_DIRECTORY,
+        libc::O_NOFOLLOW | libc::O_DIRECTORY,
+    ] {
+        for path in paths {
+            let path = root.join(path);
+            let mut options = fs::OpenOptions::new();
+            options.custom_flags(flags | libc::O_WRONLY | libc::O_NOATIME | libc::O_NONBLOCK);
+            note!(
+                log,
+                unit(options.read(true).open(&path).await),
+                unit(options.read(false).write(true).open(&path).await)
+            );
+        }
+    }
+    let mut options = fs::OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .custom_flags(libc::O_NOFOLLOW);
+    for path in paths {
+        note!(log, unit(options.open(root.join(path)).await));
+    }
+    options.create_new(true);
+    note!(log, unit(options.open(root.join("dangling")).await));
+    note!(log, fs::try_exists(root.join("none")).await);
+}

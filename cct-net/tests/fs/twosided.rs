@@ -102,4 +102,5 @@ contracts! {
     long_paths
     groups_of_directories
     nothing_to_read_or_write
+    flags
 }

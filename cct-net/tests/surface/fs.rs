@@ -63,6 +63,8 @@ pub(crate) fn free() {
         permissions.set_mode(0o600);
         is::<io::Result<()>>(set_permissions("/a", permissions).await);
     };
+    #[cfg(target_os = "linux")]
+    let _ = |o: &mut OpenOptions| is::<&mut OpenOptions>(o.custom_flags(0));
     let _ = |o: &mut OpenOptions| {
         o.read(true)
             .write(true)
