@@ -44,6 +44,13 @@ pub enum RuntimeFlavor {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Id(u64);
 
+impl Id {
+    /// Sets of local tasks have ids that no runtime has.
+    pub(crate) fn of_local_set(group: u32) -> Id {
+        Id(1 << 32 | u64::from(group))
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

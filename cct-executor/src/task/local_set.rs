@@ -5,7 +5,7 @@ use super::spawn::{Options, spawn_local_with};
 use crate::execution::core::NONE;
 use crate::execution::panics;
 use crate::execution::world::{Phase, WORLD, World, expect_world};
-use crate::runtime::Runtime;
+use crate::runtime::{Id, Runtime};
 use pin_project_lite::pin_project;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -127,6 +127,15 @@ impl LocalSet {
             self.group.set((world.serial.get(), group));
             group
         })
+    }
+
+    /// Its id, which no other set and no runtime of the world has.
+    ///
+    /// # Panics
+    /// Outside of a scenario.
+    #[track_caller]
+    pub fn id(&self) -> Id {
+        Id::of_local_set(self.group())
     }
 
     /// Makes `spawn_local` spawn onto this set until the guard is dropped.

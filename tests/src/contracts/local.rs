@@ -1,6 +1,8 @@
 //! LocalSet and spawn_local.
 
-use super::rt::{spawn, sync::oneshot, task as tasks, task::LocalSet, task::spawn_local, time};
+use super::rt::{
+    runtime::Handle, spawn, sync::oneshot, task as tasks, task::LocalSet, task::spawn_local, time,
+};
 use cct_tests::tools::{Tombstone, panic_text, payload_text};
 use cct_tests::{Log, note};
 use std::cell::{Cell, RefCell};
@@ -260,4 +262,11 @@ pub(crate) async fn local_tasks_have_ids(log: Log) {
     let join = local.spawn_local(async { tasks::try_id() });
     let id = join.id();
     note!(log, "{}", local.run_until(join).await.unwrap() == Some(id));
+}
+
+pub(crate) async fn sets_have_ids(log: Log) {
+    let (one, two) = (LocalSet::new(), LocalSet::new());
+    let runtime = Handle::current().id();
+    note!(log, "{} {}", one.id() == one.id(), one.id() == two.id());
+    note!(log, "{} {}", one.id() == runtime, two.id() == runtime);
 }

@@ -94,7 +94,7 @@ macro_rules! runtime_contracts {
                     local_tasks_reach_the_world_outside local_tasks_never_overlap_inside_a_poll
                     join_sets_hold_local_tasks sets_can_nest
                     a_cancelled_run_until_leaves_tasks_where_they_were
-                    local_tasks_can_be_aborted_from_elsewhere local_tasks_have_ids;
+                    local_tasks_can_be_aborted_from_elsewhere local_tasks_have_ids sets_have_ids;
                 clock: local_sleeps_follow_the_clock;
                 fifo: local_tasks_start_in_order;
             }
