@@ -33,7 +33,7 @@
 
 pub use crate::words::NodeId;
 
-use crate::execution::nodes::{NodeClock, NodeState};
+use crate::execution::nodes::{CrashCause, NodeClock, NodeState};
 use crate::execution::world::{Phase, WORLD, World, expect_world};
 use crate::task::body::ScenarioResult;
 use crate::task::{JoinHandle, spawn_on};
@@ -55,6 +55,7 @@ pub struct Builder {
     name: String,
     clock: NodeClock,
     restart_on_panic: bool,
+    ends_with_main: bool,
 }
 
 /// A node.
@@ -66,6 +67,7 @@ struct Inner {
     id: NodeId,
     serial: u64,
     factory: Factory,
+    ends_with_main: bool,
     site: &'static Location<'static>,
 }
 
@@ -75,6 +77,7 @@ pub fn node(name: impl Into<String>) -> Builder {
         name: name.into(),
         clock: NodeClock::default(),
         restart_on_panic: false,
+        ends_with_main: false,
     }
 }
 
@@ -134,6 +137,13 @@ impl Builder {
         self
     }
 
+    /// The node goes down when its main task has returned, as a program ends with its `main`: its other
+    /// tasks are dropped, whatever they are about. Otherwise they go on.
+    pub fn ends_with_main(mut self) -> Builder {
+        self.ends_with_main = true;
+        self
+    }
+
     /// Makes the node and starts its main task. An `Err` that it returns fails the test.
     ///
     /// # Panics
@@ -160,6 +170,7 @@ impl Builder {
             name,
             clock,
             restart_on_panic,
+            ends_with_main,
         } = self;
         expect_world(format_args!(
             "node `{name}` can be started inside a scenario only"
@@ -187,6 +198,7 @@ impl Builder {
                 id,
                 serial,
                 factory,
+                ends_with_main,
                 site,
             }));
             if restart_on_panic {
@@ -226,7 +238,7 @@ impl Node {
     ///
     /// A task of the node that calls this does not go on.
     pub fn crash(&self) {
-        self.in_world(|world| world.crash_now(self.0.id));
+        self.crash_by(CrashCause::Asked);
     }
 
     /// Starts its main task anew, after a crash if it is up.
@@ -252,12 +264,12 @@ impl Node {
 
     /// Stops its tasks where they stand. Timers go on and fire when the node resumes.
     pub fn pause(&self) {
-        self.in_world(|world| world.with(|core, _| core.pause_node(self.0.id, true)));
+        self.in_world(|world| world.pause_now(self.0.id, true));
     }
 
     /// Lets a paused node go on.
     pub fn resume(&self) {
-        self.in_world(|world| world.with(|core, _| core.pause_node(self.0.id, false)));
+        self.in_world(|world| world.pause_now(self.0.id, false));
     }
 
     /// Spawns a task on the node. On a node that is down it is cancelled at once.
@@ -271,14 +283,21 @@ impl Node {
     }
 
     fn spawn_main(&self) {
-        let inner = self.0.clone();
+        let node = self.clone();
         let main = async move {
-            if let Err(error) = (inner.factory)().await {
-                panic!("node `{}` returned an error: {error}", inner.name);
+            if let Err(error) = (node.0.factory)().await {
+                panic!("node `{}` returned an error: {error}", node.name());
+            }
+            if node.0.ends_with_main {
+                node.crash_by(CrashCause::Returned);
             }
         };
         let name = Some(self.0.name.as_str());
         drop(spawn_on(self.0.id, name, self.0.site, main));
+    }
+
+    fn crash_by(&self, cause: CrashCause) {
+        self.in_world(|world| world.crash_now(self.0.id, cause));
     }
 
     fn in_world<R>(&self, f: impl FnOnce(&World) -> R) -> Option<R> {

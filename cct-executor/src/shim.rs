@@ -23,8 +23,8 @@ mod source;
 
 use crate::words::{FailureKind, Granularity, Observations, Op};
 pub use source::{
-    ActionSource, Alarm, Offer, Source, SourceAction, node_panicked, source, wall_clock,
-    world_time_ns,
+    ActionSource, Alarm, CrashCause, NodeState, Offer, Source, SourceAction, crash_cause,
+    kill_process, node_state, pause_node, source, wall_clock, world_time_ns,
 };
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -15,6 +15,7 @@ mod host;
 pub mod io;
 pub mod mailbox;
 pub mod node;
+pub mod signal;
 mod stream;
 pub mod tcp;
 pub mod udp;

@@ -26,9 +26,12 @@ pub(crate) struct NodeClock {
 
 /// What a node does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NodeState {
+pub enum NodeState {
+    /// Its tasks go on.
     Up,
+    /// Its tasks stand still.
     Paused,
+    /// It has crashed, and has no tasks.
     Down,
 }
 
@@ -41,9 +44,23 @@ pub(crate) struct NodeEntry {
     pub(crate) crash_on_panic: bool,
     /// How often it crashed.
     pub(crate) crashes: u32,
-    /// A panic brought about the latest of its crashes.
-    pub(crate) panicked: bool,
+    /// What brought about the latest of its crashes.
+    pub(crate) cause: CrashCause,
     digest: u64,
+}
+
+/// What brought a crash about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CrashCause {
+    /// Somebody asked for it, and knows what it is to be.
+    #[default]
+    Asked,
+    /// A panic of one of its tasks ended the node's process, and not its host.
+    Panic,
+    /// The node's process was killed, and not its host.
+    Killed,
+    /// The node's process ended of itself, in order: its main task has returned.
+    Returned,
 }
 
 /// A node, and what follows its crash when a panic caused it.
@@ -54,8 +71,7 @@ pub(crate) type AfterCrash = (NodeId, Rc<dyn Fn()>);
 pub(crate) struct Crash {
     node: NodeId,
     then: u32,
-    /// A panic caused it.
-    panic: bool,
+    cause: CrashCause,
 }
 
 impl NodeClock {
@@ -104,7 +120,7 @@ impl Core {
             clock: NodeClock::default(),
             crash_on_panic: false,
             crashes: 0,
-            panicked: false,
+            cause: CrashCause::Asked,
             digest: 0,
         });
         Some(id)
@@ -219,12 +235,8 @@ impl Core {
     }
 
     /// Asks for a crash; `then` is the task that goes on without a decision afterwards.
-    pub(crate) fn ask_for_crash(&mut self, node: NodeId, then: u32) {
-        self.queue_crash(Crash {
-            node,
-            then,
-            panic: false,
-        });
+    fn ask_for_crash(&mut self, node: NodeId, then: u32, cause: CrashCause) {
+        self.queue_crash(Crash { node, then, cause });
     }
 
     fn queue_crash(&mut self, crash: Crash) {
@@ -234,9 +246,10 @@ impl Core {
         }
     }
 
-    /// Whether a panic brought about the latest crash of the node.
-    pub(crate) fn has_panicked(&mut self, node: NodeId) -> bool {
-        self.entry(node).is_some_and(|entry| entry.panicked)
+    /// What brought about the latest crash of the node.
+    pub(crate) fn crash_cause(&mut self, node: NodeId) -> CrashCause {
+        self.entry(node)
+            .map_or(CrashCause::Asked, |entry| entry.cause)
     }
 
     /// The panic of a task, if its node takes panics as crashes.
@@ -247,7 +260,7 @@ impl Core {
             self.queue_crash(Crash {
                 node,
                 then: NONE,
-                panic: true,
+                cause: CrashCause::Panic,
             });
         }
         crashes
@@ -277,10 +290,10 @@ impl World {
             then = crash.then;
             if self.with(|core, _| core.node_state(crash.node)) != NodeState::Down {
                 self.with(|core, _| {
-                    core.configure_node(crash.node, |entry| entry.panicked = crash.panic);
+                    core.configure_node(crash.node, |entry| entry.cause = crash.cause);
                 });
                 self.crash_node(crash.node);
-                if crash.panic {
+                if crash.cause == CrashCause::Panic {
                     self.follow_up(crash.node);
                 }
             }
@@ -355,14 +368,20 @@ impl World {
         });
     }
 
+    /// Takes a node's tasks out of the enabled set, or puts them back, and tells the sources.
+    pub(crate) fn pause_now(&self, node: NodeId, pause: bool) {
+        self.with(|core, _| core.pause_node(node, pause));
+        self.tell_sources(|source| source.node_paused(node, pause));
+    }
+
     /// Crashes a node now, as seen by the task that asks; the caller's own node when the caller is
     /// about to be dropped.
-    pub(crate) fn crash_now(&self, node: NodeId) {
+    pub(crate) fn crash_now(&self, node: NodeId, cause: CrashCause) {
         let key = self.running.get().key;
         let on_stack = key != NONE && crate::raw::stack::on_worker() && !std::thread::panicking();
         let asked = self.with(|core, _| {
             let before = core.crashes.len();
-            core.ask_for_crash(node, if on_stack { key } else { NONE });
+            core.ask_for_crash(node, if on_stack { key } else { NONE }, cause);
             core.crashes.len() > before
         });
         if asked && on_stack {

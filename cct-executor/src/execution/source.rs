@@ -29,6 +29,11 @@ pub trait ActionSource: Send + Sync + 'static {
         let _ = node;
     }
 
+    /// A node was told to stand still, or to go on.
+    fn node_paused(&self, node: NodeId, paused: bool) {
+        let _ = (node, paused);
+    }
+
     /// What picking an action does, in a few words, for the report of a failure.
     fn describe(&self, what: u64) -> Option<String> {
         let _ = what;

@@ -1,5 +1,6 @@
 //! Actions of other crates: what a simulated network or disk is built from.
 
+pub use crate::execution::nodes::{CrashCause, NodeState};
 pub use crate::execution::source::ActionSource;
 
 use crate::execution::source::SourceEntry;
@@ -77,9 +78,34 @@ pub fn source<S: ActionSource>(make: impl FnOnce() -> S) -> Option<Source<S>> {
     })
 }
 
-/// Whether the latest crash of the node came of a panic: its process is over, not its host.
-pub fn node_panicked(node: NodeId) -> bool {
-    WORLD.with(|world| world.with(|core, _| core.has_panicked(node)))
+/// What brought about the latest crash of the node; for a source that is told that it goes down, of this
+/// one.
+pub fn crash_cause(node: NodeId) -> CrashCause {
+    WORLD.with(|world| world.with(|core, _| core.crash_cause(node)))
+}
+
+/// Ends a node's process from outside, and not its host: as [`Node::crash`](crate::node::Node::crash),
+/// with the cause [`CrashCause::Killed`].
+pub fn kill_process(node: NodeId) {
+    in_running_world(|world| world.crash_now(node, CrashCause::Killed));
+}
+
+/// As [`Node::pause`](crate::node::Node::pause), or [`Node::resume`](crate::node::Node::resume).
+pub fn pause_node(node: NodeId, pause: bool) {
+    in_running_world(|world| world.pause_now(node, pause));
+}
+
+/// Whether a node is up, stands still, or is down.
+pub fn node_state(node: NodeId) -> NodeState {
+    WORLD.with(|world| world.with(|core, _| core.node_state(node)))
+}
+
+fn in_running_world(f: impl FnOnce(&World)) {
+    WORLD.with(|world| {
+        if world.is_running() {
+            f(world);
+        }
+    });
 }
 
 impl<S> std::ops::Deref for Source<S> {

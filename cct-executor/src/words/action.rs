@@ -217,6 +217,8 @@ named_enum! {
         File = "file",
         /// A resource of user code.
         User = "user",
+        /// A signal of a process.
+        Signal = "signal",
     }
 }
 

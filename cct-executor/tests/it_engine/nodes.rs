@@ -431,3 +431,40 @@ fn crashes_repeat_themselves() {
     assert!(first.reproduced);
     assert_eq!(first.token, second.token);
 }
+
+/// Other tasks go on without it, unless the node is to end with it.
+#[test]
+fn a_node_may_end_with_its_main_task() {
+    let run = |ends: bool| {
+        checker("ends").iterations(20).run(move || async move {
+            let beats = Arc::new(AtomicU32::new(0));
+            let theirs = beats.clone();
+            let builder = if ends {
+                node("db").ends_with_main()
+            } else {
+                node("db")
+            };
+            let db = builder.start(move || {
+                let beats = theirs.clone();
+                async move {
+                    spawn(async move {
+                        loop {
+                            time::sleep(Duration::from_millis(10)).await;
+                            beats.fetch_add(1, SeqCst);
+                        }
+                    });
+                    time::sleep(Duration::from_millis(15)).await;
+                }
+            });
+            time::sleep(Duration::from_secs(1)).await;
+            assert_eq!(db.is_up(), !ends);
+            assert_eq!(beats.load(SeqCst) == 1, ends);
+            db.restart();
+            assert!(db.is_up());
+            time::sleep(Duration::from_secs(1)).await;
+            assert_eq!(db.is_up(), !ends);
+        })
+    };
+    run(true).assert_passed();
+    run(false).assert_passed();
+}

@@ -216,6 +216,9 @@ pub enum CrashStyle {
     /// The process died and its host lives on: connections are closed, new ones refused, and files
     /// keep what was written to them.
     Kill,
+    /// The same, but the process ended of itself, as it does when its `main` returns: what files had still
+    /// to write in the background is written.
+    Exit,
 }
 
 impl Network {

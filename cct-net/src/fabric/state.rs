@@ -13,7 +13,7 @@ use super::stats::Counts;
 use super::tables::Tables;
 use super::{Arrival, FlowId};
 use cct_executor::node::NodeId;
-use cct_executor::shim::{self, Alarm};
+use cct_executor::shim::{self, Alarm, CrashCause};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -172,9 +172,13 @@ impl State {
 
     pub(super) fn crash_style(&self, node: NodeId) -> CrashStyle {
         let next = self.next_crash.get(&node.0).copied();
-        let panic = || shim::node_panicked(node).then_some(CrashStyle::Kill);
+        let by_cause = || match shim::crash_cause(node) {
+            CrashCause::Asked => None,
+            CrashCause::Panic | CrashCause::Killed => Some(CrashStyle::Kill),
+            CrashCause::Returned => Some(CrashStyle::Exit),
+        };
         let usual = || self.styles.get(&node.0).copied();
-        next.or_else(panic).or_else(usual).unwrap_or_default()
+        next.or_else(by_cause).or_else(usual).unwrap_or_default()
     }
 
     /// The flows to a node, by number.

@@ -8,11 +8,15 @@ use crate::fabric::{Network, Verdict, control, network};
 use crate::fs::disks::{self, Armed};
 use crate::host;
 use crate::node;
+use crate::signal::{self, Struck};
 use cct_executor::node::{Node, NodeId};
 use cct_executor::shim;
 use cct_executor::words::Observations;
 use std::fmt::Write as _;
+use std::panic::Location;
 use std::time::Duration;
+
+type Site = &'static Location<'static>;
 
 /// Up to so many nodes, each partition is an instance.
 const PARTITIONED_MAX: usize = 5;
@@ -36,6 +40,8 @@ enum Hit {
 #[derive(Clone)]
 pub(super) enum Undo {
     Restart(Node),
+    /// The node's process was told to do something, and may end of it.
+    RestartIfItEnds(Node),
     Resume(Node),
     Links {
         pairs: Vec<(NodeId, NodeId)>,
@@ -87,7 +93,8 @@ impl Kind {
                 | Fault::Pause
                 | Fault::Isolate
                 | Fault::Reset
-                | Fault::Disk(_),
+                | Fault::Disk(_)
+                | Fault::Signal(_),
             ) => n,
             What::Known(Fault::Cut | Fault::Hold) => n * (n - 1),
             What::Known(Fault::Partition) if n <= PARTITIONED_MAX => partitions(n).len(),
@@ -106,7 +113,8 @@ impl Kind {
                 | Fault::Pause
                 | Fault::Isolate
                 | Fault::Reset
-                | Fault::Disk(_),
+                | Fault::Disk(_)
+                | Fault::Signal(_),
             ) => Hit::One(i),
             What::Known(Fault::Cut | Fault::Hold) => {
                 let (from, to) = (i / (n - 1), i % (n - 1));
@@ -149,6 +157,12 @@ impl Kind {
                     What::Known(Fault::Crash | Fault::Kill | Fault::Restart | Fault::Pause),
                     Hit::One(at),
                 ) => plan.nodes[at].is_up(),
+                (What::Known(Fault::Signal(signal)), Hit::One(at)) => {
+                    let node = &plan.nodes[at];
+                    node.is_up()
+                        && !held.contains(&instance)
+                        && signal::would_act(node.id(), *signal)
+                }
                 (What::Known(Fault::Reset), Hit::One(at)) => {
                     !host::established(plan.nodes[at].id()).is_empty()
                 }
@@ -165,7 +179,13 @@ impl Kind {
     pub(super) fn text(&self, plan: &FaultPlan, instance: u32) -> String {
         let name = self.what.name();
         match self.hit(plan, instance) {
-            Hit::One(at) => format!("{name} {}", quoted(&plan.nodes[at])),
+            Hit::One(at) => {
+                let to = match self.what {
+                    What::Known(Fault::Signal(_)) => "to ",
+                    _ => "",
+                };
+                format!("{name} {to}{}", quoted(&plan.nodes[at]))
+            }
             Hit::Pair(from, to) => {
                 let (from, to) = (&plan.nodes[from], &plan.nodes[to]);
                 format!("{name} {} -> {}", quoted(from), quoted(to))
@@ -180,8 +200,8 @@ impl Kind {
         }
     }
 
-    /// Does it. `None` if there was nothing to do it to.
-    pub(super) fn perform(&self, plan: &FaultPlan, instance: u32) -> Option<Done> {
+    /// Does it. `None` if there was nothing to do it to. `site` is the plan's.
+    pub(super) fn perform(&self, plan: &FaultPlan, instance: u32, site: Site) -> Option<Done> {
         let hit = self.hit(plan, instance);
         let mut done = Done {
             text: self.text(plan, instance),
@@ -206,6 +226,15 @@ impl Kind {
             (What::Known(Fault::Reset), Hit::One(at)) => {
                 done.text = reset(&plan.nodes[at])?;
                 None
+            }
+            (What::Known(Fault::Signal(signal)), Hit::One(at)) => {
+                let node = plan.nodes[at].clone();
+                match signal::strike(node.id(), *signal, site) {
+                    Struck::Ended => Some(Undo::Restart(node)),
+                    Struck::Stopped => Some(Undo::Resume(node)),
+                    Struck::Told => Some(Undo::RestartIfItEnds(node)),
+                    Struck::Ignored => None,
+                }
             }
             (What::Known(Fault::Disk(fault)), Hit::One(at)) => {
                 Some(Undo::Disarm(disks::arm(plan.nodes[at].id(), *fault)?))
@@ -246,6 +275,21 @@ fn links(pairs: Vec<(NodeId, NodeId)>, held: bool) -> Undo {
 }
 
 impl Undo {
+    /// Whether it may be that there is nothing to undo.
+    pub(super) fn may_be_idle(&self) -> bool {
+        matches!(self, Undo::RestartIfItEnds(_))
+    }
+
+    /// Whether it comes into force at some time after the fault: when the node is down.
+    pub(super) fn lands_later(&self) -> bool {
+        matches!(self, Undo::Restart(_) | Undo::RestartIfItEnds(_))
+    }
+
+    /// Whether it is about this node's going down.
+    pub(super) fn restarts(&self, node: NodeId) -> bool {
+        matches!(self, Undo::Restart(ours) | Undo::RestartIfItEnds(ours) if ours.id() == node)
+    }
+
     /// Whether the fault is over although nobody has undone it.
     pub(super) fn is_done(&self) -> bool {
         matches!(self, Undo::Disarm(armed) if !armed.is_waiting())
@@ -254,8 +298,8 @@ impl Undo {
     /// Undoes it. Links that others still want cut stay so.
     pub(super) fn run(self, others: &[Undo]) {
         match self {
-            Undo::Restart(node) if !node.is_up() => node.restart(),
-            Undo::Restart(_) => {}
+            Undo::Restart(node) | Undo::RestartIfItEnds(node) if !node.is_up() => node.restart(),
+            Undo::Restart(_) | Undo::RestartIfItEnds(_) => {}
             Undo::Resume(node) => node.resume(),
             Undo::Disarm(armed) => armed.disarm(),
             Undo::Hook(end) => end(),

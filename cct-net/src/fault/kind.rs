@@ -1,6 +1,7 @@
 //! The kinds of faults.
 
 use crate::fs::DiskFault;
+use crate::signal::unix::SignalKind;
 use std::fmt;
 
 /// A kind of fault.
@@ -38,6 +39,13 @@ pub enum Fault {
     /// [`fs::inject`](crate::fs::inject). It lasts until it is met; nothing else mends it before the
     /// end of the plan, which takes it back.
     Disk(DiskFault),
+    /// A signal arrives at a node, where it would do anything: the node's process has registered for it
+    /// ([`signal`](crate::signal)), or it ends or stops a process that has not. If the process ends of it, at
+    /// once or later as its main task returns
+    /// ([`ends_with_main`](crate::node::Builder::ends_with_main)), it restarts.
+    ///
+    /// A process that was told, and does not end, counts as a lasting fault for as long as a crash might.
+    Signal(SignalKind),
 }
 
 impl Fault {
@@ -62,6 +70,7 @@ impl Fault {
             Fault::Disk(DiskFault::LostSync) => "disk lost sync",
             Fault::Disk(DiskFault::BitRot) => "disk bit rot",
             Fault::Disk(DiskFault::NoSpace) => "disk no space",
+            Fault::Signal(kind) => kind.name().unwrap_or("signal"),
         }
     }
 
@@ -73,7 +82,8 @@ impl Fault {
             | Fault::Restart
             | Fault::Pause
             | Fault::Reset
-            | Fault::Disk(_) => 1,
+            | Fault::Disk(_)
+            | Fault::Signal(_) => 1,
             _ => 2,
         }
     }

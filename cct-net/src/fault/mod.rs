@@ -37,6 +37,7 @@
 //! | [`Fault::Drop`], [`Fault::Duplicate`], [`Fault::Delay`] | a message on its way | at once |
 //! | [`Fault::Reset`] | a TCP connection of a node | at once |
 //! | [`Fault::Disk`] | the disk of a node | when an operation meets it |
+//! | [`Fault::Signal`] | the process of a node | at once, or when the process has ended and is mended |
 //! | [`FaultPlan::hook`] | what you like | at once |
 //! | [`FaultPlan::lasting_hook`] | what you like | when mended |
 //!

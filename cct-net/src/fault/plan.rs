@@ -269,6 +269,15 @@ impl FaultPlan {
             let What::Known(fault) = kind.what else {
                 continue;
             };
+            if let Fault::Signal(signal) = fault {
+                if !signal.exists() {
+                    let number = signal.as_raw_value();
+                    return error(format!(
+                        "a fault plan allows signal {number}, which does not exist: expected a number \
+                         from 1 to 64"
+                    ));
+                }
+            }
             let (min, has) = (fault.nodes_min(), self.nodes.len());
             if has < min {
                 return error(format!(

@@ -6,6 +6,7 @@ use super::deeds::Undo;
 use super::pace::Due;
 use super::plan::{FaultPlan, Kind};
 use super::run::Run;
+use cct_executor::node::NodeId;
 use cct_executor::shim::{self, Waiter};
 use std::collections::BTreeMap;
 
@@ -28,6 +29,8 @@ pub(super) struct Progress {
     pub(super) by_kind: Vec<u32>,
     pub(super) offers_left: u32,
     pub(super) in_force: Vec<InForce>,
+    /// Processes that were told something, and have not ended of it so far.
+    pub(super) let_be: Vec<InForce>,
     pub(super) history: Vec<String>,
     pub(super) waiters: Vec<Waiter>,
     pub(super) bugs: u32,
@@ -70,6 +73,8 @@ pub(super) enum Ask {
     Slot,
     Reoffer(usize),
     Mend(usize),
+    /// It is due, and there is nothing to mend.
+    LetBe(usize),
     /// It is due, and nothing may happen for long that it could be mended beside.
     PerhapsMend(usize),
     End,
@@ -87,6 +92,7 @@ impl Progress {
             by_kind: vec![0; plan.kinds.len()],
             offers_left: plan.total.saturating_mul(OFFERS).saturating_add(OFFERS),
             in_force: Vec::new(),
+            let_be: Vec::new(),
             history: Vec::new(),
             waiters: Vec::new(),
             bugs: plan.buggify,
@@ -99,10 +105,12 @@ impl Progress {
         let now = shim::world_time_ns();
         let faults = self.in_force.iter().filter(|fault| !fault.offered);
         let over = self.phase == Phase::Over;
-        let mends = faults.map(|fault| match fault.landed && !over {
-            true => fault.due.time_ns,
-            false => now + SOON_NS,
-        });
+        let mends = faults.map(
+            |fault| match (fault.landed || fault.undo.may_be_idle()) && !over {
+                true => fault.due.time_ns,
+                false => now + SOON_NS,
+            },
+        );
         let closed = !self.open && self.arrivals >= plan.deliveries.start;
         let phase = match self.phase {
             Phase::Closed if begin > now => Some(begin),
@@ -124,11 +132,15 @@ impl Progress {
         if self.phase != Phase::Over && (now >= end || self.arrivals >= deliveries.end) {
             return Ask::End;
         }
+        let over = self.phase == Phase::Over;
         for (at, fault) in self.in_force.iter_mut().enumerate() {
             if !fault.landed {
+                if fault.undo.may_be_idle() && (over || fault.due.is_over(self.moments, now)) {
+                    return Ask::LetBe(at);
+                }
                 continue;
             }
-            if self.phase == Phase::Over || fault.undo.is_done() {
+            if over || fault.undo.is_done() {
                 return Ask::Mend(at);
             }
             if fault.due.is_over(self.moments, now) {
@@ -174,6 +186,23 @@ impl Progress {
             && (!this.lasts() || in_force < plan.concurrent as usize);
         let held = self.in_force.iter().filter(|fault| fault.kind == kind);
         allowed.then(|| held.map(|fault| fault.instance).collect())
+    }
+
+    /// A node is down; `of_itself` says that nobody asked for it, so that a process may have ended of what
+    /// it was told.
+    pub(super) fn node_down(&mut self, node: NodeId, of_itself: bool) {
+        let told = |fault: &InForce| fault.undo.may_be_idle() && fault.undo.restarts(node);
+        let let_be = std::mem::take(&mut self.let_be);
+        let (gone, others): (Vec<InForce>, Vec<InForce>) = let_be.into_iter().partition(told);
+        self.let_be = others;
+        if !of_itself {
+            self.in_force.retain(|fault| fault.landed || !told(fault));
+        } else if !self.in_force.iter().any(|fault| fault.undo.restarts(node)) {
+            self.in_force.extend(gone.into_iter().take(1));
+        }
+        for fault in &mut self.in_force {
+            fault.landed |= fault.undo.restarts(node);
+        }
     }
 
     pub(super) fn count(&mut self, kind: usize) {

@@ -8,8 +8,9 @@ use super::deeds::{self, Undo};
 use super::plan::{FaultPlan, Kind};
 use super::progress::{Ask, InForce, Phase, Progress};
 use super::source::{self, Actions};
+use cct_executor::node::NodeId;
 use cct_executor::observe::sometimes;
-use cct_executor::shim::{self, Resource, Shared, Waiter};
+use cct_executor::shim::{self, CrashCause, Resource, Shared, Waiter};
 use cct_executor::words::Observations;
 use cct_executor::words::fingerprint::mix2;
 use std::panic::Location;
@@ -100,6 +101,7 @@ impl Run {
                     break;
                 }
                 Ask::Mend(at) => self.mend_at(at),
+                Ask::LetBe(at) => self.let_be(at),
                 Ask::PerhapsMend(at) => {
                     if shim::choose(2, "whether the fault is over now") == 1 {
                         self.mend_at(at);
@@ -216,7 +218,7 @@ impl Run {
                 .map(|count| possible[shim::choose(count, "where the fault happens") as usize]),
         };
         let this = &self.plan.kinds[kind];
-        let done = instance.and_then(|at| Some((at, this.perform(&self.plan, at)?)));
+        let done = instance.and_then(|at| Some((at, this.perform(&self.plan, at, self.site)?)));
         let Some((instance, done)) = done else {
             self.begin_gap();
             return self.publish();
@@ -236,7 +238,7 @@ impl Run {
             state.note(done.text.clone());
             let due = self.plan.pace.due(moments, state.moments);
             if let Some(undo) = done.undo {
-                let landed = !matches!(undo, Undo::Restart(_));
+                let landed = !undo.lands_later();
                 state.in_force.push(InForce {
                     text: done.text,
                     kind,
@@ -279,6 +281,15 @@ impl Run {
         self.wake_if_over();
     }
 
+    /// A process that was told something goes on: nothing is to be mended, unless it ends later.
+    fn let_be(&self, at: usize) {
+        self.state.with(|state| {
+            let fault = state.in_force.remove(at);
+            state.let_be.push(fault);
+        });
+        self.wake_if_over();
+    }
+
     /// What reports call an action.
     pub(super) fn describe(&self, mends: bool, kind: usize, instance: Option<u32>) -> String {
         let this = &self.plan.kinds[kind];
@@ -305,19 +316,21 @@ impl Run {
         }) {
             self.mend_at(at);
         }
+        while let Some(at) = self.state.with(|state| {
+            let idle = |fault: &InForce| !fault.landed && fault.undo.may_be_idle();
+            state.in_force.iter().position(idle)
+        }) {
+            self.let_be(at);
+        }
         self.wake_if_over();
         self.publish();
     }
 
     /// A node is down: its restart may follow.
-    pub(super) fn node_down(&self, node: cct_executor::node::NodeId) {
-        self.state.with(|state| {
-            for fault in &mut state.in_force {
-                if matches!(&fault.undo, Undo::Restart(ours) if ours.id() == node) {
-                    fault.landed = true;
-                }
-            }
-        });
+    pub(super) fn node_down(&self, node: NodeId) {
+        let of_itself = shim::crash_cause(node) != CrashCause::Asked;
+        self.state.with(|state| state.node_down(node, of_itself));
+        self.publish();
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -57,6 +57,8 @@ struct Lane {
     node: NodeId,
     action: SourceAction,
     job: Option<Job>,
+    /// A process that ends in order waits for the job.
+    awaited: bool,
 }
 
 pub(super) struct Disk {
@@ -191,6 +193,27 @@ impl Drive {
         site: &'static Location<'static>,
         job: impl FnOnce(Fate) + Send + 'static,
     ) {
+        self.put_under_way((identity, false), resource, site, Box::new(job));
+    }
+
+    /// As [`start`](Self::start), for what tokio does even when its runtime comes to its end.
+    pub(super) fn start_awaited(
+        &self,
+        identity: u64,
+        resource: &Resource,
+        site: &'static Location<'static>,
+        job: impl FnOnce(Fate) + Send + 'static,
+    ) {
+        self.put_under_way((identity, true), resource, site, Box::new(job));
+    }
+
+    fn put_under_way(
+        &self,
+        (identity, awaited): (u64, bool),
+        resource: &Resource,
+        site: &'static Location<'static>,
+        job: Job,
+    ) {
         let key = (self.node.0, identity);
         let action = self.disks.state.with(|state| {
             let own = state.by_identity.entry(key).or_default();
@@ -211,11 +234,13 @@ impl Drive {
                     node: self.node,
                     action,
                     job: None,
+                    awaited,
                 });
                 at
             });
-            state.lanes[at].job = Some(Box::new(job));
-            state.lanes[at].action
+            let lane = &mut state.lanes[at];
+            (lane.job, lane.awaited) = (Some(job), awaited);
+            lane.action
         });
         action.offer(true);
     }
@@ -246,7 +271,7 @@ impl Disks {
         let before = shim::has_sync_points().then(|| inspect(node));
         let crashed = drive.apart(|tree, chooser| match style {
             CrashStyle::Silent => tree.crash(chooser),
-            CrashStyle::Kill => tree.outlive(),
+            CrashStyle::Kill | CrashStyle::Exit => tree.outlive(),
         });
         debug_assert!(crashed.is_ok(), "cct bug: a node crashes while it crashes");
         if let Some(before) = before {
@@ -272,19 +297,24 @@ impl ActionSource for Disks {
     }
 
     fn node_down(&self, node: NodeId) {
-        let lost: Vec<(SourceAction, Job)> = self.state.with(|state| {
+        let lost: Vec<(SourceAction, Job, bool)> = self.state.with(|state| {
             let lanes = state.lanes.iter_mut().filter(|lane| lane.node == node);
             lanes
-                .filter_map(|lane| Some((lane.action, lane.job.take()?)))
+                .filter_map(|lane| Some((lane.action, lane.job.take()?, lane.awaited)))
                 .collect()
         });
         let style = network().map_or(CrashStyle::Silent, |net| net.crash_style(node));
         let mut undone = Vec::new();
-        for (action, job) in lost {
+        for (action, job, awaited) in lost {
             action.offer(false);
             // A thread of the process may just have done it.
             let label = "what the killed process has done";
-            if style == CrashStyle::Kill && shim::choose(2, label) == 1 {
+            let is_done = match style {
+                CrashStyle::Silent => false,
+                CrashStyle::Exit if awaited => true,
+                CrashStyle::Exit | CrashStyle::Kill => shim::choose(2, label) == 1,
+            };
+            if is_done {
                 job(Fate::Due);
             } else {
                 undone.push(job);

@@ -191,7 +191,7 @@ impl File {
             .with(|background| background.write = Some(completion));
         let (drive, resource) = (self.handle.drive.clone(), self.handle.resource.clone());
         let identity = self.handle.identity ^ WRITES;
-        drive.start(identity, &resource, site, move |fate| {
+        drive.start_awaited(identity, &resource, site, move |fate| {
             let result = match fate {
                 Fate::Due => handle.go_back(back).and_then(|()| handle.write_all(&bytes)),
                 Fate::Lost => lost(&handle.drive),

@@ -28,7 +28,9 @@
 //! So it is after a power cut, which a crash is unless it is told otherwise. When the node's process
 //! is killed ([`node::kill`](crate::node::kill), [`CrashStyle::Kill`](crate::fabric::CrashStyle)) the
 //! host keeps all that was written, durable or not; but what a [`File`] had still to write in the
-//! background may never have been.
+//! background may never have been. When the process ends of itself
+//! ([`ends_with_main`](crate::node::Builder::ends_with_main)) that is written too, as tokio's runtime waits
+//! for it.
 //!
 //! Programs that run see none of this: for them all is as they wrote it, as on any Linux.
 //!

@@ -45,9 +45,12 @@ pub use wall_clock::system_time;
 
 use crate::fabric::{CrashStyle, network};
 use crate::host::hosts;
+use crate::signal;
+use crate::signal::unix::SignalKind;
 use cct_executor::node::{self as executor, Node, current};
 use cct_executor::words::NodeId;
 use std::net::IpAddr;
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,6 +113,19 @@ impl Builder {
         self
     }
 
+    /// The node's process ends when its main task has returned, as that of a program does with its `main`:
+    /// its other tasks are dropped, whatever they are about, its connections are closed, and files keep what
+    /// was written to them, what is still to be written in the background included. Otherwise the other
+    /// tasks go on.
+    ///
+    /// # Differences from tokio
+    /// Destructors of what is dropped reach nobody, as in every crash, and blocking closures that have begun
+    /// come to their end without effect on others.
+    pub fn ends_with_main(mut self) -> Builder {
+        self.inner = self.inner.ends_with_main();
+        self
+    }
+
     /// Makes the node and starts its main task. An `Err` that it returns fails the test.
     ///
     /// # Panics
@@ -163,6 +179,24 @@ pub fn power_off(node: &Node) {
 /// ones are refused. Its disk keeps what was written, synced or not.
 pub fn kill(node: &Node) {
     crash(node, CrashStyle::Kill);
+}
+
+/// Sends a signal to a node's process, as `kill` does. It returns at once; that the signal arrives is an
+/// action of its own, and what it does there [`crate::signal`] says.
+///
+/// # Scheduling points
+/// One before it is sent, at granularity `sync`.
+///
+/// # Panics
+/// If the node is one of another scenario, or there is no signal of this number.
+#[track_caller]
+pub fn signal(node: &Node, kind: SignalKind) {
+    assert!(
+        node.is_here() || network().is_err(),
+        "node `{}` is not of this scenario: its handle was kept from another one",
+        node.name()
+    );
+    signal::send(node.id(), kind, Location::caller());
 }
 
 fn crash(node: &Node, style: CrashStyle) {

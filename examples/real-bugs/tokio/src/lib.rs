@@ -7,4 +7,6 @@
 pub use cct_executor::{
     join, main, pin, runtime, select, spawn, task, task_local, test, time, try_join,
 };
+#[cfg(feature = "signal")]
+pub use cct_net::signal;
 pub use cct_sync as sync;
