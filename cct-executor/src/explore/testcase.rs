@@ -1,11 +1,12 @@
 //! A test written with the attribute: the checker's run, remembered failures included.
 
 use super::checker::Checker;
+use super::endless;
 use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use crate::task::body::ScenarioResult;
-use crate::words::{Limit, Limits};
+use crate::words::Limits;
 use std::path::{Path, PathBuf};
 
 /// Where a test stands. Filled in by `#[cct_executor::test]`.
@@ -65,11 +66,11 @@ impl TestCase {
                 }
             }
         }
-        let mut report = to_the_end(checker, scenario);
+        let mut report = to_the_end(checker.clone(), scenario.clone());
         report.warnings.splice(0..0, warnings);
         let is_a_search = settings.replay.is_none() && !self.should_panic;
         if report.passed() && is_a_search && !limits_are_chosen {
-            report.error = without_end(&report);
+            report.error = endless::without_end(&report, checker, scenario);
         }
         if let (Some(failure), None, false) = (&report.failure, &settings.replay, self.should_panic)
         {
@@ -132,27 +133,6 @@ where
         Limits::STEPS
     ));
     report
-}
-
-/// Why a run shows nothing in which no iteration came to its end. With a limit that somebody chose it
-/// is meant to be so; but a test that never ends under the limits that all tests have would hang
-/// elsewhere.
-fn without_end(report: &Report) -> Option<String> {
-    let cut = &report.coverage.cut;
-    let (limit, _) = cut.iter().max_by_key(|(_, count)| **count)?;
-    let option = match limit {
-        Limit::Tasks => "max_tasks",
-        Limit::Time => "max_time",
-        _ => "max_steps",
-    };
-    (report.cut() == report.iterations).then(|| {
-        format!(
-            "each of {} iterations was cut at the {limit}, and none came to its end. \
-             `fail_on_limit = true` shows the last steps of one; raise {option} if it is too low, \
-             or set {option} to say that the test is not to end",
-            report.iterations
-        )
-    })
 }
 
 fn stale(path: &Path, error: &str) -> String {
@@ -261,6 +241,14 @@ mod tests {
         let what = "each of 1 iterations was cut at the step limit";
         assert!(error.contains(what), "{error}");
         assert!(error.contains("set max_steps"), "{error}");
+        // What it does all the time is told at once.
+        let text = report.text();
+        assert!(
+            text.starts_with("cct: bank::transfer shows nothing: "),
+            "{text}"
+        );
+        let ends = ["task 0 `main`", "could run", "more in which nothing but"];
+        assert!(ends.iter().all(|part| text.contains(part)), "{text}");
         assert!(endless(|checker| checker, true, false).passed());
         // Nor does it do what is expected of it.
         assert!(endless(|checker| checker, false, true).passed());
