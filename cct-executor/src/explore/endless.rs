@@ -8,7 +8,6 @@
 
 use super::checker::Checker;
 use super::result::Report;
-use crate::report::end_of;
 use crate::task::body::ScenarioResult;
 use crate::words::Limit;
 
@@ -54,6 +53,6 @@ where
     };
     let report = once.run(scenario);
     report.failure().map_or_else(String::new, |failure| {
-        format!(". The end of the first:\n{}", end_of(failure))
+        format!(". The end of the first:\n{}", failure.end_text())
     })
 }

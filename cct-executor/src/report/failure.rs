@@ -77,15 +77,17 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out
 }
 
-/// What the tasks did in the end, and nothing of why that is a failure.
-pub(crate) fn end_of(failure: &FailureReport) -> String {
-    let mut out = String::new();
-    tasks(&mut out, failure);
-    steps(&mut out, failure);
-    snapshot(&mut out, &failure.explanation);
-    log(&mut out, &failure.explanation);
-    out.truncate(out.trim_end().len());
-    out
+impl FailureReport {
+    /// What the tasks did in the end, and nothing of why that is a failure.
+    pub(crate) fn end_text(&self) -> String {
+        let mut out = String::new();
+        tasks(&mut out, self);
+        steps(&mut out, self);
+        snapshot(&mut out, &self.explanation);
+        log(&mut out, &self.explanation);
+        out.truncate(out.trim_end().len());
+        out
+    }
 }
 
 /// Whether the program itself says what is wrong. Who waits for whom explains the others.

@@ -9,7 +9,6 @@ mod steps;
 mod summary;
 mod tasks;
 
-pub(crate) use failure::end_of;
 pub use failure::failure_text;
 pub use summary::summary_line;
 
