@@ -13,8 +13,9 @@ use std::time::Duration;
 ///
 /// # Differences from tokio
 /// Numbers and names of threads are accepted and without effect: a world has no threads, and as many
-/// tasks and blocking closures are in the middle of something as there are. The hooks of threads and
-/// tasks do not exist.
+/// tasks and blocking closures are in the middle of something as there are. The hooks of threads do not
+/// exist: when a thread starts, parks or ends is tokio's own affair, and there would be nothing to call
+/// them for. Nor do those of tasks.
 #[derive(Debug)]
 pub struct Builder {
     name: Option<String>,
@@ -82,6 +83,15 @@ impl Builder {
         self
     }
 
+    /// Without effect: `f` is not called.
+    pub fn thread_name_fn<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn() -> String + Send + Sync + 'static,
+    {
+        drop(f);
+        self
+    }
+
     /// Without effect.
     pub fn thread_stack_size(&mut self, _val: usize) -> &mut Self {
         self
@@ -109,6 +119,26 @@ impl Builder {
     #[track_caller]
     pub fn global_queue_interval(&mut self, val: u32) -> &mut Self {
         assert!(val > 0, "global_queue_interval must be greater than 0");
+        self
+    }
+
+    /// Without effect: a world has no driver that counts.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn max_io_events_per_tick(&mut self, capacity: usize) -> &mut Self {
+        assert!(capacity > 0, "max_io_events_per_tick must be non-zero");
+        self
+    }
+
+    /// Without effect: a world has no driver that counts.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[track_caller]
+    pub fn max_io_events_per_busy_tick(&mut self, capacity: usize) -> &mut Self {
+        assert!(capacity > 0, "max_io_events_per_busy_tick must be non-zero");
         self
     }
 

@@ -23,8 +23,10 @@ mod builder;
 mod built;
 mod handle;
 mod local;
+mod shutdown;
 
 pub use builder::Builder;
 pub use built::Runtime;
 pub use handle::{EnterGuard, Handle, Id, RuntimeFlavor, TryCurrentError};
 pub use local::{LocalOptions, LocalRuntime};
+pub use shutdown::is_rt_shutdown_err;

@@ -58,6 +58,12 @@ impl UnixDatagram {
         Ok(UnixDatagram { inner })
     }
 
+    /// The runtime learns of the socket now.
+    pub(super) fn registered(inner: Arc<Inner>) -> UnixDatagram {
+        inner.look_anew();
+        UnixDatagram { inner }
+    }
+
     /// A socket without a name.
     ///
     /// # Errors

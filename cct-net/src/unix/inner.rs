@@ -85,9 +85,22 @@ impl Inner {
             resource: Resource::at(ResourceKind::Socket, site),
             hosts,
         });
-        let waker = Waker::from(Arc::new(FirstLook(Arc::downgrade(&inner))));
-        shim::after_poll(&waker);
+        inner.await_first_look();
         inner
+    }
+
+    fn await_first_look(self: &Arc<Self>) {
+        let waker = Waker::from(Arc::new(FirstLook(Arc::downgrade(self))));
+        shim::after_poll(&waker);
+    }
+
+    /// The driver learns of the socket only now, however long it was there.
+    pub(super) fn look_anew(self: &Arc<Self>) {
+        self.state.with(|state| {
+            state.fresh = true;
+            state.known = Known::default();
+        });
+        self.await_first_look();
     }
 
     /// The driver need not look first: the socket is one of a new pair.

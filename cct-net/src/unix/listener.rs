@@ -53,6 +53,27 @@ impl UnixListener {
         })
     }
 
+    /// Listens where a socket is bound that is known by a token.
+    pub(super) fn at_bound(
+        addr: &SocketAddr,
+        token: &Arc<()>,
+        backlog: u32,
+        site: &'static Location<'static>,
+    ) -> io::Result<UnixListener> {
+        let hosts = hosts()?;
+        let listening = Listening::new(backlog, Buffers::default(), site);
+        if let Some(path) = addr.as_pathname() {
+            hosts
+                .state
+                .with(|state| state.host(current()).unix.listens(path, token, &listening));
+        }
+        Ok(UnixListener {
+            listening,
+            addr: addr.clone(),
+            hosts: Arc::downgrade(&hosts),
+        })
+    }
+
     /// Listens at an address, as that of another socket.
     ///
     /// # Scheduling points

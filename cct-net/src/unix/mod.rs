@@ -10,6 +10,7 @@ mod datagram;
 mod inner;
 mod listener;
 pub(crate) mod registry;
+mod socket;
 mod split;
 mod stream;
 
@@ -17,5 +18,6 @@ pub use addr::SocketAddr;
 pub use datagram::UnixDatagram;
 pub use listener::UnixListener;
 pub use registry::unlink;
+pub use socket::UnixSocket;
 pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use stream::UnixStream;

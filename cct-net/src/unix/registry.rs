@@ -17,18 +17,34 @@ pub(crate) struct Paths(BTreeMap<PathBuf, Bound>);
 /// What a path leads to, as long as the socket is open.
 #[derive(Clone)]
 pub(super) enum Bound {
+    /// A socket for connections that does not listen, known by a token of its own.
+    NotYet(Weak<()>),
     Stream(Weak<Listening>),
     Datagram(Weak<Inner>),
 }
 
 impl Paths {
-    pub(super) fn bind(&mut self, path: &Path, socket: Bound) -> io::Result<()> {
+    pub(super) fn check_free(&self, path: &Path) -> io::Result<()> {
         if self.0.contains_key(path) {
             let text = format!("`{}` exists already", path.display());
             return Err(io::Error::new(ErrorKind::AddrInUse, text));
         }
+        Ok(())
+    }
+
+    pub(super) fn bind(&mut self, path: &Path, socket: Bound) -> io::Result<()> {
+        self.check_free(path)?;
         self.0.insert(path.to_owned(), socket);
         Ok(())
+    }
+
+    /// The socket that was bound to a path listens, wherever the path leads to by now.
+    pub(super) fn listens(&mut self, path: &Path, token: &Arc<()>, listening: &Arc<Listening>) {
+        if let Some(bound) = self.0.get_mut(path) {
+            if matches!(bound, Bound::NotYet(ours) if ours.as_ptr() == Arc::as_ptr(token)) {
+                *bound = Bound::Stream(Arc::downgrade(listening));
+            }
+        }
     }
 
     fn find(&self, path: &Path) -> io::Result<&Bound> {
@@ -41,6 +57,7 @@ impl Paths {
     pub(super) fn listener(&self, path: &Path) -> io::Result<Arc<Listening>> {
         match self.find(path)? {
             Bound::Stream(listener) => listener.upgrade(),
+            Bound::NotYet(_) => None,
             Bound::Datagram(_) => return Err(wrong_type(path)),
         }
         .ok_or_else(|| of_socket(ErrorKind::ConnectionRefused))
@@ -49,7 +66,7 @@ impl Paths {
     pub(super) fn datagram(&self, path: &Path) -> io::Result<Arc<Inner>> {
         match self.find(path)? {
             Bound::Datagram(socket) => socket.upgrade(),
-            Bound::Stream(_) => return Err(wrong_type(path)),
+            Bound::Stream(_) | Bound::NotYet(_) => return Err(wrong_type(path)),
         }
         .ok_or_else(|| of_socket(ErrorKind::ConnectionRefused))
     }

@@ -86,7 +86,7 @@ impl UnixStream {
     /// more, `WouldBlock` when the listener's queue is full.
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
-        UnixStream::connect_at(path, Location::caller())
+        UnixStream::connect_from(SocketAddr::default(), path, Location::caller())
     }
 
     /// Connects to the socket that listens at an address of the same node.
@@ -106,13 +106,14 @@ impl UnixStream {
         let (path, site) = (socket_addr.as_pathname(), Location::caller());
         async move {
             match path {
-                Some(path) => UnixStream::connect_at(path, site).await,
+                Some(path) => UnixStream::connect_from(SocketAddr::default(), path, site).await,
                 None => Err(Errno::EINVAL.into()),
             }
         }
     }
 
-    async fn connect_at<P: AsRef<Path>>(
+    pub(super) async fn connect_from<P: AsRef<Path>>(
+        name: SocketAddr,
         path: P,
         site: &'static Location<'static>,
     ) -> io::Result<UnixStream> {
@@ -121,7 +122,7 @@ impl UnixStream {
         let listener = hosts
             .state
             .with(|state| state.host(current()).unix.listener(path))?;
-        let conn = make([SocketAddr::default(), SocketAddr::of(path)], site)?;
+        let conn = make([name, SocketAddr::of(path)], site)?;
         let end = End::new(conn, 0);
         let look = FirstLook::new();
         if !listener.admit_at_once(&end.conn) {

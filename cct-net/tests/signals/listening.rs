@@ -45,6 +45,30 @@ fn registering_holds_for_one_process() {
     });
 }
 
+/// What a process has registered for, the next one has not.
+#[test]
+fn registering_ends_with_the_process() {
+    everywhere("heir", 10, |checker| {
+        checker.run(|| async {
+            let starts = AtomicU32::new(0);
+            let db = node("db").start(move || {
+                if starts.fetch_add(1, Ordering::SeqCst) == 0 {
+                    drop(signal(SignalKind::terminate()).unwrap());
+                }
+                std::future::pending::<()>()
+            });
+            shortly().await;
+            node::signal(&db, SignalKind::terminate());
+            shortly().await;
+            assert!(db.is_up());
+            db.restart();
+            node::signal(&db, SignalKind::terminate());
+            shortly().await;
+            assert!(!db.is_up());
+        })
+    });
+}
+
 /// A listener of a process that is over hears nothing of what its successor is sent.
 #[test]
 fn listeners_die_with_their_process() {

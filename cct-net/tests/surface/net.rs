@@ -282,6 +282,15 @@ pub(crate) fn unix_sockets() {
         is::<Poll<io::Result<usize>>>(s.poll_send_to(cx, buf, "/a"));
         sent::<io::Result<usize>>(s.recv_buf(v));
     };
+    let _ = || {
+        is::<io::Result<UnixSocket>>(UnixSocket::new_stream());
+        is::<io::Result<UnixSocket>>(UnixSocket::new_datagram());
+    };
+    let _ = |socket: &UnixSocket| is::<io::Result<()>>(socket.bind("/a"));
+    let _ = |socket: UnixSocket| is::<io::Result<UnixListener>>(socket.listen(1));
+    let _ = |socket: UnixSocket| sent::<io::Result<UnixStream>>(socket.connect("/a"));
+    let _ = |socket: UnixSocket| is::<io::Result<UnixDatagram>>(socket.datagram());
+    is_debug::<UnixSocket>();
     is_debug::<UnixListener>();
     is_debug::<UnixStream>();
     is_debug::<UnixDatagram>();

@@ -5,6 +5,7 @@ use cct_tests::tools::{Tombstone, panic_text};
 use cct_tests::{Log, note};
 use runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use std::future::pending;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::task::{Context, Wake, Waker};
@@ -373,4 +374,19 @@ pub(crate) async fn its_clock_is_the_tests(log: Log) {
     });
     note!(log, "{}", thread.await.unwrap());
     note!(log, "{}", start.elapsed() < Duration::from_secs(60));
+}
+
+pub(crate) async fn errors_of_its_end_are_known_by_their_words(log: Log) {
+    let words = "A Tokio 1.x context was found, but it is being shutdown.";
+    let errors = [
+        io::Error::other(words),
+        io::Error::other(io::Error::other(words)),
+        io::Error::other(format!("{words} ")),
+        io::Error::new(io::ErrorKind::InvalidInput, words),
+        io::Error::from_raw_os_error(5),
+        io::ErrorKind::Other.into(),
+    ];
+    for error in &errors {
+        note!(log, "{}", runtime::is_rt_shutdown_err(error));
+    }
 }

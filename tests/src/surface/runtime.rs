@@ -39,6 +39,7 @@ pub(crate) fn built() {
         let builder = builder.enable_all().enable_io().enable_time();
         let builder = builder.worker_threads(2).max_blocking_threads(2);
         let builder = builder.thread_name("a name").thread_stack_size(1 << 20);
+        let builder = builder.thread_name_fn(|| "a name".to_owned());
         let builder = builder.thread_keep_alive(std::time::Duration::ZERO);
         let builder = builder.global_queue_interval(31).event_interval(61);
         is::<std::io::Result<Runtime>>(builder.build());
@@ -53,6 +54,14 @@ pub(crate) fn built() {
         is::<()>(runtime.shutdown_timeout(std::time::Duration::ZERO));
     };
     let _ = |runtime: Runtime| is::<()>(runtime.shutdown_background());
+    let _ = |error: &std::io::Error| is::<bool>(is_rt_shutdown_err(error));
+    let _ = |builder: &mut Builder| {
+        is::<&mut Builder>(
+            builder
+                .max_io_events_per_tick(1)
+                .max_io_events_per_busy_tick(1),
+        )
+    };
     is_debug::<Runtime>();
     is_debug::<Builder>();
     unwinds::<Runtime>();

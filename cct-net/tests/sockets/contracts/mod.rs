@@ -56,6 +56,7 @@ pub(super) mod on_tokio {
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;
     pub(crate) mod unix;
+    pub(crate) mod unix_socket;
 }
 
 #[path = "."]
@@ -71,6 +72,7 @@ pub(super) mod on_cct {
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;
     pub(crate) mod unix;
+    pub(crate) mod unix_socket;
 }
 
 fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
@@ -132,4 +134,5 @@ contracts! {
         several_interests nothing_at_all;
     unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers
         strangers hang_up by_address not_accepted end_of_much new_peers full_and_nowhere;
+    unix_socket: names backlog not_listening datagrams of_the_wrong_kind unlinked;
 }
