@@ -5,6 +5,7 @@ use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
+use super::still::stood_still;
 use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
@@ -63,6 +64,9 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              go on, set\n  `max_steps` or `max_time`; the steps below end where it began to wait\n",
         );
     }
+    if matches!(failure.kind, FailureKind::LimitReached(_)) {
+        stood_still(&mut out, explanation);
+    }
     if is_claim(&failure.kind) {
         standstill(&mut out, failure);
         steps(&mut out, failure);
@@ -81,6 +85,7 @@ impl FailureReport {
     /// What the tasks did in the end, and nothing of why that is a failure.
     pub(crate) fn end_text(&self) -> String {
         let mut out = String::new();
+        stood_still(&mut out, &self.explanation);
         tasks(&mut out, self);
         steps(&mut out, self);
         snapshot(&mut out, &self.explanation);

@@ -6,6 +6,7 @@ mod foreign;
 mod panics;
 mod shortened;
 mod steps;
+mod still;
 mod summary;
 mod tasks;
 
