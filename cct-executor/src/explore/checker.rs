@@ -95,7 +95,7 @@ impl Default for Checker {
     clippy::disallowed_methods,
     reason = "reports name the test; nothing is decided by it"
 )]
-fn running_test() -> Option<String> {
+pub(super) fn running_test() -> Option<String> {
     let thread = std::thread::current();
     let is_path = |name: &&str| {
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');

@@ -1,6 +1,6 @@
 //! A test written with the attribute: the checker's run, remembered failures included.
 
-use super::checker::Checker;
+use super::checker::{Checker, running_test};
 use super::endless;
 use super::env::Settings;
 use super::regressions::{self, Case};
@@ -22,6 +22,22 @@ pub struct TestCase {
     pub line: u32,
     /// Whether it has `#[should_panic]`: its failures are no news, and are not remembered.
     pub should_panic: bool,
+}
+
+/// The name of one case of a test that has parameters, which only the harness knows.
+#[must_use]
+pub fn case_name(test: &'static str) -> &'static str {
+    let Some((package, path)) = test.split_once("::") else {
+        return test;
+    };
+    let is_case = |name: &String| {
+        name.strip_prefix(path)
+            .is_some_and(|rest| rest.starts_with("::"))
+    };
+    match running_test().filter(is_case) {
+        Some(name) => format!("{package}::{name}").leak(),
+        None => test,
+    }
 }
 
 impl TestCase {
@@ -190,6 +206,17 @@ mod tests {
     fn speaks_of_the_file(report: &Report) -> bool {
         let says = |warning: &String| warning.contains("bank.cct-regressions");
         report.warnings.iter().any(says)
+    }
+
+    #[test]
+    fn a_case_is_named_as_the_harness_does() {
+        let this = "cct_executor::explore::testcase::tests::a_case_is_named_as_the_harness_does";
+        assert_eq!(case_name("cct_executor::explore::testcase::tests"), this);
+        assert_eq!(case_name(this), this);
+        assert_eq!(
+            case_name("cct_executor::explore::test"),
+            "cct_executor::explore::test"
+        );
     }
 
     #[test]
