@@ -49,7 +49,7 @@ pub fn waypoint(
     crate::observe::waypoint(name, holds, file, line);
 }
 
-pub use crate::explore::testcase::TestCase;
+pub use crate::explore::testcase::{TestCase, case_name};
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
 pub async fn on_one_thread<F: Future>(scenario: F) -> F::Output {

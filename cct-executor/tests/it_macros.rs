@@ -20,6 +20,7 @@ macro_rules! both {
 
 mod it_macros {
     mod attribute;
+    mod cases;
     mod join;
     mod pin;
     mod probe;

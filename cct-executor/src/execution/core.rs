@@ -284,6 +284,7 @@ impl Core {
         self.watched = interests.steps || recorder.is_some();
         self.closely = self.looks_closely();
         self.spin.reset();
+        self.helpers.begin();
         self.stop_at = self.next_look();
         self.recorder = recorder;
     }

@@ -28,6 +28,8 @@ pub(super) fn nap(time: Duration) {
 /// What the threads are worth waiting for. Outlives the iteration, as they may.
 #[derive(Default)]
 pub(crate) struct Helpers {
+    /// How many there were when the iteration began.
+    before: u64,
     /// How many there were.
     seen: u64,
     /// How often it was looked since, in vain.
@@ -37,6 +39,16 @@ pub(crate) struct Helpers {
 }
 
 impl Helpers {
+    /// An iteration begins.
+    pub(super) fn begin(&mut self) {
+        self.before = threads_started().ever;
+    }
+
+    /// How many were started since.
+    pub(super) fn started(&self) -> u64 {
+        threads_started().ever - self.before
+    }
+
     pub(super) fn is_slow(&self, other: &Other) -> bool {
         self.slow.iter().any(|slow| slow.is_still(other))
     }

@@ -442,9 +442,9 @@ impl Core {
         self.wake(key, decider);
     }
 
-    /// The id of a task, as user code sees it.
+    /// The id of a task, as user code sees it: the number that reports give the task.
     pub(crate) fn task_id(&self, key: u32) -> crate::task::Id {
-        crate::task::Id(u64::from(self.actions[key as usize].subject) + 1)
+        crate::task::Id(u64::from(self.actions[key as usize].subject))
     }
 
     /// What reports call an action.

@@ -1,11 +1,10 @@
 //! The checker: how a scenario is explored, and the builder that says so.
 
-use super::campaign::{Campaign, Scenario};
-use super::env::Settings;
-use super::knowledge::{self, Knowledge};
+mod prepare;
+
+use super::campaign::Scenario;
 use super::result::Report;
 use crate::strategy::Strategy;
-use crate::strategy::spec::StrategySpec;
 use crate::task::body::{ScenarioResult, main_body};
 use crate::words::{Clock, Granularity, ReplayToken, Seed, WorldConfig};
 use std::panic::Location;
@@ -96,7 +95,7 @@ impl Default for Checker {
     clippy::disallowed_methods,
     reason = "reports name the test; nothing is decided by it"
 )]
-fn running_test() -> Option<String> {
+pub(super) fn running_test() -> Option<String> {
     let thread = std::thread::current();
     let is_path = |name: &&str| {
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
@@ -328,111 +327,5 @@ impl Checker {
             Ok(campaign) => campaign.run(),
             Err(error) => Report::unable(name, error),
         }
-    }
-
-    /// The function that this is the test of; its path begins with the crate, of which `cargo test`
-    /// does not speak.
-    pub(super) fn test(mut self, path: &str) -> Self {
-        let (_, path) = path.split_once("::").unwrap_or(("", path));
-        self.test = Some(path.to_owned());
-        self
-    }
-
-    /// Applies the environment and checks everything.
-    pub(super) fn prepare(mut self, scenario: Scenario) -> Result<Campaign, String> {
-        let mut replay = self.replay.take();
-        if self.use_environment {
-            let settings = Settings::from_env().map_err(|error| error.to_string())?;
-            replay = self.apply(settings)?.or(replay);
-        }
-        if let Some(token) = &replay {
-            token
-                .for_test(&self.name)
-                .map_err(|error| self.not_for_this(&error.to_string()))?;
-            token.configure(&mut self.world);
-        }
-        if self.iterations == 0 {
-            return Err("iterations is 0: at least 1 is needed".to_owned());
-        }
-        if self.workers == Some(0) {
-            return Err("workers is 0: at least 1 is needed".to_owned());
-        }
-        if self.world.limits.tasks == 0 {
-            return Err("max_tasks is 0: the scenario itself is a task".to_owned());
-        }
-        let factory: Factory = match &self.strategy {
-            Chosen::Made(factory) => factory.clone(),
-            Chosen::Text(text) => {
-                let spec = StrategySpec::parse(text).map_err(|error| error.to_string())?;
-                Arc::new(move || spec.build())
-            }
-        };
-        let seed = self.seed.unwrap_or_else(|| Seed::of_name(&self.name));
-        let knowledge = self.learnt_before(&factory)?;
-        Ok(Campaign::new(
-            self, scenario, factory, seed, replay, knowledge,
-        ))
-    }
-
-    /// Says that a token is another checker's; a test written with the attribute has one only.
-    fn not_for_this(&self, error: &str) -> String {
-        let is_attribute = self.test.as_ref().is_some_and(|t| self.name.ends_with(t));
-        if is_attribute {
-            return error.to_owned();
-        }
-        format!(
-            "{error}; where one test has several checkers, give the token to its own with \
-             `Checker::replay`"
-        )
-    }
-
-    /// What an earlier run has learnt, tried on an instance.
-    fn learnt_before(&self, factory: &Factory) -> Result<Knowledge, String> {
-        let Some(path) = &self.knowledge else {
-            return Ok(Knowledge::default());
-        };
-        let mut strategy = factory();
-        if strategy.save().is_none() {
-            return Err(format!(
-                "strategy `{}` learns nothing that could be kept in {}: use one that does, such as `ql`",
-                strategy.describe(),
-                path.display()
-            ));
-        }
-        let found = knowledge::read(path, &self.name, &strategy.describe())?;
-        for piece in &found.pieces {
-            strategy
-                .load(piece)
-                .map_err(|error| knowledge::complain(path, error))?;
-        }
-        Ok(found)
-    }
-
-    fn apply(&mut self, settings: Settings) -> Result<Option<ReplayToken>, String> {
-        if let Some(iterations) = settings.iterations {
-            self.iterations = iterations;
-        }
-        if let Some(budget) = settings.time_budget {
-            self.time_budget = budget;
-        }
-        if let Some(seed) = settings.seed {
-            self.seed = Some(seed.seed());
-        }
-        if let Some(strategy) = settings.strategy {
-            self.strategy = Chosen::Text(strategy);
-        }
-        if let Some(granularity) = settings.granularity {
-            self.world.granularity = granularity;
-        }
-        if let Some(clock) = settings.clock {
-            self.world.clock = clock;
-        }
-        if let Some(workers) = settings.workers {
-            self.workers = Some(workers);
-        }
-        if let Some(file) = settings.learnt {
-            self.knowledge = Some(file);
-        }
-        Ok(settings.replay)
     }
 }

@@ -13,6 +13,7 @@ mod campaign;
 mod checker;
 mod determinism;
 mod driver;
+mod endless;
 pub(crate) mod env;
 mod explain;
 mod hang;

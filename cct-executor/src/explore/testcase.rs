@@ -1,11 +1,12 @@
 //! A test written with the attribute: the checker's run, remembered failures included.
 
-use super::checker::Checker;
+use super::checker::{Checker, running_test};
+use super::endless;
 use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use crate::task::body::ScenarioResult;
-use crate::words::{Limit, Limits};
+use crate::words::Limits;
 use std::path::{Path, PathBuf};
 
 /// Where a test stands. Filled in by `#[cct_executor::test]`.
@@ -21,6 +22,22 @@ pub struct TestCase {
     pub line: u32,
     /// Whether it has `#[should_panic]`: its failures are no news, and are not remembered.
     pub should_panic: bool,
+}
+
+/// The name of one case of a test that has parameters, which only the harness knows.
+#[must_use]
+pub fn case_name(test: &'static str) -> &'static str {
+    let Some((package, path)) = test.split_once("::") else {
+        return test;
+    };
+    let is_case = |name: &String| {
+        name.strip_prefix(path)
+            .is_some_and(|rest| rest.starts_with("::"))
+    };
+    match running_test().filter(is_case) {
+        Some(name) => format!("{package}::{name}").leak(),
+        None => test,
+    }
 }
 
 impl TestCase {
@@ -65,11 +82,11 @@ impl TestCase {
                 }
             }
         }
-        let mut report = to_the_end(checker, scenario);
+        let mut report = to_the_end(checker.clone(), scenario.clone());
         report.warnings.splice(0..0, warnings);
         let is_a_search = settings.replay.is_none() && !self.should_panic;
         if report.passed() && is_a_search && !limits_are_chosen {
-            report.error = without_end(&report);
+            report.error = endless::without_end(&report, checker, scenario);
         }
         if let (Some(failure), None, false) = (&report.failure, &settings.replay, self.should_panic)
         {
@@ -134,27 +151,6 @@ where
     report
 }
 
-/// Why a run shows nothing in which no iteration came to its end. With a limit that somebody chose it
-/// is meant to be so; but a test that never ends under the limits that all tests have would hang
-/// elsewhere.
-fn without_end(report: &Report) -> Option<String> {
-    let cut = &report.coverage.cut;
-    let (limit, _) = cut.iter().max_by_key(|(_, count)| **count)?;
-    let option = match limit {
-        Limit::Tasks => "max_tasks",
-        Limit::Time => "max_time",
-        _ => "max_steps",
-    };
-    (report.cut() == report.iterations).then(|| {
-        format!(
-            "each of {} iterations was cut at the {limit}, and none came to its end. \
-             `fail_on_limit = true` shows the last steps of one; raise {option} if it is too low, \
-             or set {option} to say that the test is not to end",
-            report.iterations
-        )
-    })
-}
-
 fn stale(path: &Path, error: &str) -> String {
     format!(
         "a remembered failure in {} no longer fits the program; delete its line ({error})",
@@ -213,6 +209,17 @@ mod tests {
     }
 
     #[test]
+    fn a_case_is_named_as_the_harness_does() {
+        let this = "cct_executor::explore::testcase::tests::a_case_is_named_as_the_harness_does";
+        assert_eq!(case_name("cct_executor::explore::testcase::tests"), this);
+        assert_eq!(case_name(this), this);
+        assert_eq!(
+            case_name("cct_executor::explore::test"),
+            "cct_executor::explore::test"
+        );
+    }
+
+    #[test]
     fn an_expected_panic_is_not_remembered() {
         let place = Place::new("expected");
         let lossy = || async { panic!("lost") };
@@ -261,6 +268,14 @@ mod tests {
         let what = "each of 1 iterations was cut at the step limit";
         assert!(error.contains(what), "{error}");
         assert!(error.contains("set max_steps"), "{error}");
+        // What it does all the time is told at once.
+        let text = report.text();
+        assert!(
+            text.starts_with("cct: bank::transfer shows nothing: "),
+            "{text}"
+        );
+        let ends = ["task 0 `main`", "could run", "more in which nothing but"];
+        assert!(ends.iter().all(|part| text.contains(part)), "{text}");
         assert!(endless(|checker| checker, true, false).passed());
         // Nor does it do what is expected of it.
         assert!(endless(|checker| checker, false, true).passed());

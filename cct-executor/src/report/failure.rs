@@ -5,6 +5,7 @@ use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
+use super::still::stood_still;
 use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
@@ -63,6 +64,9 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              go on, set\n  `max_steps` or `max_time`; the steps below end where it began to wait\n",
         );
     }
+    if matches!(failure.kind, FailureKind::LimitReached(_)) {
+        stood_still(&mut out, explanation);
+    }
     if is_claim(&failure.kind) {
         standstill(&mut out, failure);
         steps(&mut out, failure);
@@ -75,6 +79,20 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+impl FailureReport {
+    /// What the tasks did in the end, and nothing of why that is a failure.
+    pub(crate) fn end_text(&self) -> String {
+        let mut out = String::new();
+        stood_still(&mut out, &self.explanation);
+        tasks(&mut out, self);
+        steps(&mut out, self);
+        snapshot(&mut out, &self.explanation);
+        log(&mut out, &self.explanation);
+        out.truncate(out.trim_end().len());
+        out
+    }
 }
 
 /// Whether the program itself says what is wrong. Who waits for whom explains the others.

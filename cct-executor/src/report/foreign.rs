@@ -3,6 +3,7 @@
 use crate::explore::{FailureReport, THREAD_NAMES};
 use crate::words::FailureKind;
 use crate::words::explanation::{TaskState, TaskStory, ThreadWait};
+use std::fmt::Write as _;
 
 /// What crates say where this is not what they are made for, and what to do.
 const SAYINGS: [(&[&str], &str); 2] = [
@@ -47,6 +48,14 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
             "  timers, sockets and tasks of other runtimes (async-io, futures-timer, smol...) have threads \
              of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread\n",
         ),
+        FailureKind::Deadlock { .. } if failure.explanation.threads > 0 => {
+            let _ = writeln!(
+                out,
+                "  the test, or a crate that it uses, has started threads ({}); what belongs to the world panics \
+                 there:\n  where tasks wait for a thread, let it be a spawn_blocking",
+                failure.explanation.threads
+            );
+        }
         FailureKind::Deadlock { .. }
             if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
         {

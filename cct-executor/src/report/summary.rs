@@ -2,6 +2,10 @@
 
 use crate::explore::{Report, StoppedBy};
 
+/// What there is to say of a run that time cut short, if that took the time.
+const UNOPTIMISED: &str = "; cct was built without optimisation: `opt-level = 1` under \
+                           `[profile.test]` in Cargo.toml explores several times as much";
+
 pub(super) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
@@ -96,6 +100,9 @@ pub fn summary_line(report: &Report) -> String {
         "passed"
     };
     let mut line = format!("cct: {} {verdict}: {}", report.name, parts.join(", "));
+    if report.stopped_by == StoppedBy::TimeBudget && cfg!(cct_unoptimised) {
+        line.push_str(UNOPTIMISED);
+    }
     if coverage.failing > 0 && report.stopped_by != StoppedBy::Failure {
         let failing = plural(coverage.failing, "iteration", "iterations");
         line.push_str(&format!("; {failing} failed"));

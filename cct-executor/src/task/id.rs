@@ -6,8 +6,9 @@ use std::fmt;
 /// The scenario's own task is spawned first.
 const MAIN: u32 = 0;
 
-/// Identifies a task within its world. Ids count from 1 in order of spawning; unlike tokio's they
-/// begin anew in every iteration, so that they may be printed and compared.
+/// Identifies a task within its world. Ids count from 1 in order of spawning, and are the numbers that
+/// reports give tasks; unlike tokio's they begin anew in every iteration, so that they may be printed and
+/// compared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Id(pub(crate) u64);
 

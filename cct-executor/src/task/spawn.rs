@@ -175,7 +175,7 @@ pub(super) fn spawn_body<F: Future>(
                 },
             );
         }
-        let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64 + 1)));
+        let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64)));
         let task = TaskWaker { home, serial, key };
         let (body, cell) = make(future, JoinCell::new(task, id));
         let Options {

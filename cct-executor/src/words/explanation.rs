@@ -24,6 +24,8 @@ pub struct Explanation {
     pub standstill: Option<Standstill>,
     /// How often nothing but a timer could happen.
     pub standstills: u64,
+    /// How many threads the program has started.
+    pub threads: u64,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
 }

@@ -2,7 +2,7 @@
 
 use crate::{checker, failed, panic_text};
 use cct_executor::runtime::Handle;
-use cct_executor::task::{JoinSet, spawn_blocking, yield_now};
+use cct_executor::task::{self, JoinSet, spawn_blocking, yield_now};
 use cct_executor::time::sleep;
 use cct_executor::words::{FailureKind, Limit};
 use cct_executor::{Checker, Report, nondet, spawn};
@@ -74,6 +74,19 @@ fn a_panic_that_is_raised_again_has_its_first_place() {
         location.starts_with(&format!("{}:{message}:", file!())),
         "{location} {message}"
     );
+}
+
+#[test]
+fn ids_are_the_numbers_that_the_report_gives_tasks() {
+    let report = checker("ids").run(|| async {
+        let fine = spawn(async { task::id().to_string() });
+        let fails = spawn(async { panic!("no") });
+        assert_eq!(fine.await.unwrap(), "1");
+        fails.await.unwrap();
+    });
+    let (message, _) = panicked(&report);
+    assert!(message.contains("JoinError::Panic(Id(2)"), "{message}");
+    assert!(report.text().contains("join task 2"), "{}", report.text());
 }
 
 #[test]

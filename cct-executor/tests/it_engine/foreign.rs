@@ -1,6 +1,7 @@
 //! What reports say of tasks that wait for primitives of other crates, and where operations are.
 
 use crate::{checker, failed};
+use cct_executor::runtime::Handle;
 use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::explanation::Step;
@@ -270,4 +271,30 @@ fn a_waker_that_is_used_up_is_gone() {
     });
     let text = report.text();
     assert!(text.contains("every waker of it is gone"), "{text}");
+}
+
+#[test]
+fn threads_that_the_test_has_started_are_told_of_where_tasks_wait_for_them() {
+    let report = checker("threads")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let told = OneSeat::default();
+            let waits = spawn(told.clone().wait());
+            let handle = Handle::current();
+            let thread =
+                std::thread::spawn(move || handle.spawn(std::future::ready(())).is_finished());
+            assert!(thread.join().is_err(), "the handle is of no use there");
+            waits.await.unwrap();
+        });
+    assert_eq!(failed(&report).explanation.threads, 1, "{}", report.text());
+    assert!(
+        report.text().contains("has started threads (1)"),
+        "{}",
+        report.text()
+    );
+    assert!(
+        !report.text().contains("should the waker"),
+        "{}",
+        report.text()
+    );
 }

@@ -358,6 +358,8 @@ fn a_run_without_time_looks_at_one_schedule() {
             (report.iterations, report.stopped_by),
             (1, StoppedBy::TimeBudget)
         );
+        let blames_the_build = report.text().contains("opt-level");
+        assert_eq!(blames_the_build, cfg!(cct_unoptimised));
         let report = checker("no time at all, and a failure")
             .time_budget(Some(Duration::ZERO))
             .workers(workers)

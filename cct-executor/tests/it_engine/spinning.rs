@@ -216,3 +216,22 @@ fn a_world_in_which_something_happens_does_not_spin() {
         assert_eq!(report.cut(), report.iterations(), "{}", report.text());
     }
 }
+
+#[test]
+fn where_time_stands_still_the_report_says_so() {
+    let limited = |checker: Checker| checker.max_steps(4_000).fail_on_limit(true);
+    let says = "time stood still at 0ms from step 1 on";
+    for report in run(limited, a_conversation) {
+        assert!(report.text().contains(says), "{}", report.text());
+    }
+    // With nobody who sleeps there is no timer that could fire.
+    let alone = || async {
+        loop {
+            yield_now().await;
+        }
+    };
+    for report in run(limited, alone) {
+        assert!(report.failure().is_some());
+        assert!(!report.text().contains("time stood still"));
+    }
+}

@@ -5,6 +5,10 @@
 //! 1. A directory knows its names twice: as programs see them, and as the disk has them.
 //! 2. A file lives as long as a name, a change that is not durable, or a handle needs it.
 
+mod inode;
+
+pub(super) use inode::{Directory, Inode, Kind};
+
 use super::content::Content;
 use super::journal::{Entry, Ino, Journal};
 use super::survive::Chooser;
@@ -16,7 +20,6 @@ use cct_executor::words::fingerprint::{hash_of, mix2};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::panic::Location;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The root directory.
@@ -50,96 +53,6 @@ pub(super) struct Tree {
     pub(super) seq: u64,
     /// How often each place was given to a new file, to tell the files apart.
     made: BTreeMap<(Ino, OsString), u32>,
-}
-
-pub(super) struct Inode {
-    pub(super) kind: Kind,
-    /// Permissions, without what kind of file it is.
-    pub(super) mode: u32,
-    pub(super) times: Times,
-    /// What the disk has of `mode` and `times`.
-    durable: (u32, Times),
-    /// What `mode` became since, and with which change.
-    modes: Vec<(u64, u32)>,
-    /// Names that programs see.
-    pub(super) links: u32,
-    pub(super) handles: u32,
-    pub(super) resource: Arc<Resource>,
-    /// The same in every iteration.
-    pub(super) identity: u64,
-}
-
-pub(super) enum Kind {
-    File(Content),
-    Directory(Directory),
-    /// Leads to this path, from the directory that it is in. It is what it is as long as it is there:
-    /// a name that survives a crash leads where it led before.
-    Symlink(PathBuf),
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Directory {
-    pub(super) entries: BTreeMap<OsString, Ino>,
-    durable: BTreeMap<OsString, Ino>,
-}
-
-impl Inode {
-    pub(super) fn is_directory(&self) -> bool {
-        matches!(self.kind, Kind::Directory(_))
-    }
-
-    pub(super) fn is_file(&self) -> bool {
-        matches!(self.kind, Kind::File(_))
-    }
-
-    pub(super) fn is_symlink(&self) -> bool {
-        matches!(self.kind, Kind::Symlink(_))
-    }
-
-    pub(super) fn len(&self) -> u64 {
-        match &self.kind {
-            Kind::File(content) => content.len(),
-            Kind::Directory(_) => 4096,
-            Kind::Symlink(target) => target.as_os_str().len() as u64,
-        }
-    }
-
-    fn change_mode(&mut self, seq: u64, mode: u32) {
-        if self.mode != mode {
-            self.mode = mode;
-            self.modes.push((seq, mode));
-        }
-    }
-
-    /// What permissions became up to a moment is durable.
-    fn sync_mode(&mut self, mark: u64) {
-        let up_to = self.modes.partition_point(|&(seq, _)| seq <= mark);
-        if let Some((_, mode)) = self.modes.drain(..up_to).next_back() {
-            self.durable.0 = mode;
-        }
-    }
-
-    /// One of the permissions that were set since they were durable, or those.
-    fn crash_mode(&mut self, chooser: &mut Chooser<'_>) {
-        let mut modes = vec![self.durable.0];
-        for (_, mode) in self.modes.drain(..) {
-            if !modes.contains(&mode) {
-                modes.push(mode);
-            }
-        }
-        self.mode = modes[chooser.below(modes.len() as u32, "which permissions survive") as usize];
-        self.durable.0 = self.mode;
-    }
-
-    /// Brings its share of the fingerprint up to date.
-    pub(super) fn publish(&self) {
-        let state = match &self.kind {
-            Kind::File(content) => mix2(content.len(), content.pending() as u64),
-            Kind::Directory(directory) => directory.entries.len() as u64,
-            Kind::Symlink(_) => 1,
-        };
-        self.resource.set_state(state);
-    }
 }
 
 impl Tree {

@@ -141,7 +141,12 @@ impl State {
             (true, true) => "is closed",
         };
         let (unread, unsent) = (other.arrived, own.flying_or_waiting());
-        format!("{state}, {unread} bytes to read, {unsent} on their way")
+        // Many wait here for ever that another system's buffers would have let pass.
+        let full = match own.open && !own.fin_queued && own.room() == 0 {
+            true => ": its buffers are full (`tcp::configure`)",
+            false => "",
+        };
+        format!("{state}, {unread} bytes to read, {unsent} on their way{full}")
     }
 
     pub(crate) fn take_error(&mut self, id: SideId) -> Option<ErrorKind> {

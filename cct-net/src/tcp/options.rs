@@ -16,7 +16,9 @@ pub struct Options {
     pub short_writes: bool,
     /// How many bytes a socket holds that have not arrived: 64 KiB by default.
     pub send_buffer: usize,
-    /// How many bytes that arrived a socket holds: 64 KiB by default.
+    /// How many bytes that arrived a socket holds: 64 KiB by default. (Linux lets buffers grow: over
+    /// loopback it takes some millions of bytes that nobody reads. Who writes much before anybody reads counts
+    /// on that, and waits here for ever.)
     pub recv_buffer: usize,
     /// How long an attempt to connect waits for an answer: 127 seconds by default, as on Linux.
     pub connect_timeout: Duration,

@@ -59,6 +59,31 @@ fn a_report_lists_who_listens_who_is_connected_and_what_waits() {
     assert!(report.text().contains("network and disks at the end:"));
 }
 
+/// Linux takes some millions of bytes over loopback that nobody reads.
+#[test]
+fn buffers_that_are_full_are_told_of() {
+    let checker = Checker::new().name("full").use_environment(false);
+    let report = checker.iterations(1).run(|| async {
+        tcp::configure(|tcp| (tcp.send_buffer, tcp.recv_buffer) = (4, 6));
+        let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+        let mut stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+        let _reads_nothing = listener.accept().await.unwrap();
+        stream.write_all(b"eleven byte").await.unwrap();
+    });
+    let failure = report.failure().expect("it waits for ever");
+    assert_eq!(failure.kind.class(), "deadlock", "{}", report.text());
+    let full = "is open, 0 bytes to read, 4 on their way: its buffers are full (`tcp::configure`)";
+    let of_writer = |line: &&String| line.ends_with(full);
+    let lines = &failure.explanation.snapshot;
+    assert_eq!(lines.iter().filter(of_writer).count(), 1, "{lines:?}");
+    assert_eq!(
+        report.text().matches("are full").count(),
+        1,
+        "{}",
+        report.text()
+    );
+}
+
 /// Each way a connection can end is counted where it is noticed, as each kernel would do it.
 #[test]
 fn connections_are_counted_at_both_ends() {

@@ -2,6 +2,7 @@
 //! options.
 
 use super::options::{Call, Code, Options};
+use super::parameters::Parameters;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -33,18 +34,21 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
     // Named like the test: an identifier that the body could mean otherwise would be captured.
     let mut scenario = name.clone();
     scenario.set_span(name.span().resolved_at(Span::mixed_site()));
-    let passed = if asyncness.is_none() {
-        quote!(|| #crate_path::__private::blocking(#scenario))
-    } else if options.local {
-        quote!(|| #crate_path::__private::on_one_thread(#scenario()))
-    } else if options.current_thread {
-        quote!(|| #crate_path::__private::current_thread(#scenario()))
+    let Parameters {
+        outer: outer_parameters,
+        inner,
+        names,
+    } = Parameters::of(function);
+    let passed = passed(&scenario, &names, function, options, &crate_path);
+    let full_name = quote!(::core::concat!(::core::module_path!(), "::", #text));
+    let full_name = if names.is_empty() {
+        full_name
     } else {
-        quote!(#scenario)
+        quote!(#crate_path::__private::case_name(#full_name))
     };
     let arguments = quote! {
         #crate_path::__private::TestCase {
-            name: ::core::concat!(::core::module_path!(), "::", #text),
+            name: #full_name,
             manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
             file: ::core::file!(),
             line: ::core::line!(),
@@ -57,10 +61,38 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
     quote! {
         #(#attributes)*
         #[::core::prelude::v1::test]
-        #vis #fn_token #name() {
+        #vis #fn_token #name(#(#outer_parameters),*) {
             #[allow(clippy::unused_async)]
-            #asyncness #fn_token #scenario() #output #block
+            #asyncness #fn_token #scenario(#(#inner),*) #output #block
             #run_test
+        }
+    }
+}
+
+/// What makes the future of an iteration, from clones of the parameters.
+fn passed(
+    scenario: &Ident,
+    names: &[Ident],
+    function: &ItemFn,
+    options: &Options,
+    crate_path: &TokenStream,
+) -> TokenStream {
+    let made = quote!(#scenario(#(#names),*));
+    let made = if function.sig.asyncness.is_none() {
+        quote!(#crate_path::__private::blocking(move || #made))
+    } else if options.local {
+        quote!(#crate_path::__private::on_one_thread(#made))
+    } else if options.current_thread {
+        quote!(#crate_path::__private::current_thread(#made))
+    } else if names.is_empty() {
+        return quote!(#scenario);
+    } else {
+        made
+    };
+    quote! {
+        move || {
+            #(let #names = ::core::clone::Clone::clone(&#names);)*
+            #made
         }
     }
 }

@@ -4,6 +4,7 @@
 mod expand;
 pub(crate) mod main_fn;
 mod options;
+mod parameters;
 mod values;
 
 use options::Options;
@@ -61,13 +62,7 @@ fn check_function(function: &ItemFn) -> syn::Result<()> {
              test attributes",
         ));
     }
-    if !signature.inputs.is_empty() {
-        return Err(syn::Error::new_spanned(
-            &signature.inputs,
-            "a test takes no parameters: it makes everything it needs, so that each run starts \
-             afresh",
-        ));
-    }
+    parameters::check(function)?;
     if !signature.generics.params.is_empty() {
         return Err(syn::Error::new_spanned(
             &signature.generics.params,

@@ -91,6 +91,7 @@ impl Core {
             gave_way,
             standstill,
             standstills,
+            threads: self.helpers.started(),
             hashes,
         })
     }

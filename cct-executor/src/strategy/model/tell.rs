@@ -1,7 +1,7 @@
 //! What the toy engine tells, in the engine's order: while a task runs who it spawned and woke,
 //! then how it fared itself.
 
-use super::World;
+use super::world::World;
 use crate::strategy::{StepEvent, Strategy};
 use crate::words::Fingerprint;
 use crate::words::action::{Action, ActionKey, NodeId};

@@ -1,0 +1,115 @@
+//! Parameters of a test, which an attribute below this one turns into cases, as rstest's does.
+//!
+//! 1. The function that the other attribute sees keeps them, with their attributes.
+//! 2. Each iteration gets clones of the values.
+//!
+//! Does not: read what the other attribute says.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, FnArg, Ident, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, PatType, Type,
+    TypeBareFn, TypeReference,
+};
+
+/// Attributes of the language, which make no cases.
+const LANGUAGE: [&str; 11] = [
+    "allow",
+    "cfg",
+    "cfg_attr",
+    "deny",
+    "doc",
+    "expect",
+    "forbid",
+    "ignore",
+    "must_use",
+    "should_panic",
+    "warn",
+];
+
+/// Whether somebody gives the function what it takes.
+pub(super) fn check(function: &ItemFn) -> syn::Result<()> {
+    let inputs = &function.sig.inputs;
+    if inputs.is_empty() {
+        return Ok(());
+    }
+    if !function.attrs.iter().any(may_make_cases) {
+        return Err(syn::Error::new_spanned(
+            inputs,
+            "a test takes no parameters: it makes everything it needs, so that each run starts \
+             afresh",
+        ));
+    }
+    match inputs.iter().find(|input| named(input).is_none()) {
+        Some(input) => Err(syn::Error::new_spanned(
+            input,
+            "a parameter of a test has a name, by which each run gets a clone of it",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn may_make_cases(attribute: &Attribute) -> bool {
+    let path = attribute.path();
+    !LANGUAGE.iter().any(|name| path.is_ident(name))
+}
+
+/// The parameter, if it is more than a pattern.
+fn named(input: &FnArg) -> Option<(&PatType, &Ident)> {
+    match input {
+        FnArg::Typed(typed) => match &*typed.pat {
+            Pat::Ident(pattern) if pattern.subpat.is_none() => Some((typed, &pattern.ident)),
+            _ => None,
+        },
+        FnArg::Receiver(_) => None,
+    }
+}
+
+/// The parameters in their three forms.
+#[derive(Default)]
+pub(super) struct Parameters {
+    /// Of the test, with attributes.
+    pub(super) outer: Vec<TokenStream>,
+    /// Of the scenario.
+    pub(super) inner: Vec<TokenStream>,
+    pub(super) names: Vec<Ident>,
+}
+
+impl Parameters {
+    pub(super) fn of(function: &ItemFn) -> Parameters {
+        let mut all = Parameters::default();
+        for (typed, name) in function.sig.inputs.iter().filter_map(named) {
+            let PatType { attrs, pat, ty, .. } = typed;
+            let lasting = lasting(ty);
+            all.outer.push(quote!(#(#attrs)* #name: #lasting));
+            all.inner.push(quote!(#pat: #ty));
+            all.names.push(name.clone());
+        }
+        all
+    }
+}
+
+/// Values last as long as the run, which has threads: references are to constants.
+fn lasting(ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    Lasting.visit_type_mut(&mut ty);
+    ty
+}
+
+struct Lasting;
+
+impl VisitMut for Lasting {
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        if reference.lifetime.is_none() {
+            reference.lifetime = Some(Lifetime::new("'static", reference.and_token.span));
+        }
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
+
+    // What a function takes is its own.
+    fn visit_type_bare_fn_mut(&mut self, _: &mut TypeBareFn) {}
+
+    fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut ParenthesizedGenericArguments) {
+    }
+}

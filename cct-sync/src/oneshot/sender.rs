@@ -1,0 +1,142 @@
+//! The half that sends.
+
+use super::state::Inner;
+use cct_executor::shim::{Access, OpKind, Waiter};
+use cct_executor::task::coop;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// Sends the message. Made by [`channel`].
+pub struct Sender<T> {
+    /// `None` once the message was sent.
+    pub(super) inner: Option<Arc<Inner<T>>>,
+    /// The last poll returned `Pending`, so that the next one goes on with its operation.
+    pub(super) waiting: bool,
+}
+
+impl<T> Sender<T> {
+    fn inner(&self) -> &Inner<T> {
+        self.inner
+            .as_ref()
+            .expect("cct bug: a oneshot sender that has sent")
+    }
+
+    /// Sends the message. Never waits.
+    ///
+    /// # Scheduling points
+    /// One before sending, at granularity `sync`.
+    ///
+    /// # Errors
+    /// When the receiver was closed or dropped; gives the message back.
+    #[inline]
+    #[track_caller]
+    pub fn send(mut self, t: T) -> Result<(), T> {
+        let Some(inner) = self.inner.take() else {
+            return Err(t);
+        };
+        inner
+            .resource
+            .sync_point(OpKind::Send, Access::Write, Location::caller());
+        match inner.complete(Some(t)) {
+            Err(Some(value)) => Err(value),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the receiver is closed or dropped.
+    ///
+    /// # Scheduling points
+    /// One before looking.
+    ///
+    /// # Cancel safety
+    /// Safe: nothing is lost.
+    #[track_caller]
+    pub fn closed(&mut self) -> impl Future<Output = ()> + use<'_, T> {
+        let site = Location::caller();
+        async move {
+            self.waiting = false;
+            std::future::poll_fn(|cx| self.poll_closed_at(cx, site)).await;
+        }
+    }
+
+    /// Whether the receiver was closed or dropped.
+    ///
+    /// # Scheduling points
+    /// One before looking, at granularity `sync`.
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        let inner = self.inner();
+        inner
+            .resource
+            .sync_point(OpKind::Get, Access::Read, Location::caller());
+        inner.state.with(|state| state.closed)
+    }
+
+    /// As [`closed`](Self::closed), for hand-written polls. Only the waker of the last call is
+    /// woken.
+    ///
+    /// # Scheduling points
+    /// One before looking, unless the last call returned `Pending`.
+    #[track_caller]
+    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll_closed_at(cx, Location::caller())
+    }
+
+    fn poll_closed_at(
+        &mut self,
+        cx: &mut Context<'_>,
+        site: &'static Location<'static>,
+    ) -> Poll<()> {
+        if !self.waiting {
+            ready!(
+                self.inner()
+                    .resource
+                    .point(OpKind::Close, Access::Read, site)
+            );
+            self.waiting = true;
+        }
+        let inner = self.inner();
+        let coop = ready!(coop::poll_proceed(cx));
+        // Made, and dropped when it was not used or replaced another, outside of the cell.
+        let mut waiter = Some(Waiter::from_context(cx));
+        let closed = inner.state.with(|state| {
+            if !state.closed {
+                std::mem::swap(&mut state.sender, &mut waiter);
+            }
+            state.closed
+        });
+        if closed {
+            coop.made_progress();
+        } else {
+            inner.resource.blocked(OpKind::Close, site);
+        }
+        self.waiting = !closed;
+        if closed {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        if let Some(inner) = &self.inner {
+            inner
+                .resource
+                .sync_point(OpKind::Drop, Access::Write, inner.site);
+            // When the receiver has closed there is nothing to tell.
+            let _ = inner.complete(None);
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("inner", &self.inner)
+            .finish()
+    }
+}
