@@ -130,7 +130,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     };
     // What passed before has shown that others pass.
     let order = if failure.iteration() == 0 {
-        "it takes no particular order. What may differ from tokio: "
+        "it takes no particular order, so tokio should fail as well. Should it pass, this may differ:\n  "
     } else {
         "it fails in the order of tokio's `current_thread` too. Should tokio pass, this may differ:\n  "
     };
