@@ -81,15 +81,17 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out
 }
 
-/// What the tasks did in the end, and nothing of why that is a failure.
-pub(crate) fn end_of(failure: &FailureReport) -> String {
-    let mut out = String::new();
-    stood_still(&mut out, &failure.explanation);
-    tasks(&mut out, failure);
-    steps(&mut out, failure);
-    snapshot(&mut out, &failure.explanation);
-    log(&mut out, &failure.explanation);
-    out.truncate(out.trim_end().len());
+/// Why a run shows nothing of whose iterations none came to its end, and what the first did in the end.
+pub(super) fn shows_nothing(report: &Report, error: &str) -> String {
+    let mut out = format!("cct: {} shows nothing: {error}\n", report.name);
+    if let Some(first) = &report.endless {
+        out.push_str("  the end of the first:\n");
+        stood_still(&mut out, &first.explanation);
+        tasks(&mut out, first);
+        steps(&mut out, first);
+        snapshot(&mut out, &first.explanation);
+        log(&mut out, &first.explanation);
+    }
     out
 }
 
