@@ -357,6 +357,7 @@ impl Report {
             error: Some(error),
             warnings: Vec::new(),
             first_was_long: false,
+            endless: None,
         }
     }
 }

@@ -44,6 +44,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The first iteration was cut at the step limit.
     pub(super) first_was_long: bool,
+    /// How the first iteration ends, where none came to its end.
+    pub(crate) endless: Option<Box<FailureReport>>,
 }
 
 /// What a run explored, and what not.

@@ -86,7 +86,7 @@ impl TestCase {
         report.warnings.splice(0..0, warnings);
         let is_a_search = settings.replay.is_none() && !self.should_panic;
         if report.passed() && is_a_search && !limits_are_chosen {
-            report.error = endless::without_end(&report, checker, scenario);
+            endless::look(&mut report, checker, scenario);
         }
         if let (Some(failure), None, false) = (&report.failure, &settings.replay, self.should_panic)
         {

@@ -81,18 +81,18 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out
 }
 
-impl FailureReport {
-    /// What the tasks did in the end, and nothing of why that is a failure.
-    pub(crate) fn end_text(&self) -> String {
-        let mut out = String::new();
-        stood_still(&mut out, &self.explanation);
-        tasks(&mut out, self);
-        steps(&mut out, self);
-        snapshot(&mut out, &self.explanation);
-        log(&mut out, &self.explanation);
-        out.truncate(out.trim_end().len());
-        out
+/// Why a run shows nothing of whose iterations none came to its end, and what the first did in the end.
+pub(super) fn shows_nothing(report: &Report, error: &str) -> String {
+    let mut out = format!("cct: {} shows nothing: {error}\n", report.name);
+    if let Some(first) = &report.endless {
+        out.push_str("  the end of the first:\n");
+        stood_still(&mut out, &first.explanation);
+        tasks(&mut out, first);
+        steps(&mut out, first);
+        snapshot(&mut out, &first.explanation);
+        log(&mut out, &first.explanation);
     }
+    out
 }
 
 /// Whether the program itself says what is wrong. Who waits for whom explains the others.
@@ -132,7 +132,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     };
     // What passed before has shown that others pass.
     let order = if failure.iteration() == 0 {
-        "it takes no particular order. What may differ from tokio: "
+        "it takes no particular order, so tokio should fail as well. Should it pass, this may differ:\n  "
     } else {
         "it fails in the order of tokio's `current_thread` too. Should tokio pass, this may differ:\n  "
     };

@@ -11,17 +11,16 @@ mod summary;
 mod tasks;
 
 pub use failure::failure_text;
+use failure::shows_nothing;
 pub use summary::summary_line;
 
-use crate::explore::{Report, StoppedBy};
+use crate::explore::Report;
 
 impl Report {
     /// The whole report as text: one line for a run that passed, the story of a failure otherwise.
     pub fn text(&self) -> String {
         let mut text = match (&self.error, &self.failure) {
-            (Some(error), _) if self.iterations > 0 && self.stopped_by != StoppedBy::Replay => {
-                format!("cct: {} shows nothing: {error}\n", self.name)
-            }
+            (Some(error), _) if self.endless.is_some() => shows_nothing(self, error),
             (Some(error), _) => format!("cct: {} could not be run: {error}\n", self.name),
             (None, Some(failure)) => failure_text(self, failure),
             (None, None) => format!("{}\n", summary_line(self)),
