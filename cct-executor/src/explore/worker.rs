@@ -110,26 +110,13 @@ impl Campaign {
             learnt: Vec::new(),
             remarks: Vec::new(),
         };
-        let first = |lane| match lanes {
-            Lanes::Independent => board.next.fetch_add(1, Ordering::Relaxed),
-            Lanes::Fixed(_) => lane as u64,
-        };
-        let mut ahead = None;
-        for (slot, &lane) in mine.iter().enumerate() {
-            let index = first(lane);
-            ahead = (lanes == Lanes::Independent).then_some(index);
-            if index != 0 && index < self.checker.iterations {
-                self.prime(&mut drivers[slot], watch);
-            }
-        }
+        let out_of_time = || board.deadline.is_some_and(|deadline| now() >= deadline);
+        let mut begun = vec![false; mine.len()];
         let mut turn = 0;
         let mut over = vec![false; mine.len()];
         loop {
             let (slot, index) = match lanes {
-                Lanes::Independent => {
-                    let next = || board.next.fetch_add(1, Ordering::Relaxed);
-                    (0, ahead.take().unwrap_or_else(next))
-                }
+                Lanes::Independent => (0, board.next.fetch_add(1, Ordering::Relaxed)),
                 Lanes::Fixed(_) => {
                     let slot = turn % mine.len();
                     (slot, (turn / mine.len() * lane_count + mine[slot]) as u64)
@@ -143,11 +130,24 @@ impl Campaign {
                 continue;
             }
             let last = done.records.last();
-            let looks = turn < 3 || turn % 16 == 0 || last.is_some_and(|last| last.steps >= LONG);
+            let begins = !std::mem::replace(&mut begun[slot], true);
+            let long = last.is_some_and(|last| last.steps >= LONG);
+            let looks = begins || turn < 3 || turn % 16 == 0 || long;
             // A run that explored nothing would pass: the first iteration needs no budget.
-            if index > 0 && looks && board.deadline.is_some_and(|deadline| now() >= deadline) {
+            if index > 0 && looks && out_of_time() {
                 done.out_of_time = true;
                 break;
+            }
+            if index > 0 && begins {
+                // What the lane is shown leaves nothing, so what is there is put away first.
+                if own_thread {
+                    done.harvest.merge(run::take_harvest());
+                }
+                self.prime(&mut drivers[slot], watch);
+                if out_of_time() {
+                    done.out_of_time = true;
+                    break;
+                }
             }
             pulse.iteration.store(index, Ordering::Relaxed);
             let driver = drivers[slot]

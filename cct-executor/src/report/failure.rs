@@ -136,10 +136,14 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     } else {
         "it fails in the order of tokio's `current_thread` too. Should tokio pass, this may differ:\n  "
     };
+    let started = match failure.explanation.threads {
+        0 => String::new(),
+        started => format!(" ({started} started)"),
+    };
     let _ = writeln!(
         out,
         "  {order}{clock},\n  std's \
-         threads, files and sockets are not the world's, and a static keeps what an earlier run left in it"
+         threads{started}, files and sockets are not the world's, and a static keeps what an earlier run left in it"
     );
 }
 

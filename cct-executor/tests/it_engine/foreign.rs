@@ -298,3 +298,19 @@ fn threads_that_the_test_has_started_are_told_of_where_tasks_wait_for_them() {
         report.text()
     );
 }
+
+#[test]
+fn threads_that_a_panic_may_be_due_to_are_counted() {
+    let report = checker("no answer").run(|| async {
+        let (answer, asked) = std::sync::mpsc::channel();
+        let handle = Handle::current();
+        let thread = std::thread::spawn(move || {
+            handle.spawn(async {});
+            answer.send(true)
+        });
+        drop(thread.join());
+        assert!(asked.recv().is_ok(), "the thread has panicked");
+    });
+    let text = report.text();
+    assert!(text.contains("std's threads (1 started), files"), "{text}");
+}

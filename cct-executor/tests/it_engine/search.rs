@@ -8,6 +8,7 @@ use cct_executor::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingP
 use cct_executor::{Isolation, nondet, observe, sometimes, spawn, watermark, waypoint};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 type Notes = Arc<Mutex<Vec<String>>>;
 
@@ -183,6 +184,29 @@ fn every_lane_is_primed_by_iteration_0() {
     }
 }
 
+/// What a lane is shown takes as long as an iteration.
+#[test]
+fn a_lane_that_has_no_time_is_not_primed() {
+    for isolation in [Isolation::None, Isolation::Thread] {
+        let notes = Notes::default();
+        let theirs = notes.clone();
+        let report = checker("late")
+            .workers(1)
+            .isolation(isolation)
+            .time_budget(Some(Duration::from_nanos(1)))
+            .strategy(move || Scribe {
+                lanes: Lanes::Fixed(3),
+                primed: true,
+                ..Scribe::new(&theirs)
+            })
+            .run(|| async {});
+        assert_eq!((report.iterations, report.coverage.steps), (1, 1));
+        let mut begun = notes.lock().unwrap().clone();
+        begun.retain(|line| line.starts_with("begin"));
+        assert_eq!(begun, ["begin 0 as 1"]);
+    }
+}
+
 #[test]
 fn failures_are_passed_by_and_counted() {
     for workers in [1, 2] {
@@ -347,7 +371,6 @@ fn steps_with_one_choice_are_told() {
 #[test]
 fn a_run_without_time_looks_at_one_schedule() {
     use cct_executor::StoppedBy;
-    use std::time::Duration;
     for workers in [1, 4] {
         let report = checker("no time at all")
             .time_budget(Some(Duration::ZERO))
@@ -370,7 +393,6 @@ fn a_run_without_time_looks_at_one_schedule() {
 
 #[test]
 fn a_budget_beyond_the_clock_is_no_bound() {
-    use std::time::Duration;
     let report = checker("all the time in the world")
         .time_budget(Some(Duration::MAX))
         .iterations(3)
@@ -380,7 +402,6 @@ fn a_budget_beyond_the_clock_is_no_bound() {
 
 #[test]
 fn long_iterations_keep_to_the_time_budget() {
-    use std::time::Duration;
     // Each takes some hundredths of a second, and the clock is looked at after every one.
     let report = checker("long iterations")
         .time_budget(Some(Duration::from_millis(1)))
