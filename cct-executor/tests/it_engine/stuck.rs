@@ -151,10 +151,10 @@ fn long_iterations_are_not_stuck() {
             checker("long")
                 .isolation(isolation)
                 .determinism_check(true)
-                .poll_limit(Duration::from_millis(200))
+                .poll_limit(Duration::from_millis(600))
                 .iterations(2)
                 .run(|| async {
-                    for _ in 0..40 {
+                    for _ in 0..60 {
                         // Time of another thread: here it would be virtual.
                         let nap = || std::thread::sleep(Duration::from_millis(15));
                         std::thread::spawn(nap).join().unwrap();

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Receives the message, by waiting for it as a future. Made by [`channel`].
+/// Receives the message, by waiting for it as a future. Made by [`channel`](super::channel).
 ///
 /// # Scheduling points
 /// One in the first poll.

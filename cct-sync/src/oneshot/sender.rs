@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Sends the message. Made by [`channel`].
+/// Sends the message. Made by [`channel`](super::channel).
 pub struct Sender<T> {
     /// `None` once the message was sent.
     pub(super) inner: Option<Arc<Inner<T>>>,
