@@ -7,4 +7,8 @@ mod ends;
 mod faults;
 mod listening;
 mod shutdown;
+#[cfg(unix)]
+#[path = "../two_sided/contracts.rs"]
+mod two_sided;
+#[path = "../two_sided/worlds.rs"]
 mod worlds;

@@ -1,7 +1,8 @@
 //! What tasks know of sockets that are new: on one thread tokio's driver looks at them between polls, on
 //! several it may have looked before.
 
-use super::contracts::{Log, on_cct, on_tokio};
+use super::contracts::{on_cct, on_tokio};
+use super::two_sided::Log;
 use super::worlds::everywhere;
 use std::sync::{Arc, Mutex};
 

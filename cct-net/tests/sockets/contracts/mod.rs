@@ -6,19 +6,10 @@
     reason = "both sides compile the same contracts"
 )]
 
-use super::worlds::everywhere;
+use crate::two_sided::{Log, contracts, ours};
 use std::fmt::Display;
-use std::sync::{Arc, Mutex};
-
-/// What a contract saw.
-#[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
-    pub(crate) fn note(&self, line: impl Display) {
-        self.0.lock().unwrap().push(line.to_string());
-    }
-
     /// Notes the kind of an error, or the value.
     pub(crate) fn result<T: Display>(&self, what: &str, result: std::io::Result<T>) {
         match result {
@@ -36,10 +27,6 @@ impl Log {
                 self.note(format!("{what}: {kind:?} {number:?} {error}"));
             }
         }
-    }
-
-    pub(super) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
     }
 }
 
@@ -84,40 +71,6 @@ fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
     let log = Log::default();
     runtime.block_on(contract(log.clone()));
     log.lines()
-}
-
-fn ours<F: Future<Output = ()> + 'static>(
-    name: &str,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
-    expected: &[String],
-) {
-    let expected = expected.to_vec();
-    everywhere(name, 40, |checker| {
-        let expected = expected.clone();
-        checker.run(move || {
-            let expected = expected.clone();
-            async move {
-                let log = Log::default();
-                contract(log.clone()).await;
-                assert_eq!(log.lines(), expected, "ours noted what tokio does not");
-            }
-        })
-    });
-}
-
-macro_rules! contracts {
-    ($($file:ident: $($name:ident)*;)*) => {
-        $(mod $file {
-            $(
-                #[test]
-                fn $name() {
-                    let expected = super::real(super::on_tokio::$file::$name);
-                    assert!(!expected.is_empty(), "a contract that notes nothing");
-                    super::ours(stringify!($name), super::on_cct::$file::$name, &expected);
-                }
-            )*
-        })*
-    };
 }
 
 contracts! {
