@@ -142,22 +142,19 @@ impl Signals {
             return Struck::Told;
         }
         match line.kind.default_action() {
-            DefaultAction::End => {
-                self.end(line, site);
-                Struck::Ended
-            }
-            DefaultAction::Stop => {
-                if line.node.0 == 0 {
-                    self.end(line, site);
-                }
+            DefaultAction::Stop if line.node.0 != 0 => {
                 shim::pause_node(line.node, true);
                 Struck::Stopped
+            }
+            DefaultAction::End | DefaultAction::Stop => {
+                self.end(line, site);
+                Struck::Ended
             }
             DefaultAction::Ignore | DefaultAction::Continue => Struck::Ignored,
         }
     }
 
-    /// What a signal does by default to a process that it ends. The test itself fails: its process ends.
+    /// A signal ends a process. The test itself fails: if it stopped, nothing would have it go on.
     fn end(&self, line: &Line, site: Site) {
         let name = line.kind.text();
         if line.node.0 == 0 {

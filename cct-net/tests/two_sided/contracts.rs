@@ -18,6 +18,17 @@ impl Log {
     }
 }
 
+/// What a contract notes on this runtime of tokio's.
+pub(crate) fn real<F: Future<Output = ()>>(
+    builder: &mut tokio::runtime::Builder,
+    contract: impl Fn(Log) -> F,
+) -> Vec<String> {
+    let runtime = builder.enable_all().build().expect("a runtime");
+    let log = Log::default();
+    runtime.block_on(contract(log.clone()));
+    log.lines()
+}
+
 /// Runs a contract on ours, where it must note this.
 pub(crate) fn ours<F: Future<Output = ()> + 'static>(
     name: &str,

@@ -9,8 +9,9 @@
     reason = "both sides compile the same contracts"
 )]
 
-use crate::two_sided::{Log, contracts, ours};
+use crate::two_sided::{self, Log, contracts, ours};
 use std::sync::{Mutex, PoisonError};
+use tokio::runtime::Builder;
 
 #[path = "."]
 mod on_tokio {
@@ -38,13 +39,7 @@ fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
     static TURN: Mutex<()> = Mutex::new(());
 
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let log = Log::default();
-    runtime.block_on(contract(log.clone()));
-    log.lines()
+    two_sided::real(&mut Builder::new_current_thread(), contract)
 }
 
 contracts! {

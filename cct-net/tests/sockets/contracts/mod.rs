@@ -6,8 +6,9 @@
     reason = "both sides compile the same contracts"
 )]
 
-use crate::two_sided::{Log, contracts, ours};
+use crate::two_sided::{self, Log, contracts, ours};
 use std::fmt::Display;
+use tokio::runtime::Builder;
 
 impl Log {
     /// Notes the kind of an error, or the value.
@@ -63,14 +64,7 @@ pub(super) mod on_cct {
 }
 
 fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let log = Log::default();
-    runtime.block_on(contract(log.clone()));
-    log.lines()
+    two_sided::real(Builder::new_multi_thread().worker_threads(2), contract)
 }
 
 contracts! {
