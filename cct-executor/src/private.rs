@@ -63,6 +63,11 @@ pub async fn current_thread<F: Future>(scenario: F) -> F::Output {
     scenario.await
 }
 
+/// What flavor `multi_thread` makes of a scenario: none of its runtime's threads runs the scenario itself.
+pub async fn multi_thread<F: Future>(scenario: F) -> F::Output {
+    crate::task::unscheduled(scenario).await
+}
+
 /// What a scenario that is no `async fn` is: a closure that may block.
 pub fn blocking<R>(scenario: impl FnOnce() -> R) -> impl Future<Output = R> {
     crate::task::blocking_body(scenario)

@@ -21,6 +21,7 @@ macro_rules! both {
 mod it_macros {
     mod attribute;
     mod cases;
+    mod flavors;
     mod join;
     mod pin;
     mod probe;

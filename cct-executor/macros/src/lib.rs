@@ -52,7 +52,7 @@ use proc_macro::TokenStream;
 /// | `start_paused` | bool | as in tokio |
 /// | `keep_going` | bool | count failures instead of stopping at the first |
 /// | `learnt` | `"file"` | where a strategy keeps what it has learnt |
-/// | `flavor` | `"multi_thread"`, `"current_thread"`, `"local"` | the last two imply `granularity = "await"`, and the runtime says that it has one thread; under `local` the test may call `spawn_local` |
+/// | `flavor` | `"multi_thread"`, `"current_thread"`, `"local"` | the last two imply `granularity = "await"`, and the runtime says that it has one thread; under `local` the test may call `spawn_local`; under `"multi_thread"` no scheduler runs the test itself, so who gives way there is woken at once, which combinators notice |
 /// | `worker_threads` | integer | accepted for tokio's sake; does not narrow the exploration |
 /// | `name` | string | a runtime's name in tokio; accepted, without effect |
 /// | `crate` | `"path"` or path | where `cct_executor` is found, if renamed |

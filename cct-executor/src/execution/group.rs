@@ -6,6 +6,7 @@
 //!    tokio, where the driver's own poll runs them.
 
 use super::core::{Core, NONE, state};
+use super::world::Running;
 use crate::raw::task::Body;
 use crate::words::Action;
 
@@ -21,6 +22,9 @@ pub(crate) struct Group {
     awaited: bool,
     /// The driver's poll that goes on, or else its last one, has polled the set.
     polled: bool,
+    /// No scheduler runs the driver's poll, nor therefore those of the members (see
+    /// [`Running`](super::world::Running)).
+    unscheduled: bool,
     /// Polls of members that come before the driver's next one, while members are ready.
     turns: u8,
     /// The tasks of a runtime of one thread, and not of a `LocalSet`.
@@ -39,6 +43,7 @@ impl Core {
             busy: NONE,
             awaited: false,
             polled: false,
+            unscheduled: false,
             turns: 0,
             of_runtime: false,
         });
@@ -193,6 +198,19 @@ impl Core {
             self.groups[group as usize].members.push(driver);
         }
         self.refresh_group(group as usize);
+    }
+
+    /// The running task drives a `LocalSet`, whose tasks it polls in its own poll.
+    pub(crate) fn drive_set(&mut self, group: u32, running: Running) {
+        let unscheduled = self.is_unscheduled(running);
+        self.drive_group(group, running.key);
+        self.groups[group as usize].unscheduled = unscheduled;
+    }
+
+    /// Whether the poll is run by no scheduler, which would wait with wake-ups for its end.
+    pub(super) fn is_unscheduled(&mut self, running: Running) -> bool {
+        let group = self.group_of(running.key);
+        running.unscheduled || group != NONE && self.groups[group as usize].unscheduled
     }
 
     /// Whether all members but the driver have ended.

@@ -211,6 +211,12 @@ impl Core {
         }
     }
 
+    /// Whether the task, which is inside `block_on`, runs the tasks of its runtime meanwhile.
+    pub(crate) fn drives_its_runtime(&self, key: u32) -> bool {
+        let entry = self.runtimes.entry(self.runtime_of(key));
+        entry.is_some_and(|entry| entry.has_one_thread() && entry.drivers.first() == Some(&key))
+    }
+
     /// A task ends its `block_on` of the runtime; another one may drive it from now on.
     pub(crate) fn end_driving(&mut self, runtime: u16, key: u32) {
         let Some(entry) = self.runtimes.entry_mut(runtime) else {

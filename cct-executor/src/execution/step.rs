@@ -105,6 +105,7 @@ impl World {
             waker,
             budget,
             may_block: false,
+            unscheduled: false,
             untouched: true,
             gave_way: 0,
             heir_of: 0,

@@ -42,6 +42,9 @@ pub(crate) struct Running {
     pub(crate) budget: u8,
     /// Blocking calls are allowed here.
     pub(crate) may_block: bool,
+    /// No scheduler runs what is polled here, so nobody waits with a wake-up for the poll's end: who
+    /// gives way is woken at once.
+    pub(crate) unscheduled: bool,
     /// Nothing was done yet since the task was picked.
     pub(crate) untouched: bool,
     /// How often it gave way to other threads.
@@ -57,6 +60,7 @@ impl Running {
         waker: ptr::null(),
         budget: Running::UNLIMITED,
         may_block: false,
+        unscheduled: false,
         untouched: false,
         gave_way: 0,
         heir_of: 0,
@@ -69,6 +73,7 @@ pub(crate) struct RunningCell {
     waker: Cell<*const ()>,
     pub(crate) budget: Cell<u8>,
     may_block: Cell<bool>,
+    unscheduled: Cell<bool>,
     pub(crate) untouched: Cell<bool>,
     pub(crate) gave_way: Cell<u8>,
     heir_of: Cell<u32>,
@@ -81,6 +86,7 @@ impl RunningCell {
             waker: Cell::new(Running::NOBODY.waker),
             budget: Cell::new(Running::NOBODY.budget),
             may_block: Cell::new(Running::NOBODY.may_block),
+            unscheduled: Cell::new(Running::NOBODY.unscheduled),
             untouched: Cell::new(Running::NOBODY.untouched),
             gave_way: Cell::new(Running::NOBODY.gave_way),
             heir_of: Cell::new(Running::NOBODY.heir_of),
@@ -94,6 +100,7 @@ impl RunningCell {
             waker: self.waker.get(),
             budget: self.budget.get(),
             may_block: self.may_block.get(),
+            unscheduled: self.unscheduled.get(),
             untouched: self.untouched.get(),
             gave_way: self.gave_way.get(),
             heir_of: self.heir_of.get(),
@@ -106,6 +113,7 @@ impl RunningCell {
         self.waker.set(running.waker);
         self.budget.set(running.budget);
         self.may_block.set(running.may_block);
+        self.unscheduled.set(running.unscheduled);
         self.untouched.set(running.untouched);
         self.gave_way.set(running.gave_way);
         self.heir_of.set(running.heir_of);

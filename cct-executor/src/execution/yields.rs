@@ -1,7 +1,7 @@
 //! Giving way: explicit yields, and wake-ups that wait for the end of the poll.
 
 use super::core::{Core, NONE, state};
-use super::world::World;
+use super::world::{Running, World};
 use crate::words::{Access, Op, OpKind};
 use std::panic::Location;
 use std::task::{Context, Waker};
@@ -44,11 +44,12 @@ impl World {
         let own = running.waker == cx.waker().data();
         self.with(|core, _| core.yields(running.key, own, site));
         if !own {
-            self.push_deferred(cx);
+            self.defer_for_others(running, cx);
         }
     }
 
-    /// Wakes the waker once the poll that is going on has returned, as tokio's `defer` does.
+    /// Wakes the waker once the poll that is going on has returned, as tokio's `defer` does: at once where
+    /// no scheduler runs the poll.
     pub(crate) fn defer(&self, cx: &Context<'_>) {
         let running = self.running.get();
         if !self.is_running() || running.key == NONE {
@@ -60,6 +61,17 @@ impl World {
         }
         if running.waker == cx.waker().data() {
             self.with(|core, _| core.action(running.key).state |= state::NOTIFIED);
+        } else {
+            self.defer_for_others(running, cx);
+        }
+    }
+
+    /// Wakes a waker that is not the running task's own, as that of a combinator: only it can tell whether
+    /// it is woken at once or later.
+    #[cold]
+    fn defer_for_others(&self, running: Running, cx: &Context<'_>) {
+        if self.with(|core, _| core.is_unscheduled(running)) {
+            cx.waker().wake_by_ref();
         } else {
             self.push_deferred(cx);
         }

@@ -103,15 +103,32 @@ pub(crate) fn allow_blocking<R>(f: impl FnOnce() -> R) -> R {
         world.with_running(
             |running| {
                 running.may_block = true;
+                running.unscheduled = true;
                 running.budget = Running::UNLIMITED;
             },
             |now, before| {
                 now.may_block = before.may_block;
+                now.unscheduled = before.unscheduled;
                 now.budget = before.budget;
             },
             f,
         )
     })
+}
+
+/// The root of a runtime of several threads: none of them runs it, its `block_on` polls it.
+pub(crate) async fn unscheduled<F: Future>(root: F) -> F::Output {
+    let mut root = pin!(root);
+    poll_fn(|cx| {
+        WORLD.with(|world| {
+            world.with_running(
+                |running| running.unscheduled = true,
+                |now, before| now.unscheduled = before.unscheduled,
+                || root.as_mut().poll(cx),
+            )
+        })
+    })
+    .await
 }
 
 /// Whether the running code may wait by blocking: it is no asynchronous task, or nothing waits any
@@ -163,17 +180,20 @@ fn in_world<F: Future>(
     let mut cx = Context::from_waker(&waker);
     let budget = world.with(|core, _| core.budget_of_a_poll());
     loop {
+        let drives = world.with(|core, _| core.drives_its_runtime(key));
         let polled = world.with_running(
             |running| {
                 running.waker = waker.data();
                 running.budget = budget;
                 running.may_block = false;
+                running.unscheduled = !drives;
                 running.untouched = false;
             },
             |now, before| {
                 now.waker = before.waker;
                 now.budget = before.budget;
                 now.may_block = before.may_block;
+                now.unscheduled = before.unscheduled;
             },
             || future.as_mut().poll(&mut cx),
         );

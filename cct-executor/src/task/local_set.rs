@@ -206,13 +206,13 @@ impl Future for LocalSet {
     fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<()> {
         let group = self.group();
         WORLD.with(|world| {
-            let key = world.running.get().key;
-            if world.with(|core, _| core.group_is_empty(group, key)) {
+            let running = world.running.get();
+            if world.with(|core, _| core.group_is_empty(group, running.key)) {
                 world.with(|core, _| core.drive_group(group, NONE));
                 return Poll::Ready(());
             }
             world.with(|core, _| {
-                core.drive_group(group, key);
+                core.drive_set(group, running);
                 core.wake_driver_when_empty(group);
             });
             Poll::Pending
@@ -285,8 +285,9 @@ impl<F: Future> Future for RunUntil<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         WORLD.with(|world| {
-            if let (true, Some(key)) = (world.is_running(), world.current()) {
-                world.with(|core, _| core.drive_group(this.driving.group, key));
+            if world.is_running() && world.current().is_some() {
+                let running = world.running.get();
+                world.with(|core, _| core.drive_set(this.driving.group, running));
             }
         });
         this.future.poll(cx)

@@ -20,7 +20,7 @@ mod yield_now;
 
 pub use blocking::{block_in_place, spawn_blocking};
 pub(crate) use blocking::{
-    blocking_body, may_block, one_thread_from_now_on, spawn_blocking_on_runtime,
+    blocking_body, may_block, one_thread_from_now_on, spawn_blocking_on_runtime, unscheduled,
 };
 pub use builder::Builder;
 pub use cancellable::{Cancellable, cancellable};

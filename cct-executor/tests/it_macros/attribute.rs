@@ -1,6 +1,5 @@
 //! `#[cct_executor::test]`, expanded against a crate that only writes down what it is asked for.
 
-use cct_executor::runtime::{Handle, RuntimeFlavor};
 use std::cell::RefCell;
 
 thread_local! {
@@ -118,6 +117,10 @@ mod recorder {
         }
 
         pub(in super::super) async fn current_thread<F: Future>(scenario: F) -> F::Output {
+            scenario.await
+        }
+
+        pub(in super::super) async fn multi_thread<F: Future>(scenario: F) -> F::Output {
             scenario.await
         }
 
@@ -294,42 +297,6 @@ fn other_values() {
     assert_eq!(last().calls, ["granularity Await", "clock Adversarial"]);
     subjects::local();
     assert_eq!(last().calls, ["granularity Await"]);
-}
-
-/// As programs do that choose a way to block.
-async fn flavor_and_panic() -> (RuntimeFlavor, bool) {
-    let in_place = cct_executor::spawn(async { cct_executor::task::block_in_place(|| ()) });
-    let panics = in_place.await.is_err();
-    (Handle::current().runtime_flavor(), panics)
-}
-
-#[cct_executor::test(iterations = 20)]
-async fn the_world_has_threads() {
-    let seen = flavor_and_panic().await;
-    assert_eq!(seen, (RuntimeFlavor::MultiThread, false));
-}
-
-#[cct_executor::test(flavor = "current_thread", iterations = 20)]
-async fn a_world_may_be_said_to_have_one_thread() {
-    let seen = flavor_and_panic().await;
-    assert_eq!(seen, (RuntimeFlavor::CurrentThread, true));
-    let thread = cct_executor::task::spawn_blocking(|| cct_executor::task::block_in_place(|| 1));
-    assert_eq!(thread.await.unwrap(), 1);
-}
-
-#[cct_executor::test(flavor = "local", iterations = 20)]
-async fn so_has_a_local_one() {
-    let seen = flavor_and_panic().await;
-    assert_eq!(seen, (RuntimeFlavor::CurrentThread, true));
-}
-
-#[cct_executor::test(flavor = "local", iterations = 20)]
-async fn a_local_test_spawns_what_cannot_be_sent() {
-    let shared = std::rc::Rc::new(std::cell::Cell::new(1));
-    let theirs = shared.clone();
-    let task = cct_executor::task::spawn_local(async move { theirs.set(2) });
-    task.await.expect("nothing panics");
-    assert_eq!(shared.get(), 2);
 }
 
 #[test]

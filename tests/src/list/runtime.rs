@@ -64,6 +64,11 @@ macro_rules! runtime_contracts {
                     the_root_waits_for_the_end_of_the_round a_round_has_an_end
                     who_yields_comes_after_who_became_ready;
             }
+            giving_way {
+                any: in_the_root_of_a_runtime in_tasks where_blocking_is_allowed in_a_second_root
+                    a_set_of_futures_sees_it;
+                multi: in_block_in_place;
+            }
             interval {
                 clock: the_first_tick_is_immediate interval_at_waits_for_its_start burst_catches_up
                     delay_starts_anew skip_keeps_the_beat five_milliseconds_late_is_not_missed

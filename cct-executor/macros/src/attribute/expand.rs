@@ -84,6 +84,8 @@ fn passed(
         quote!(#crate_path::__private::on_one_thread(#made))
     } else if options.current_thread {
         quote!(#crate_path::__private::current_thread(#made))
+    } else if options.multi_thread {
+        quote!(#crate_path::__private::multi_thread(#made))
     } else if names.is_empty() {
         return quote!(#scenario);
     } else {

@@ -97,6 +97,8 @@ pub(super) struct Options {
     pub(super) local: bool,
     /// Whether the runtime is said to have one thread.
     pub(super) current_thread: bool,
+    /// Whether it is said to have several.
+    pub(super) multi_thread: bool,
     /// Builder calls in the order of the options.
     pub(super) calls: Vec<Call>,
 }
@@ -176,6 +178,7 @@ impl Options {
                 let flavor = flavor(value)?;
                 self.local = flavor == Flavor::Local;
                 self.current_thread = flavor == Flavor::CurrentThread;
+                self.multi_thread = flavor == Flavor::MultiThread;
                 if given || flavor == Flavor::MultiThread {
                     return Ok(());
                 }
