@@ -6,6 +6,7 @@
 //! [`fabric`] is what lies between them.
 
 pub mod check;
+mod descriptor;
 pub mod dns;
 mod errno;
 pub mod fabric;

@@ -8,10 +8,12 @@
 //! Read next: [`ports`], [`names`], then `stream`.
 
 mod down;
+pub(crate) mod drawn;
 pub(crate) mod names;
 mod netstat;
 pub(crate) mod ports;
 
+use crate::descriptor::Lent;
 use crate::stream::conn::{Conn, Names};
 use crate::stream::listening::Listening;
 use crate::stream::state::SideId;
@@ -21,6 +23,7 @@ use crate::unix::registry::Paths;
 use crate::{tcp, udp};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
+use drawn::Drawn;
 use ports::Ports;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -43,6 +46,10 @@ pub(crate) struct State {
     pub(crate) tcp: tcp::Options,
     pub(crate) udp: udp::Options,
     pub(crate) udp_flows: UdpFlows,
+    /// Sockets that stand with others as the standard library's.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
+    pub(crate) lent: Lent,
+    pub(crate) drawn: Drawn,
 }
 
 /// One node's kernel.
@@ -275,6 +282,12 @@ impl Hosts {
         });
         drop(open);
     }
+}
+
+/// What programs call an address of a node (see [`drawn`]).
+pub(crate) fn outside(node: NodeId, addr: SocketAddr) -> SocketAddr {
+    let shown = |hosts: Arc<Hosts>| hosts.state.with(|state| state.drawn.outside(node, addr));
+    hosts().map_or(addr, shown)
 }
 
 /// The same port at a version 6 address that stands for a version 4 address.

@@ -2,9 +2,12 @@
 
 use super::TcpStream;
 use super::stream::{Settings, check_ttl};
+use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
+#[cfg(unix)]
+use crate::host::State;
 use crate::host::ports::Share;
-use crate::host::{Hosts, hosts};
+use crate::host::{Hosts, hosts, outside};
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
 use crate::stream::waiters::{Wait, waiting};
@@ -25,7 +28,7 @@ const BACKLOG: u32 = 1024;
 /// accepted.
 ///
 /// # Differences from tokio
-/// No file descriptors, no conversions from and to the standard library's type.
+/// Its file descriptor is good for setting options that have no effect.
 pub struct TcpListener {
     listening: Arc<Listening>,
     addr: SocketAddr,
@@ -34,6 +37,7 @@ pub struct TcpListener {
     node: NodeId,
     hosts: Weak<Hosts>,
     settings: Shared<Settings>,
+    pub(super) descriptor: Descriptor,
 }
 
 impl TcpListener {
@@ -50,6 +54,7 @@ impl TcpListener {
             node: current(),
             hosts: Arc::downgrade(&hosts()?),
             settings: Shared::new(settings),
+            descriptor: Descriptor::new(Kind::Tcp { v6: addr.is_ipv6() }),
         })
     }
 
@@ -70,19 +75,36 @@ impl TcpListener {
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
-            let listening = Listening::new(BACKLOG, Buffers::default(), site);
-            let (port, id) = hosts.state.with(|state| {
-                let host = state.host(current());
-                host.check_bind(addr.ip())?;
-                let share = Share {
-                    addr: true,
-                    ..Share::default()
-                };
-                host.tcp.bind(addr, share, Some(listening.clone()))
-            })?;
-            let addr = SocketAddr::new(addr.ip(), port);
-            TcpListener::new(listening, addr, id, Settings::default())
+            TcpListener::at(addr, site)
         })
+    }
+
+    /// Listens at an address, as the standard library's listeners do.
+    pub(super) fn at(
+        addr: SocketAddr,
+        site: &'static Location<'static>,
+    ) -> io::Result<TcpListener> {
+        let listening = Listening::new(BACKLOG, Buffers::default(), site);
+        let (port, id) = hosts()?.state.with(|state| {
+            let host = state.host(current());
+            host.check_bind(addr.ip())?;
+            let share = Share {
+                addr: true,
+                ..Share::default()
+            };
+            host.tcp.bind(addr, share, Some(listening.clone()))
+        })?;
+        let addr = SocketAddr::new(addr.ip(), port);
+        TcpListener::new(listening, addr, id, Settings::default())
+    }
+
+    /// From now on programs know it by the port that the kernel drew for it.
+    #[cfg(unix)]
+    pub(super) fn is_known_by(&self, kernels: u16) -> io::Result<()> {
+        let ours = self.addr.port();
+        let tell = |state: &mut State| state.drawn.add(self.node, kernels, ours);
+        hosts()?.state.with(tell);
+        Ok(())
     }
 
     /// Waits for a connection.
@@ -132,7 +154,7 @@ impl TcpListener {
     /// # Errors
     /// None.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.addr)
+        Ok(outside(self.node, self.addr))
     }
 
     /// How many hops a packet may make; 64 at first.

@@ -12,8 +12,10 @@
 //! - A connection on which nothing is sent never notices that the other side is gone, unless
 //!   [keep-alive](TcpSocket::set_keepalive) was asked for: then it does after two hours, as on Linux.
 //!   Programs that want to know sooner use time-outs or heartbeats of their own.
-//! - Urgent data, `TIME_WAIT` and file descriptors are not modelled.
+//! - Urgent data and `TIME_WAIT` are not modelled, and file descriptors have no effect.
 
+#[cfg(unix)]
+mod convert;
 mod listener;
 mod open;
 mod options;

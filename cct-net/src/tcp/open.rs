@@ -60,6 +60,10 @@ fn make(
             }
             false => to,
         };
+        let to = match state.host(peer).tcp.find(to).is_empty() {
+            true => state.drawn.inside(peer, to),
+            false => to,
+        };
         let (bound, binding) = match origin.bound {
             Some((addr, id)) => (addr, (addr.port(), id)),
             None => {

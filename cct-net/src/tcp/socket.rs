@@ -3,6 +3,7 @@
 use super::open::{self, Origin};
 use super::stream::Settings;
 use super::{TcpListener, TcpStream};
+use crate::descriptor::{Descriptor, Kind};
 use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
 use crate::io::service::Service;
@@ -19,13 +20,14 @@ use std::time::Duration;
 /// A TCP socket that neither connects nor listens yet.
 ///
 /// # Differences from tokio
-/// No file descriptors, no devices. Sizes of buffers are exactly what they are set to, where Linux
+/// No devices. Its file descriptor is good for setting options that have no effect. Sizes of buffers are exactly what they are set to, where Linux
 /// doubles them.
 pub struct TcpSocket {
     v6: bool,
     node: NodeId,
     hosts: Weak<Hosts>,
     state: Shared<Config>,
+    pub(super) descriptor: Descriptor,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -42,12 +44,13 @@ struct Config {
 const CONGESTION: u32 = 3;
 
 impl TcpSocket {
-    fn new(v6: bool) -> io::Result<TcpSocket> {
+    pub(super) fn new(v6: bool) -> io::Result<TcpSocket> {
         Ok(TcpSocket {
             v6,
             node: current(),
             hosts: Arc::downgrade(&hosts()?),
             state: Shared::default(),
+            descriptor: Descriptor::new(Kind::Tcp { v6 }),
         })
     }
 
@@ -308,7 +311,11 @@ impl TcpSocket {
         self.bind_at(addr, Location::caller())
     }
 
-    fn bind_at(&self, addr: SocketAddr, site: &'static Location<'static>) -> io::Result<()> {
+    pub(super) fn bind_at(
+        &self,
+        addr: SocketAddr,
+        site: &'static Location<'static>,
+    ) -> io::Result<()> {
         let Config { share, bound, .. } = self.config();
         if let Some((addr, _)) = bound {
             let text = format!("the socket is bound to {addr} already");
@@ -336,7 +343,7 @@ impl TcpSocket {
     /// # Errors
     /// As for [`TcpStream::connect`].
     #[track_caller]
-    pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
+    pub fn connect(mut self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
         let site = Location::caller();
         async move {
             self.check_family(addr)?;
@@ -347,8 +354,9 @@ impl TcpSocket {
             };
             // From here on the binding is the connection's.
             self.set(|config| config.bound = None)?;
-            let stream = open::connect(addr, origin, site).await?;
+            let mut stream = open::connect(addr, origin, site).await?;
             stream.apply(config.settings);
+            std::mem::swap(&mut stream.descriptor, &mut self.descriptor);
             Ok(stream)
         }
     }
@@ -361,7 +369,7 @@ impl TcpSocket {
     /// # Errors
     /// `AddrInUse` when somebody listens at the address.
     #[track_caller]
-    pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
+    pub fn listen(mut self, backlog: u32) -> io::Result<TcpListener> {
         let site = Location::caller();
         if self.config().bound.is_none() {
             self.bind_at(self.anywhere(), site)?;
@@ -376,7 +384,9 @@ impl TcpSocket {
             host.tcp.listen(addr, id, listening.clone())
         })?;
         self.set(|config| config.bound = None)?;
-        TcpListener::new(listening, addr, id, config.settings)
+        let mut listener = TcpListener::new(listening, addr, id, config.settings)?;
+        std::mem::swap(&mut listener.descriptor, &mut self.descriptor);
+        Ok(listener)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::open::{self, Origin};
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
-use crate::host::mapped;
+use crate::host::{mapped, outside};
 use crate::stream::conn::Names;
 use crate::stream::ops::End;
 use crate::stream::{
@@ -20,12 +21,13 @@ use std::time::Duration;
 /// A TCP connection. Dropping it closes it: with unread data, or a linger time of zero, by a reset.
 ///
 /// # Differences from tokio
-/// No file descriptors, no conversions from and to the standard library's type. It reads and writes by
-/// the traits of `futures`.
+/// It reads and writes by the traits of `futures`. Its file descriptor is good for setting options that have
+/// no effect.
 pub struct TcpStream {
     end: End,
     addresses: [SocketAddr; 2],
     settings: Shared<Settings>,
+    pub(super) descriptor: Descriptor,
 }
 
 /// Settings that change nothing here, or only the end.
@@ -56,11 +58,18 @@ impl TcpStream {
         let Names::Inet(names) = end.conn.names else {
             unreachable!("cct bug: a TCP connection without addresses");
         };
-        let shown = |addr| if v6 { mapped(addr) } else { addr };
+        let shown = |id: usize| {
+            let addr = outside(end.conn.nodes[id], names[id]);
+            if v6 { mapped(addr) } else { addr }
+        };
+        let addresses = [shown(end.id), shown(1 - end.id)];
         TcpStream {
-            addresses: [shown(names[end.id]), shown(names[1 - end.id])],
+            addresses,
             end,
             settings: Shared::default(),
+            descriptor: Descriptor::new(Kind::Tcp {
+                v6: addresses[0].is_ipv6(),
+            }),
         }
     }
 

@@ -5,6 +5,8 @@
 //! [`Options::loss`] makes it a choice.
 
 mod bufs;
+#[cfg(unix)]
+mod convert;
 pub(crate) mod inner;
 mod options;
 pub(crate) mod send;

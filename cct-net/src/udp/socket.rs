@@ -4,6 +4,7 @@ mod receiving;
 mod sending;
 
 use super::inner::Inner;
+use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 use crate::errno::of_socket;
 use crate::host::hosts;
@@ -25,13 +26,16 @@ pub(super) type Site = &'static Location<'static>;
 /// A UDP socket.
 ///
 /// # Differences from tokio
-/// No file descriptors, no devices. `poll_*` methods take a slice and return how many bytes they
+/// No devices, and no [`from_std`](UdpSocket::from_std) of the kernel's sockets; its file descriptor is good for
+/// setting options that have no effect. `poll_*` methods take a slice and return how many bytes they
 /// filled. As there, tasks need not know in the poll that has bound it that it can be written to:
 /// [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
     /// The number of its binding.
     id: u64,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
+    pub(super) descriptor: Descriptor,
 }
 
 pub(super) fn would_block<T>() -> io::Result<T> {
@@ -65,7 +69,11 @@ impl UdpSocket {
                 host.udp.bind(addr, Share::default(), Some(inner.clone()))
             })?;
             inner.state.with(|state| state.local.set_port(port));
-            Ok(UdpSocket { inner, id })
+            Ok(UdpSocket {
+                inner,
+                id,
+                descriptor: Descriptor::new(Kind::Udp { v6: addr.is_ipv6() }),
+            })
         })
     }
 

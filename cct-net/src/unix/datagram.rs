@@ -6,6 +6,7 @@ mod sending;
 use super::SocketAddr;
 use super::inner::Inner;
 use super::registry::Bound;
+use crate::descriptor::{Descriptor, Kind};
 use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::io::{Interest, Ready};
@@ -26,11 +27,13 @@ pub(super) type Site = &'static Location<'static>;
 /// senders wait.
 ///
 /// # Differences from tokio
-/// No file descriptors, no abstract names. `poll_*` methods take a slice and return
+/// No abstract names. Its file descriptor is good for setting options that have no effect. `poll_*` methods take a slice and return
 /// how many bytes they filled. A future of `send_to` waits for the socket that the path leads to
 /// when it is first polled.
 pub struct UnixDatagram {
     pub(super) inner: Arc<Inner>,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
+    pub(super) descriptor: Descriptor,
 }
 
 pub(super) fn would_block<T>() -> io::Result<T> {
@@ -55,13 +58,20 @@ impl UnixDatagram {
         hosts
             .state
             .with(|state| state.host(current()).unix.bind(path, bound))?;
-        Ok(UnixDatagram { inner })
+        Ok(UnixDatagram::of(inner))
     }
 
     /// The runtime learns of the socket now.
+    fn of(inner: Arc<Inner>) -> UnixDatagram {
+        UnixDatagram {
+            inner,
+            descriptor: Descriptor::new(Kind::UnixDatagram),
+        }
+    }
+
     pub(super) fn registered(inner: Arc<Inner>) -> UnixDatagram {
         inner.look_anew();
-        UnixDatagram { inner }
+        UnixDatagram::of(inner)
     }
 
     /// A socket without a name.
@@ -72,7 +82,7 @@ impl UnixDatagram {
     pub fn unbound() -> io::Result<UnixDatagram> {
         let hosts = Arc::downgrade(&hosts()?);
         let inner = Inner::new(SocketAddr::default(), hosts, Location::caller());
-        Ok(UnixDatagram { inner })
+        Ok(UnixDatagram::of(inner))
     }
 
     /// Two sockets without names, connected to each other.

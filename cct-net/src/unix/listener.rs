@@ -2,6 +2,7 @@
 
 use super::registry::Bound;
 use super::{SocketAddr, UnixStream};
+use crate::descriptor::{Descriptor, Kind};
 use crate::host::{Hosts, hosts};
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
@@ -21,11 +22,13 @@ const BACKLOG: u32 = 1024;
 /// Accepts Unix connections. Dropping it leaves the path taken.
 ///
 /// # Differences from tokio
-/// No file descriptors, no abstract names.
+/// No abstract names. Its file descriptor is good for setting options that have no effect.
 pub struct UnixListener {
     listening: Arc<Listening>,
     addr: SocketAddr,
     hosts: Weak<Hosts>,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
+    pub(super) descriptor: Descriptor,
 }
 
 impl UnixListener {
@@ -50,6 +53,7 @@ impl UnixListener {
             listening,
             addr: SocketAddr::of(path),
             hosts: Arc::downgrade(&hosts),
+            descriptor: Descriptor::new(Kind::UnixStream),
         })
     }
 
@@ -71,6 +75,7 @@ impl UnixListener {
             listening,
             addr: addr.clone(),
             hosts: Arc::downgrade(&hosts),
+            descriptor: Descriptor::new(Kind::UnixStream),
         })
     }
 

@@ -2,10 +2,12 @@
 //!
 //! What is sent arrives at once. Paths are names in a table of the node, not files: a path stays
 //! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
-//! crashes. Credentials, pipes and file descriptors are not modelled.
+//! crashes. Credentials and pipes are not modelled, and file descriptors have no effect.
 
 mod addr;
 mod bufs;
+#[cfg(unix)]
+mod convert;
 mod datagram;
 mod inner;
 mod listener;

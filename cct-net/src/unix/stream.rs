@@ -2,6 +2,7 @@
 
 use super::SocketAddr;
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use crate::descriptor::{Descriptor, Kind};
 use crate::errno::Errno;
 use crate::host::hosts;
 use crate::stream::conn::{About, Conn, Names};
@@ -24,10 +25,12 @@ use std::sync::Arc;
 /// A Unix connection. Dropping it closes it.
 ///
 /// # Differences from tokio
-/// No file descriptors, no credentials, no conversions from and to the standard library's type. It reads
-/// and writes by the traits of `futures`.
+/// No credentials. It reads and writes by the traits of `futures`. Its file descriptor is good for setting
+/// options that have no effect.
 pub struct UnixStream {
     end: End,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
+    pub(super) descriptor: Descriptor,
 }
 
 /// A connection inside the running task's node, open at once.
@@ -54,7 +57,10 @@ fn make(names: [SocketAddr; 2], site: &'static Location<'static>) -> io::Result<
 
 impl UnixStream {
     pub(super) fn new(end: End) -> UnixStream {
-        UnixStream { end }
+        UnixStream {
+            end,
+            descriptor: Descriptor::new(Kind::UnixStream),
+        }
     }
 
     pub(super) fn end(&self) -> &End {
@@ -135,7 +141,7 @@ impl UnixStream {
         waiting(|cx, wait| look.poll(cx, wait, || resource.blocked(OpKind::Connect, site))).await;
         match end.take_error() {
             Some(error) => Err(error),
-            None => Ok(UnixStream { end }),
+            None => Ok(UnixStream::new(end)),
         }
     }
 
@@ -146,9 +152,7 @@ impl UnixStream {
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let conn = make(Default::default(), Location::caller())?;
-        let end = |id| UnixStream {
-            end: End::new(conn.clone(), id),
-        };
+        let end = |id| UnixStream::new(End::new(conn.clone(), id));
         Ok((end(0), end(1)))
     }
 

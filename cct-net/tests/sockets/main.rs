@@ -7,6 +7,7 @@ mod keepalive;
 mod locked;
 mod netstat;
 mod repeat;
+mod standard;
 #[path = "../two_sided/contracts.rs"]
 mod two_sided;
 #[path = "../two_sided/worlds.rs"]

@@ -38,6 +38,7 @@ pub(super) mod on_tokio {
     use super::Log;
     use tokio_side as rt;
 
+    pub(crate) mod descriptors;
     pub(crate) mod fresh;
     pub(crate) mod known;
     pub(crate) mod tcp;
@@ -54,6 +55,7 @@ pub(super) mod on_cct {
     use super::Log;
     use cct_side as rt;
 
+    pub(crate) mod descriptors;
     pub(crate) mod fresh;
     pub(crate) mod known;
     pub(crate) mod tcp;
@@ -81,5 +83,8 @@ contracts! {
         several_interests nothing_at_all;
     unix: pair listen_and_connect closed paths datagrams datagrams_to_nobody full growing_buffers
         strangers hang_up by_address not_accepted end_of_much new_peers full_and_nowhere;
+    descriptors: everybody_has_one options there_and_back listeners_there_and_back
+        datagrams_there_and_back unix_there_and_back listeners_of_the_standard_library several_of_them
+        sockets_of_others those_that_block;
     unix_socket: names backlog not_listening datagrams of_the_wrong_kind unlinked;
 }

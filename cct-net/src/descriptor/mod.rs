@@ -1,0 +1,34 @@
+//! File descriptors, for those who want one.
+//!
+//! A simulated socket is no file, but crates ask for its descriptor all the same: to set options that
+//! tokio has no method for, or to go through the standard library's type and back. So each socket has a
+//! real one behind it, which is made when it is first asked for and never connected:
+//! - Options can be set and read there, by `socket2` for example. They have no effect on the simulation.
+//! - Reading and writing there fails as on any socket that is not connected.
+//! - `into_std` hands it out and keeps the simulated socket in the world until `from_std` brings it back.
+//!   Nobody learns when it is dropped in between, so the other side would not see an end.
+//! - Its number is the kernel's choice: nothing here depends on it, and nothing in a test should.
+//!
+//! Where there are no such descriptors (Windows) none of this exists.
+
+#[cfg_attr(not(unix), path = "absent.rs")]
+mod made;
+
+pub(crate) use made::{Descriptor, Lent};
+#[cfg(unix)]
+pub(crate) use made::{converts, foreign, give_back, lend, shows, takes};
+
+/// What a descriptor is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// TCP, of version 6 or not.
+    Tcp {
+        v6: bool,
+    },
+    /// UDP, of version 6 or not.
+    Udp {
+        v6: bool,
+    },
+    UnixStream,
+    UnixDatagram,
+}

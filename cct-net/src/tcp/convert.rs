@@ -1,0 +1,115 @@
+//! The standard library's types: there and back, and listeners that were made there.
+
+use super::{TcpListener, TcpSocket, TcpStream};
+use crate::descriptor::{converts, give_back, shows, takes};
+use crate::host::hosts;
+use cct_executor::shim::OpKind;
+use socket2::SockRef;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::panic::Location;
+
+converts!(TcpStream, std::net::TcpStream);
+takes!(
+    TcpStream,
+    std::net::TcpStream,
+    "stream",
+    "connect with cct_net::TcpStream, or take only what into_std has made"
+);
+converts!(TcpListener, std::net::TcpListener);
+shows!(TcpSocket);
+
+/// The least port that the kernel draws for those that ask for any.
+const DRAWN_MIN: u16 = 32_768;
+
+impl TcpListener {
+    /// Brings back what [`into_std`](Self::into_std) has made, or listens in the world where a listener of
+    /// the kernel's does: as long as this lives, nobody else gets that address.
+    ///
+    /// # Scheduling points
+    /// One before listening, at granularity `sync`.
+    ///
+    /// # Differences from tokio
+    /// Connections come from the world alone. A port that the kernel has drawn, being another one in every
+    /// run, is one of the world's own inside, as reports call it; programs see and use the kernel's.
+    ///
+    /// # Panics
+    /// In debug builds, when the listener blocks: as tokio does.
+    ///
+    /// # Errors
+    /// As for [`bind`](Self::bind).
+    #[track_caller]
+    pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        match give_back::<TcpListener>(listener.as_fd())? {
+            Some(mut own) => {
+                own.descriptor.put(listener.into());
+                Ok(own)
+            }
+            None => TcpListener::take_over(listener, Location::caller()),
+        }
+    }
+
+    fn take_over(
+        listener: std::net::TcpListener,
+        site: &'static Location<'static>,
+    ) -> io::Result<TcpListener> {
+        let known_as = listener.local_addr()?;
+        hosts()?.sync_point(OpKind::Init, site);
+        let mut own = TcpListener::at(of_the_world(known_as), site)?;
+        if known_as.port() >= DRAWN_MIN {
+            own.is_known_by(known_as.port())?;
+        }
+        own.descriptor.put(listener.into());
+        Ok(own)
+    }
+}
+
+/// The address to bind for one of the kernel's.
+fn of_the_world(addr: SocketAddr) -> SocketAddr {
+    let port = if addr.port() < DRAWN_MIN {
+        addr.port()
+    } else {
+        0
+    };
+    SocketAddr::new(addr.ip(), port)
+}
+
+impl TcpSocket {
+    /// A socket with the options of one of the kernel's that is not connected yet, as `socket2` makes them:
+    /// whether it may share its address, its linger time, delay and keep-alive. If that is bound, so is this.
+    ///
+    /// # Scheduling points
+    /// One before binding, at granularity `sync`.
+    ///
+    /// # Differences from tokio
+    /// A port that the kernel has drawn becomes one of the world's drawing. Other options have no effect.
+    ///
+    /// # Panics
+    /// Outside a world, and when its address cannot be bound: there is no way to say so.
+    #[track_caller]
+    pub fn from_std_stream(stream: std::net::TcpStream) -> TcpSocket {
+        let site = Location::caller();
+        let made = TcpSocket::like(&stream, site);
+        let mut socket = made.unwrap_or_else(|error| panic!("no socket of the world's: {error}"));
+        socket.descriptor.put(stream.into());
+        socket
+    }
+
+    fn like(
+        stream: &std::net::TcpStream,
+        site: &'static Location<'static>,
+    ) -> io::Result<TcpSocket> {
+        let options = SockRef::from(stream);
+        let addr = stream.local_addr()?;
+        let socket = TcpSocket::new(addr.is_ipv6())?;
+        socket.set_reuseaddr(options.reuse_address()?)?;
+        socket.set_linger(options.linger()?)?;
+        socket.set_nodelay(options.tcp_nodelay()?)?;
+        socket.set_keepalive(options.keepalive()?)?;
+        if addr.port() != 0 {
+            socket.bind_at(of_the_world(addr), site)?;
+        }
+        Ok(socket)
+    }
+}

@@ -1,0 +1,163 @@
+//! Sockets of the standard library: what is the world's, and what is not.
+
+use super::worlds::checker;
+use cct_executor::time::timeout;
+use cct_executor::{Report, nondet, spawn};
+use cct_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixStream, node};
+use futures::io::{AsyncReadExt, AsyncWriteExt};
+use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+fn standard_listener() -> std::net::TcpListener {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    listener
+}
+
+async fn connected() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = spawn(TcpStream::connect(listener.local_addr().unwrap()));
+    let (server, _) = listener.accept().await.unwrap();
+    (client.await.unwrap().unwrap(), server)
+}
+
+/// The kernel draws other ports in every run, and that leaves no trace.
+#[test]
+fn drawn_ports_leave_no_trace() {
+    let run = || -> Report {
+        checker("drawn").iterations(200).run(|| async {
+            let listeners = [(); 2].map(|()| standard_listener());
+            let addrs = [0, 1].map(|i: usize| listeners[i].local_addr().unwrap());
+            for (number, listener) in listeners.into_iter().enumerate() {
+                spawn(async move {
+                    let listener = TcpListener::from_std(listener).unwrap();
+                    let (mut server, _) = listener.accept().await.unwrap();
+                    server.write_all(&[number as u8]).await.unwrap();
+                });
+            }
+            cct_executor::task::yield_now().await;
+            let call = |addr| async move {
+                let mut byte = [0];
+                let mut client = TcpStream::connect(addr).await.ok()?;
+                client.read_exact(&mut byte).await.ok()?;
+                Some((byte[0], nondet::choose(8)))
+            };
+            let (one, two) = futures::join!(call(addrs[0]), call(addrs[1]));
+            assert!(one != Some((0, 3)) || two != Some((1, 5)));
+        })
+    };
+    let (first, second) = (run(), run());
+    assert_eq!(first.iterations, second.iterations);
+    let token = |report: &Report| {
+        let failure = report.failure.as_ref().expect("one of 64");
+        assert!(failure.reproduced);
+        failure.token.clone()
+    };
+    assert_eq!(token(&first), token(&second));
+}
+
+/// A listener that was taken over is reached from other nodes, by the kernel's port.
+#[test]
+fn others_reach_it() {
+    let report = checker("others").iterations(50).run(|| async {
+        let standard = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
+        standard.set_nonblocking(true).unwrap();
+        let port = standard.local_addr().unwrap().port();
+        let server = node("server").start(std::future::pending::<()>);
+        let accepted = server.spawn(async move {
+            let listener = TcpListener::from_std(standard).unwrap();
+            let (stream, _) = listener.accept().await.unwrap();
+            stream.local_addr().unwrap()
+        });
+        let client = loop {
+            match TcpStream::connect(("server", port)).await {
+                Ok(client) => break client,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionRefused),
+            }
+        };
+        assert_eq!(client.peer_addr().unwrap(), accepted.await.unwrap());
+        assert_eq!(client.peer_addr().unwrap().port(), port);
+    });
+    report.assert_passed();
+}
+
+/// The world ends while sockets are out, and one comes back after its node's crash.
+#[test]
+fn sockets_that_stay_out() {
+    let report = checker("out").iterations(50).run(|| async {
+        let (client, mut server) = connected().await;
+        let standard = client.into_std().unwrap();
+        drop(standard);
+        let nothing = timeout(Duration::from_secs(1), server.read(&mut [0])).await;
+        assert!(nothing.is_err(), "nobody learns that it was dropped");
+        let (one, _two) = UnixStream::pair().unwrap();
+        let _kept_to_the_end = one.into_std().unwrap();
+
+        let home = node("home").start(std::future::pending::<()>);
+        let bound = home.spawn(async {
+            let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+            listener.into_std().unwrap()
+        });
+        let standard = bound.await.unwrap();
+        cct_net::node::power_off(&home);
+        let listener = TcpListener::from_std(standard).unwrap();
+        let addr = listener.local_addr().unwrap();
+        assert_eq!(addr.port(), 80);
+        drop(listener);
+    });
+    report.assert_passed();
+}
+
+#[test]
+fn the_kernels_own_are_refused() {
+    let report = checker("kernel").iterations(10).run(|| async {
+        let there = standard_listener();
+        let theirs = std::net::TcpStream::connect(there.local_addr().unwrap()).unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        let error = TcpStream::from_std(theirs).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let text = error.to_string();
+        assert!(
+            text.contains("the kernel's own") && text.contains("into_std"),
+            "{text}"
+        );
+        let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        udp.set_nonblocking(true).unwrap();
+        assert!(UdpSocket::from_std(udp).is_err());
+        // One type does not turn into another.
+        let (client, _server) = connected().await;
+        let owned = std::os::fd::OwnedFd::from(client.into_std().unwrap());
+        let error = UnixStream::from_std(owned.into()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    });
+    report.assert_passed();
+}
+
+#[test]
+fn outside_a_world_there_are_none() {
+    let error = TcpListener::from_std(standard_listener()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+}
+
+/// A descriptor stays with its socket, whatever that becomes.
+#[test]
+fn descriptors_stay() {
+    let report = checker("stay").iterations(10).run(|| async {
+        let socket = TcpSocket::new_v4().unwrap();
+        let raw = socket.as_raw_fd();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(1).unwrap();
+        assert_eq!(listener.as_raw_fd(), raw);
+        let socket = TcpSocket::new_v4().unwrap();
+        let raw = socket.as_raw_fd();
+        let client = socket
+            .connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
+        assert_eq!(client.as_raw_fd(), raw);
+        let (read, write) = client.into_split();
+        assert_eq!(read.reunite(write).unwrap().as_raw_fd(), raw);
+    });
+    report.assert_passed();
+}
