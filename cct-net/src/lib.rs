@@ -16,6 +16,8 @@ mod host;
 pub mod io;
 pub mod mailbox;
 pub mod node;
+#[cfg(unix)]
+mod raw;
 pub mod signal;
 mod stream;
 pub mod tcp;

@@ -5,8 +5,9 @@ use cct_executor::time::timeout;
 use cct_executor::{Report, nondet, spawn};
 use cct_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixStream, node};
 use futures::io::{AsyncReadExt, AsyncWriteExt};
+use socket2::{Domain, Socket, Type};
 use std::io::ErrorKind;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
 use std::time::Duration;
 
 fn standard_listener() -> std::net::TcpListener {
@@ -138,6 +139,26 @@ fn the_kernels_own_are_refused() {
 fn outside_a_world_there_are_none() {
     let error = TcpListener::from_std(standard_listener()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
+}
+
+/// As clients do that make their sockets with other crates.
+#[test]
+fn bare_descriptors_become_sockets() {
+    let report = checker("bare").iterations(10).run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let theirs = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        theirs.set_reuse_address(true).unwrap();
+        let raw = theirs.into_raw_fd();
+        #[expect(unsafe_code, reason = "that is what is tested")]
+        // SAFETY: it was open a line before, and nobody else has it.
+        let socket = unsafe { TcpSocket::from_raw_fd(raw) };
+        assert_eq!(socket.as_raw_fd(), raw);
+        assert!(socket.reuseaddr().unwrap());
+        let client = socket.connect(listener.local_addr().unwrap());
+        let (client, server) = futures::join!(client, listener.accept());
+        assert_eq!(client.unwrap().local_addr().unwrap(), server.unwrap().1);
+    });
+    report.assert_passed();
 }
 
 /// A descriptor stays with its socket, whatever that becomes.
