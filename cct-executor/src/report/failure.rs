@@ -109,10 +109,14 @@ pub(super) fn is_claim(kind: &FailureKind) -> bool {
 /// What may be the reason of a failure that takes no particular order, or none but tokio's own: random
 /// values; or, where it comes at once or in plain order, what is not as on tokio.
 fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
-    let claims = matches!(
-        failure.kind,
-        FailureKind::Panic { .. } | FailureKind::Error { .. } | FailureKind::Broken { .. }
-    );
+    let (claims, fail) = match failure.kind {
+        FailureKind::Panic { .. } | FailureKind::Error { .. } | FailureKind::Broken { .. } => {
+            (true, "fail")
+        }
+        // What wakes the tasks on tokio may be the thread of a static, which an earlier test has started.
+        FailureKind::Deadlock { .. } => (!foreign::may_wake(failure), "hang"),
+        _ => return,
+    };
     let undecided = failure.token.trace.decisions().is_empty();
     let in_order = failure.passes_in_order == Some(false);
     if !claims || !failure.reproduced || !(undecided || in_order) {
@@ -132,9 +136,9 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     };
     // What passed before has shown that others pass.
     let order = if failure.iteration() == 0 {
-        "it takes no particular order, so tokio should fail as well. Should it pass, this may differ:\n  "
+        format!("it takes no particular order, so tokio should {fail} as well")
     } else {
-        "it fails in the order of tokio's `current_thread` too. Should tokio pass, this may differ:\n  "
+        format!("it {fail}s in the order of tokio's `current_thread` too")
     };
     let started = match failure.explanation.threads {
         0 => String::new(),
@@ -142,7 +146,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     };
     let _ = writeln!(
         out,
-        "  {order}{clock},\n  std's \
+        "  {order}. Should tokio pass, this may differ:\n  {clock},\n  std's \
          threads{started}, files and sockets are not the world's, and a static keeps what an earlier run left in it"
     );
 }

@@ -2,7 +2,7 @@
 
 use crate::explore::{FailureReport, THREAD_NAMES};
 use crate::words::FailureKind;
-use crate::words::explanation::{TaskState, TaskStory, ThreadWait};
+use crate::words::explanation::{Explanation, TaskState, TaskStory, ThreadWait};
 use std::fmt::Write as _;
 
 /// What crates say where this is not what they are made for, and what to do.
@@ -71,6 +71,15 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
         ),
         _ => {}
     }
+}
+
+/// Whether [`wakers`] knows what may wake the tasks of a deadlock.
+pub(super) fn may_wake(failure: &FailureReport) -> bool {
+    let Explanation { tasks, threads, .. } = &failure.explanation;
+    *threads > 0
+        || tasks
+            .iter()
+            .any(|task| waits_for_a_foreigner(task) || is_parked(task))
 }
 
 fn is_parked(story: &TaskStory) -> bool {
