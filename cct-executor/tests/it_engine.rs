@@ -14,6 +14,7 @@ mod it_engine {
     mod aborts;
     mod at_await;
     mod blame;
+    mod cancelling;
     mod determinism;
     mod events;
     mod failures;

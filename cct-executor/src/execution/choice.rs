@@ -11,7 +11,7 @@ use std::panic::Location;
 type Label = (&'static str, Option<&'static Location<'static>>);
 
 impl Core {
-    fn choose(
+    pub(super) fn choose(
         &mut self,
         count: u32,
         weights: &[u32],

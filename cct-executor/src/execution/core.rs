@@ -3,7 +3,7 @@
 //! All tables are cleared, not freed, between iterations, so that running does not allocate after
 //! warm-up.
 
-use super::cancel::Cancel;
+use super::cancel::Cancels;
 use super::futex::Waits;
 use super::group::Group;
 use super::helpers::Helpers;
@@ -124,7 +124,7 @@ pub(crate) struct Core {
     pub(super) spinners: Spinners,
     pub(super) helpers: Helpers,
     pub(super) looks: Looks,
-    pub(crate) cancels: Vec<Cancel>,
+    pub(crate) cancels: Cancels,
     /// Nodes 1, 2, ...
     pub(crate) nodes: Vec<NodeEntry>,
     /// Their numbers, by name.
@@ -202,7 +202,7 @@ impl Core {
             spinners: Spinners::default(),
             helpers: Helpers::default(),
             looks: Looks::default(),
-            cancels: Vec::new(),
+            cancels: Cancels::default(),
             nodes: Vec::new(),
             node_names: BTreeMap::new(),
             runtimes: Runtimes::default(),
@@ -258,7 +258,7 @@ impl Core {
         self.waits.reset();
         self.spinners.reset();
         self.looks = Looks::default();
-        self.cancels.clear();
+        self.cancels.reset();
         self.nodes.clear();
         self.node_names.clear();
         self.runtimes.clear();

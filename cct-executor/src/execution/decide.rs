@@ -28,6 +28,16 @@ pub(crate) enum Next {
     End,
 }
 
+/// What happens where nothing is ready.
+enum Idle {
+    /// Something is, by now.
+    GoOn,
+    /// A future that waits is cancelled.
+    Cancel,
+    /// The iteration is over.
+    End,
+}
+
 impl Core {
     /// Takes the running task out of the enabled set, where it may linger.
     #[inline(always)]
@@ -120,12 +130,14 @@ impl Core {
                 }
             }
             let position = match self.enabled.len() {
-                n if n == self.optional as usize => {
-                    if self.idle(decider) {
-                        continue;
-                    }
-                    return Next::End;
-                }
+                n if n == self.optional as usize => match self.idle(decider) {
+                    Idle::GoOn => continue,
+                    Idle::End => return Next::End,
+                    Idle::Cancel => match self.ask_if_several(decider) {
+                        Some(position) => position,
+                        None => return Next::End,
+                    },
+                },
                 1 => {
                     if self.interests.forced {
                         self.tell_forced(self.enabled[0], decider);
@@ -241,6 +253,18 @@ impl Core {
         Some(pick.0 as usize)
     }
 
+    /// As [`ask`](Self::ask), where no task is ready and there may be one choice only.
+    #[cold]
+    fn ask_if_several(&mut self, decider: &mut dyn Decider) -> Option<usize> {
+        if self.enabled.len() > 1 {
+            return self.ask(NONE, decider);
+        }
+        if self.interests.forced {
+            self.tell_forced(self.enabled[0], decider);
+        }
+        Some(0)
+    }
+
     /// What was fresh has been seen.
     fn forget_fresh(&mut self) {
         for fresh in self.fresh.drain(..) {
@@ -279,23 +303,33 @@ impl Core {
         }
     }
 
-    /// Nothing is enabled: moves time to the next deadline, or ends the iteration. Returns whether
-    /// to go on.
+    /// Nothing is enabled that is not optional: moves time to the next deadline, has a future
+    /// cancelled, or ends the iteration.
     #[cold]
-    fn idle(&mut self, decider: &mut dyn Decider) -> bool {
-        if self.words_have_changed(false, decider)
-            || self.spinner_goes_on(false, decider)
-            || self.time_goes_on(decider)
-        {
-            return true;
+    fn idle(&mut self, decider: &mut dyn Decider) -> Idle {
+        if self.words_have_changed(false, decider) || self.spinner_goes_on(false, decider) {
+            return Idle::GoOn;
         }
-        if self.end.is_none() {
-            if self.spinner_goes_on(true, decider) || self.words_have_changed(true, decider) {
-                return true;
-            }
-            self.quiescent();
+        if self.cancels_rather(decider) {
+            return Idle::Cancel;
         }
-        false
+        if self.end.is_some() {
+            return Idle::End;
+        }
+        if self.time_goes_on(decider) {
+            return Idle::GoOn;
+        }
+        if self.end.is_some() {
+            return Idle::End;
+        }
+        if self.cancels.any_armed() {
+            return Idle::Cancel;
+        }
+        if self.spinner_goes_on(true, decider) || self.words_have_changed(true, decider) {
+            return Idle::GoOn;
+        }
+        self.quiescent();
+        Idle::End
     }
 
     /// Nothing can ever happen again.

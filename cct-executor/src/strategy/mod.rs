@@ -26,6 +26,7 @@ pub mod idb;
 pub mod irs;
 mod memory;
 pub mod negrl_visits;
+mod patience;
 pub mod pct;
 pub mod pct_psharp;
 pub mod pctcp;

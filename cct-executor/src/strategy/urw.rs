@@ -15,12 +15,14 @@
 //! - An instance knows one profile, whatever later iterations do. A task that has done all it did
 //!   there has weight 1, and one that did not exist there has the mean of all spawned ones.
 //! - A task that waits has no weight; it is as if it were absent.
-//! - A timer that may fire and a future that may be cancelled have weight 1.
+//! - A timer that may fire and a future that may be cancelled have weight 1. A cancellation that is
+//!   drawn is put off for a while (see the module `patience`).
 //! - Data choices, unknown to the paper, are uniform, or by weight.
 //!
 //! Measured by `interleavings_of_unequal_tasks_are_uniform` and `spawned_tasks_count_for_their_parent`
 //! below, with a false alarm in 10^9.
 
+use super::patience::Patience;
 use super::profile::{Profile, Weights};
 use super::shares::Shares;
 use super::spec::Entry;
@@ -34,6 +36,7 @@ use crate::words::{ActionKey, EnabledSet, Iteration, IterationEnd, Pick, Schedul
 pub struct Urw {
     picks: Generator,
     values: Generator,
+    patience: Patience,
     /// This iteration is being profiled.
     profiling: bool,
     profile: Profile,
@@ -57,6 +60,7 @@ impl Urw {
         Urw {
             picks: Seed(0).stream("urw.picks"),
             values: Seed(0).stream("urw.values"),
+            patience: Patience::new(),
             profiling: false,
             profile: Profile::default(),
             weights: Weights::default(),
@@ -141,6 +145,7 @@ impl Strategy for Urw {
     fn begin(&mut self, iteration: &Iteration) -> Flow {
         self.picks = iteration.seed.stream("urw.picks");
         self.values = iteration.seed.stream("urw.values");
+        self.patience.begin(iteration.seed);
         self.ahead.fill(1);
         self.tree.clear();
         self.profiling = iteration.index == 0;
@@ -154,10 +159,16 @@ impl Strategy for Urw {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
         match enabled {
             EnabledSet::Values(values) => enabled.pick(draw::value(&mut self.values, values)),
-            EnabledSet::Actions(_) if self.profiling => {
-                enabled.pick(draw::below(&mut self.picks, enabled.len() as u32) as usize)
-            }
-            EnabledSet::Actions(actions) => self.next(point, actions),
+            EnabledSet::Actions(actions) => loop {
+                let pick = if self.profiling {
+                    enabled.pick(draw::below(&mut self.picks, enabled.len() as u32) as usize)
+                } else {
+                    self.next(point, actions)
+                };
+                if !self.patience.puts_off(enabled, pick) {
+                    return pick;
+                }
+            },
         }
     }
 

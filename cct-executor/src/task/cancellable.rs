@@ -30,11 +30,14 @@ struct Guard {
 /// Lets the strategy cancel a future: at any moment at which it waits, and before its first poll.
 ///
 /// Resolves to `None` when it was cancelled, after the future has been dropped. While the future
-/// waits, cancelling it is an action like any other; nothing is cancelled outside a world.
+/// waits, cancelling it is an action like any other; nothing is cancelled outside a world. Where nothing
+/// else is ready, time may pass instead. If none ever will, the future is cancelled: a future that waits
+/// for ever is no deadlock here.
 ///
 /// # Scheduling points
 /// None of its own. Cancelling before the first poll is a data choice, taken one time in eight by
-/// strategies that follow weights.
+/// strategies that follow weights. So is cancelling before time moves, and less often the longer it was
+/// not taken.
 ///
 /// # Cancel safety
 /// That of the inner future.
