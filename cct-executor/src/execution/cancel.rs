@@ -78,6 +78,7 @@ impl Core {
             self.insert(action);
             self.optional += 1;
             self.cancels.armed += 1;
+            self.point.may_cancel = true;
         }
         old
     }
@@ -94,6 +95,7 @@ impl Core {
     fn withdrawn(&mut self) {
         self.optional -= 1;
         self.cancels.armed -= 1;
+        self.point.may_cancel = self.cancels.any_armed();
     }
 
     /// Nothing is ready, and time could move: whether a future is cancelled first. The longer none was,

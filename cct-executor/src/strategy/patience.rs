@@ -6,7 +6,7 @@
 //! ladder as those of faults are: a rung, then a number between it and the next. Each length of time has
 //! a fair chance, whether it is counted in ones or in hundreds.
 //!
-//! 1. It costs nothing where nothing is cancelled but a look at what was drawn.
+//! 1. It is not asked where nothing may be cancelled.
 //! 2. A cancellation that is drawn again and again is taken.
 //!
 //! Measured by `late_waits_are_cut_short_too` below.

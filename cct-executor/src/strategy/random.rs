@@ -63,13 +63,12 @@ impl Strategy for Random {
     }
 
     #[inline]
-    fn pick(&mut self, _: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
-        loop {
-            let pick = draw::any(&mut self.generator, enabled);
-            if !self.patience.puts_off(enabled, pick) {
-                return pick;
-            }
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        let mut pick = draw::any(&mut self.generator, enabled);
+        while point.may_cancel && self.patience.puts_off(enabled, pick) {
+            pick = draw::any(&mut self.generator, enabled);
         }
+        pick
     }
 }
 

@@ -165,7 +165,7 @@ impl Strategy for Urw {
                 } else {
                     self.next(point, actions)
                 };
-                if !self.patience.puts_off(enabled, pick) {
+                if !point.may_cancel || !self.patience.puts_off(enabled, pick) {
                     return pick;
                 }
             },

@@ -50,6 +50,8 @@ pub struct SchedulingPoint {
     pub can_continue: bool,
     /// The task that ran last has just yielded explicitly.
     pub yielded: bool,
+    /// The cancellation of a future is enabled.
+    pub may_cancel: bool,
 }
 
 /// The choices at one decision.

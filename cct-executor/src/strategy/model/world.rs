@@ -196,6 +196,7 @@ impl<'a> World<'a> {
             current: self.current.map(ActionKey),
             can_continue: self.can_continue,
             yielded: self.yielded,
+            may_cancel: false,
         }
     }
 

@@ -114,6 +114,7 @@ pub(in crate::strategy) trait Maze {
             current: None,
             can_continue: false,
             yielded: false,
+            may_cancel: false,
         }
     }
 }
