@@ -5,7 +5,7 @@ use crate::host::hosts;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -64,8 +64,18 @@ impl Descriptor {
 #[derive(Default)]
 pub(crate) struct Lent(BTreeMap<u64, Box<dyn Any + Send>>);
 
+fn metadata(fd: BorrowedFd<'_>) -> io::Result<Metadata> {
+    File::from(fd.try_clone_to_owned()?).metadata()
+}
+
 fn inode(fd: BorrowedFd<'_>) -> io::Result<u64> {
-    Ok(File::from(fd.try_clone_to_owned()?).metadata()?.ino())
+    Ok(metadata(fd)?.ino())
+}
+
+/// User and group of the process that has made it, which is this one.
+pub(crate) fn owner(fd: BorrowedFd<'_>) -> io::Result<(u32, u32)> {
+    let metadata = metadata(fd)?;
+    Ok((metadata.uid(), metadata.gid()))
 }
 
 /// Keeps a socket until its descriptor comes back.

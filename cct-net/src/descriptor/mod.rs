@@ -16,7 +16,7 @@ mod made;
 
 pub(crate) use made::{Descriptor, Lent};
 #[cfg(unix)]
-pub(crate) use made::{converts, foreign, give_back, lend, shows, takes};
+pub(crate) use made::{converts, foreign, give_back, lend, owner, shows, takes};
 
 /// What a descriptor is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

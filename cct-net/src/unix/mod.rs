@@ -2,12 +2,14 @@
 //!
 //! What is sent arrives at once. Paths are names in a table of the node, not files: a path stays
 //! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
-//! crashes. Credentials and pipes are not modelled, and file descriptors have no effect.
+//! crashes. Pipes are not modelled, and file descriptors have no effect.
 
 mod addr;
 mod bufs;
 #[cfg(unix)]
 mod convert;
+#[cfg(unix)]
+mod cred;
 mod datagram;
 mod inner;
 mod listener;
@@ -17,6 +19,8 @@ mod split;
 mod stream;
 
 pub use addr::SocketAddr;
+#[cfg(unix)]
+pub use cred::{UCred, gid_t, pid_t, uid_t};
 pub use datagram::UnixDatagram;
 pub use listener::UnixListener;
 pub use registry::unlink;

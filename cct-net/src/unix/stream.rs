@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// A Unix connection. Dropping it closes it.
 ///
 /// # Differences from tokio
-/// No credentials. It reads and writes by the traits of `futures`. Its file descriptor is good for setting
+/// It reads and writes by the traits of `futures`. Its file descriptor is good for setting
 /// options that have no effect.
 pub struct UnixStream {
     end: End,

@@ -214,6 +214,21 @@ pub(crate) async fn sockets_of_others(log: Log) {
     }
 }
 
+pub(crate) async fn credentials(log: Log) {
+    let (one, two) = UnixStream::pair().unwrap();
+    let path = rt::path("credentials");
+    let listener = UnixListener::bind(&path).unwrap();
+    let client = rt::spawn(UnixStream::connect(path.clone()));
+    let (server, _) = listener.accept().await.unwrap();
+    let client = client.await.unwrap().unwrap();
+    for stream in [one, two, server, client] {
+        let cred = stream.peer_cred().unwrap();
+        log.note(format!("{} {}", cred.uid(), cred.gid()));
+        log.note(cred.pid() == i32::try_from(std::process::id()).ok());
+    }
+    rt::unlink(&path).unwrap();
+}
+
 pub(crate) async fn those_that_block(log: Log) {
     let standard = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let result = catch_unwind(AssertUnwindSafe(|| TcpListener::from_std(standard).is_ok()));
