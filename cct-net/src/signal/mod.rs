@@ -66,7 +66,7 @@
 //!     service.read_exact(&mut [0; 2]).await
 //! }
 //!
-//! let report = Checker::new().iterations(2_000).run(|| async {
+//! let report = Checker::new().name("letters").iterations(2_000).run(|| async {
 //!     let post = node("post").ends_with_main().start(serve);
 //!     time::sleep(Duration::from_secs(1)).await; // it listens by now
 //!     let sender = spawn(send(7));
