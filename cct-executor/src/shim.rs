@@ -96,7 +96,8 @@ pub fn suspend_until<F: Future>(future: F) -> F::Output {
 }
 
 /// Wakes the poll's waker once the poll that is going on has returned, as tokio's own deferred
-/// wake-ups do; at once outside a world.
+/// wake-ups do; at once outside a world, and for wakers of others where no scheduler runs the poll (the root
+/// of a runtime of several threads, blocking closures).
 #[inline]
 pub fn defer(cx: &Context<'_>) {
     WORLD.with(|world| world.defer(cx));

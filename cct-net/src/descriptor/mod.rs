@@ -1,8 +1,8 @@
 //! File descriptors, for those who want one.
 //!
 //! A simulated socket is no file, but crates ask for its descriptor all the same: to set options that
-//! tokio has no method for, or to go through the standard library's type and back. So each socket has a
-//! real one behind it, which is made when it is first asked for and never connected:
+//! tokio has no method for, or to go through the standard library's type and back. So each socket (but
+//! `UnixSocket`) has a real one behind it, which is made when it is first asked for and never connected:
 //! - Options can be set and read there, by `socket2` for example. They have no effect on the simulation.
 //! - Reading and writing there fails as on any socket that is not connected.
 //! - `into_std` hands it out and keeps the simulated socket in the world until `from_std` brings it back.

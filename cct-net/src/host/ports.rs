@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 
 /// Where ports that nobody chose come from, as on Linux.
-const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
+pub(crate) const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
 
 /// What is bound, by port.
 pub(crate) struct Ports<S> {

@@ -3,6 +3,7 @@
 use super::{TcpListener, TcpSocket, TcpStream};
 use crate::descriptor::{converts, give_back, shows, takes};
 use crate::host::hosts;
+use crate::host::ports::EPHEMERAL;
 use cct_executor::shim::OpKind;
 use socket2::SockRef;
 use std::io;
@@ -20,8 +21,8 @@ takes!(
 converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);
 
-/// The least port that the kernel draws for those that ask for any.
-const DRAWN_MIN: u16 = 32_768;
+/// The least port that the kernel draws for those that ask for any. Up to where it draws is a setting.
+const DRAWN_MIN: u16 = *EPHEMERAL.start();
 
 impl TcpListener {
     /// Brings back what [`into_std`](Self::into_std) has made, or listens in the world where a listener of

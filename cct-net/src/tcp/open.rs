@@ -60,8 +60,9 @@ fn make(
             }
             false => to,
         };
-        let to = match state.host(peer).tcp.find(to).is_empty() {
-            true => state.drawn.inside(peer, to),
+        let drawn = state.drawn.inside(peer, to);
+        let to = match drawn != to && state.host(peer).tcp.find(to).is_empty() {
+            true => drawn,
             false => to,
         };
         let (bound, binding) = match origin.bound {

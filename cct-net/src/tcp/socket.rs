@@ -20,8 +20,8 @@ use std::time::Duration;
 /// A TCP socket that neither connects nor listens yet.
 ///
 /// # Differences from tokio
-/// No devices. Its file descriptor is good for setting options that have no effect. Sizes of buffers are exactly what they are set to, where Linux
-/// doubles them.
+/// No devices. Its file descriptor is good for setting options that have no effect. Sizes of buffers are
+/// exactly what they are set to, where Linux doubles them.
 pub struct TcpSocket {
     v6: bool,
     node: NodeId,

@@ -8,6 +8,7 @@
 //! nothing wakes the connection, and it stays open for ever. Fixed in 0.4.5 by
 //! <https://github.com/hyperium/h2/pull/772>.
 
+#[path = "../../tokio_io.rs"]
 mod io;
 
 use bytes::Bytes;

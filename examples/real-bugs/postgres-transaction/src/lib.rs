@@ -12,6 +12,7 @@
 //! <https://github.com/rust-postgres/rust-postgres/pull/1127>. (`Client::transaction` had the same bug
 //! until 0.7.5, and sqlx has it in 0.8.6, where a pool hands on the connection.)
 
+#[path = "../../tokio_io.rs"]
 mod io;
 mod server;
 

@@ -1,4 +1,4 @@
-//! tokio's I/O traits, which h2 asks for, on a simulated connection.
+//! tokio's I/O traits, which h2 and tokio-postgres ask for, on a simulated connection.
 
 use cct_net::TcpStream;
 use futures_io::{AsyncRead as _, AsyncWrite as _};
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A connection as h2 wants it.
+/// A connection as they want it.
 pub struct Io(pub TcpStream);
 
 impl AsyncRead for Io {
