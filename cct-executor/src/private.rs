@@ -73,6 +73,27 @@ pub fn blocking<R>(scenario: impl FnOnce() -> R) -> impl Future<Output = R> {
     crate::task::blocking_body(scenario)
 }
 
+/// Whether a runtime can be built here.
+#[must_use]
+pub fn in_a_world() -> bool {
+    crate::runtime::Handle::try_current().is_ok()
+}
+
+/// Runs a `main` that is a scenario itself.
+///
+/// # Panics
+/// If it fails.
+#[track_caller]
+pub fn run_main<F, Fut>(name: &str, start_paused: bool, scenario: F)
+where
+    F: Fn() -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future + 'static,
+    Fut::Output: crate::ScenarioResult,
+{
+    let checker = crate::Checker::new().name(name).start_paused(start_paused);
+    show(&checker.run(scenario));
+}
+
 /// Runs a test written with the attribute.
 ///
 /// # Panics
@@ -84,7 +105,11 @@ where
     Fut: Future + 'static,
     Fut::Output: crate::ScenarioResult,
 {
-    let report = case.run(checker, scenario);
+    show(&case.run(checker, scenario));
+}
+
+#[track_caller]
+fn show(report: &crate::Report) {
     report.assert_passed();
     #[expect(
         clippy::print_stdout,

@@ -14,6 +14,7 @@ mod attribute;
 mod join;
 mod select;
 
+use attribute::Home;
 use proc_macro::TokenStream;
 
 /// Turns an `async fn` into a test that is run many times, each time under other decisions. A function
@@ -60,18 +61,35 @@ use proc_macro::TokenStream;
 /// Durations are an integer and a unit: `ms`, `s`, `m` or `h`.
 #[proc_macro_attribute]
 pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
-    attribute::expand(args.into(), item.into()).into()
+    attribute::expand(Home::Executor, args.into(), item.into()).into()
 }
 
 /// Turns an `async fn` into a function that builds a runtime and blocks until its body is done, as
-/// tokio's attribute of this name does. It runs where a runtime can be built: inside a scenario, in a
+/// tokio's attribute of this name does. It does so where a runtime can be built: inside a scenario, in a
 /// test that is no `async fn`.
+///
+/// Anywhere else, as in a program or an example of the documentation, it is a scenario itself, and run many
+/// times: if it takes no parameters and returns nothing, or a `Result<(), _>`.
 ///
 /// Options are `flavor` (`"multi_thread"` or `"current_thread"`), `start_paused`, `name`, `crate`, and
 /// `worker_threads`, which has no effect.
 #[proc_macro_attribute]
 pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {
-    attribute::main_fn::expand(args.into(), item.into()).into()
+    attribute::main_fn::expand(Home::Executor, args.into(), item.into()).into()
+}
+
+/// [`test`](macro@test) of the crate that stands in for tokio.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_test(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute::expand(Home::Tokio, args.into(), item.into()).into()
+}
+
+/// [`main`](macro@main) of the crate that stands in for tokio.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tokio_main(args: TokenStream, item: TokenStream) -> TokenStream {
+    attribute::main_fn::expand(Home::Tokio, args.into(), item.into()).into()
 }
 
 /// Behind `cct_executor::select!`.

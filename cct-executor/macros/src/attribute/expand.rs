@@ -4,12 +4,16 @@
 use super::options::{Call, Code, Options};
 use super::parameters::Parameters;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{AttrStyle, Attribute, ItemFn, ReturnType};
 
-pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
+pub(super) fn expand(
+    function: &ItemFn,
+    options: &Options,
+    crate_path: &TokenStream,
+) -> TokenStream {
     let ItemFn {
         attrs,
         vis,
@@ -22,14 +26,10 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
         .any(|attribute| attribute.path().is_ident("should_panic"));
     let name = &sig.ident;
     let text = name.unraw().to_string();
-    let crate_path = match &options.crate_path {
-        Some(path) => path.to_token_stream(),
-        None => quote!(::cct_executor),
-    };
     let calls = options
         .calls
         .iter()
-        .map(|call| builder_call(call, &crate_path));
+        .map(|call| builder_call(call, crate_path));
     let (asyncness, fn_token, output) = (&sig.asyncness, &sig.fn_token, &sig.output);
     // Named like the test: an identifier that the body could mean otherwise would be captured.
     let mut scenario = name.clone();
@@ -39,7 +39,7 @@ pub(super) fn expand(function: &ItemFn, options: &Options) -> TokenStream {
         inner,
         names,
     } = Parameters::of(function);
-    let passed = passed(&scenario, &names, function, options, &crate_path);
+    let passed = passed(&scenario, &names, function, options, crate_path);
     let full_name = quote!(::core::concat!(::core::module_path!(), "::", #text));
     let full_name = if names.is_empty() {
         full_name
@@ -136,7 +136,7 @@ fn call_at_result(
 
 #[cfg(test)]
 mod tests {
-    use super::super::expand;
+    use super::super::{Home, expand};
     use quote::quote;
 
     #[test]
@@ -147,9 +147,27 @@ mod tests {
             (quote!(#[allow(unused)]), false),
         ] {
             let test = quote!(#attribute async fn a_test() {});
-            let text = expand(quote!(), test).to_string();
+            let text = expand(Home::Executor, quote!(), test).to_string();
             let field = format!("should_panic : {expected} ,");
             assert!(text.contains(&field), "{text}");
+        }
+    }
+
+    #[test]
+    fn users_of_the_stand_in_need_not_know_the_executor() {
+        for (options, checker) in [
+            (quote!(), ":: tokio :: __cct :: Checker :: new"),
+            (
+                quote!(crate = "renamed::tokio"),
+                "renamed :: tokio :: __cct :: Checker :: new",
+            ),
+        ] {
+            let test = quote!(
+                async fn a_test() {}
+            );
+            let text = expand(Home::Tokio, options, test).to_string();
+            assert!(text.contains(checker), "{text}");
+            assert!(!text.contains("cct_executor"), "{text}");
         }
     }
 }

@@ -1,13 +1,14 @@
-//! `#[cct_executor::main]`: an `async fn` that builds a runtime and blocks on its body.
+//! `#[cct_executor::main]`: an `async fn` that builds a runtime and blocks on its body, or is explored.
 
 use super::options::{MainFlavor, MainOptions};
-use super::{empty_function, not_a_function};
+use super::{Home, empty_function, not_a_function};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::ItemFn;
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::{GenericArgument, ItemFn, PathArguments, ReturnType, Signature, Type};
 
 /// The function, or every mistake that was found and an empty function in its place.
-pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(home: Home, args: TokenStream, item: TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
         return not_a_function(item, "only an `async fn` can be a `main`");
     };
@@ -19,7 +20,10 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
         )
     });
     match (MainOptions::parse(args), not_async) {
-        (Ok(options), None) => blocking(function, &options),
+        (Ok(options), None) => {
+            let crate_path = home.path(options.crate_path.as_ref());
+            main_function(function, &options, &crate_path)
+        }
         (options, not_async) => {
             let errors = [options.err(), not_async].into_iter().flatten();
             let errors = errors.map(syn::Error::into_compile_error);
@@ -29,7 +33,9 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-fn blocking(function: ItemFn, options: &MainOptions) -> TokenStream {
+/// Builds a runtime and blocks on the body. Where there is no world to build it in, and the body can be run
+/// again and again, it is a scenario of its own.
+fn main_function(function: ItemFn, options: &MainOptions, crate_path: &TokenStream) -> TokenStream {
     let ItemFn {
         attrs,
         vis,
@@ -37,10 +43,34 @@ fn blocking(function: ItemFn, options: &MainOptions) -> TokenStream {
         block,
     } = function;
     sig.asyncness = None;
-    let crate_path = match &options.crate_path {
-        Some(path) => path.to_token_stream(),
-        None => quote!(::cct_executor),
+    let body = quote!(async #block);
+    let body = match repeated(&sig) {
+        Some(passed) => {
+            let blocking = blocking(options, crate_path, &quote!(scenario()));
+            let exploring = exploring(&sig, options, crate_path);
+            let output = &sig.output;
+            quote! {
+                #[allow(clippy::unused_async)]
+                async fn scenario() #output #block
+                if #crate_path::__private::in_a_world() {
+                    #blocking
+                } else {
+                    #exploring
+                    #passed
+                }
+            }
+        }
+        None => blocking(options, crate_path, &body),
     };
+    quote! {
+        #(#attrs)*
+        #vis #sig {
+            #body
+        }
+    }
+}
+
+fn blocking(options: &MainOptions, crate_path: &TokenStream, body: &TokenStream) -> TokenStream {
     let builder = match options.flavor {
         MainFlavor::OneThread => quote!(new_current_thread),
         MainFlavor::Threads => quote!(new_multi_thread),
@@ -48,15 +78,54 @@ fn blocking(function: ItemFn, options: &MainOptions) -> TokenStream {
     let paused = options.start_paused;
     let name = options.name.as_ref().map(|name| quote!(.name(#name)));
     quote! {
-        #(#attrs)*
-        #vis #sig {
-            #crate_path::runtime::Builder::#builder()
-                .enable_all()
-                .start_paused(#paused)
-                #name
-                .build()
-                .expect("failed to build the runtime")
-                .block_on(async #block)
+        #crate_path::runtime::Builder::#builder()
+            .enable_all()
+            .start_paused(#paused)
+            #name
+            .build()
+            .expect("failed to build the runtime")
+            .block_on(#body)
+    }
+}
+
+fn exploring(sig: &Signature, options: &MainOptions, crate_path: &TokenStream) -> TokenStream {
+    let flavor = match options.flavor {
+        MainFlavor::OneThread => quote!(current_thread),
+        MainFlavor::Threads => quote!(multi_thread),
+    };
+    let paused = options.start_paused;
+    let name = sig.ident.unraw().to_string();
+    quote! {
+        #crate_path::__private::run_main(
+            ::core::concat!(::core::module_path!(), "::", #name),
+            #paused,
+            || #crate_path::__private::#flavor(scenario()),
+        );
+    }
+}
+
+/// What a function that can be run many times returns when it passes: one without parameters that returns
+/// nothing, or a `Result` of nothing.
+fn repeated(sig: &Signature) -> Option<TokenStream> {
+    if !sig.inputs.is_empty() || !sig.generics.params.is_empty() {
+        return None;
+    }
+    let ReturnType::Type(_, output) = &sig.output else {
+        return Some(quote!(()));
+    };
+    match &**output {
+        Type::Tuple(tuple) if tuple.elems.is_empty() => Some(quote!(())),
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+                return None;
+            };
+            let of_nothing = matches!(
+                arguments.args.first()?,
+                GenericArgument::Type(Type::Tuple(tuple)) if tuple.elems.is_empty()
+            );
+            (last.ident == "Result" && of_nothing).then(|| quote!(::core::result::Result::Ok(())))
         }
+        _ => None,
     }
 }

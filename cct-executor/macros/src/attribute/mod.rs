@@ -1,4 +1,4 @@
-//! `#[cct_executor::test]`: options in `options`, literals in `values`, output in `expand`.
+//! `#[cct_executor::test]`, and the same for the crate that stands in for tokio: options in `options`, literals in `values`, output in `expand`.
 //! `#[cct_executor::main]` is in `main_fn`.
 
 mod expand;
@@ -11,10 +11,32 @@ use options::Options;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, ItemFn, Meta, Token};
+use syn::{Attribute, ItemFn, Meta, Path, Token};
+
+/// Which crate's attribute this is, and so where its users have `cct_executor`.
+#[derive(Clone, Copy)]
+pub(crate) enum Home {
+    /// `cct_executor`'s own.
+    Executor,
+    /// That of the crate that stands in for tokio. It has all of `cct_executor` as `__cct`, for those who
+    /// use it do not know `cct_executor`.
+    Tokio,
+}
+
+impl Home {
+    /// The path of `cct_executor`; `said` is the path of the attribute's crate, if the user says where it is.
+    fn path(self, said: Option<&Path>) -> TokenStream {
+        match (self, said) {
+            (Home::Executor, None) => quote!(::cct_executor),
+            (Home::Executor, Some(path)) => quote!(#path),
+            (Home::Tokio, None) => quote!(::tokio::__cct),
+            (Home::Tokio, Some(path)) => quote!(#path::__cct),
+        }
+    }
+}
 
 /// The test, or every mistake that was found and an empty function in its place.
-pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(home: Home, args: TokenStream, item: TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
         return not_a_function(item, "only an `async fn` can be a test");
     };
@@ -32,7 +54,10 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
         all
     });
     match (options, mistakes) {
-        (Ok(options), None) => expand::expand(&function, &options),
+        (Ok(options), None) => {
+            let crate_path = home.path(options.crate_path.as_ref());
+            expand::expand(&function, &options, &crate_path)
+        }
         (_, mistakes) => {
             let errors = mistakes.map(syn::Error::into_compile_error);
             let empty = empty_function(&function);

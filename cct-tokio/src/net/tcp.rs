@@ -1,0 +1,165 @@
+//! TCP, see [`cct_net::tcp`].
+
+use super::around::{converts, shows};
+use super::halves::halves;
+use cct_net::ToSocketAddrs;
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll};
+
+halves!(cct_net::tcp, TcpStream);
+
+around! {
+    /// A connection, see [`cct_net::TcpStream`].
+    TcpStream, cct_net::TcpStream
+}
+reads!(TcpStream);
+writes!(TcpStream);
+converts!(TcpStream, std::net::TcpStream);
+
+impl TcpStream {
+    /// See [`cct_net::TcpStream::connect`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
+        let connected = cct_net::TcpStream::connect(addr);
+        async move { connected.await.map(TcpStream) }
+    }
+
+    /// Waits until something can be read, and copies it without taking it.
+    ///
+    /// # Errors
+    /// As for reading.
+    pub fn poll_peek(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut crate::io::ReadBuf<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let peeked = self.0.poll_peek(cx, buf.initialize_unfilled());
+        peeked.map_ok(|count| {
+            buf.advance(count);
+            count
+        })
+    }
+}
+
+impl AsRef<TcpStream> for TcpStream {
+    fn as_ref(&self) -> &TcpStream {
+        self
+    }
+}
+
+macro_rules! peeks {
+    ($($Half:ty),*) => {$(
+        impl $Half {
+            /// As [`TcpStream::poll_peek`].
+            ///
+            /// # Errors
+            /// As for reading.
+            pub fn poll_peek(
+                &self,
+                cx: &mut Context<'_>,
+                buf: &mut crate::io::ReadBuf<'_>,
+            ) -> Poll<io::Result<usize>> {
+                AsRef::<TcpStream>::as_ref(self).poll_peek(cx, buf)
+            }
+        }
+    )*};
+}
+peeks!(ReadHalf<'_>, OwnedReadHalf);
+
+around! {
+    /// Waits for connections, see [`cct_net::TcpListener`].
+    TcpListener, cct_net::TcpListener
+}
+converts!(TcpListener, std::net::TcpListener);
+
+impl TcpListener {
+    /// See [`cct_net::TcpListener::bind`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
+        let bound = cct_net::TcpListener::bind(addr);
+        async move { bound.await.map(TcpListener) }
+    }
+
+    /// See [`cct_net::TcpListener::accept`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<(TcpStream, SocketAddr)>> {
+        let accepted = self.0.accept();
+        async move {
+            accepted
+                .await
+                .map(|(stream, from)| (TcpStream(stream), from))
+        }
+    }
+
+    /// See [`cct_net::TcpListener::poll_accept`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        let accepted = self.0.poll_accept(cx);
+        accepted.map_ok(|(stream, from)| (TcpStream(stream), from))
+    }
+}
+
+around! {
+    /// A socket before it listens or connects, see [`cct_net::TcpSocket`].
+    TcpSocket, cct_net::TcpSocket
+}
+shows!(TcpSocket);
+
+impl TcpSocket {
+    /// See [`cct_net::TcpSocket::new_v4`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn new_v4() -> io::Result<TcpSocket> {
+        cct_net::TcpSocket::new_v4().map(TcpSocket)
+    }
+
+    /// See [`cct_net::TcpSocket::new_v6`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn new_v6() -> io::Result<TcpSocket> {
+        cct_net::TcpSocket::new_v6().map(TcpSocket)
+    }
+
+    /// See [`cct_net::TcpSocket::from_std_stream`].
+    #[cfg(unix)]
+    #[track_caller]
+    pub fn from_std_stream(stream: std::net::TcpStream) -> TcpSocket {
+        TcpSocket(cct_net::TcpSocket::from_std_stream(stream))
+    }
+
+    /// See [`cct_net::TcpSocket::connect`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
+        let connected = self.0.connect(addr);
+        async move { connected.await.map(TcpStream) }
+    }
+
+    /// See [`cct_net::TcpSocket::listen`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
+        self.0.listen(backlog).map(TcpListener)
+    }
+}

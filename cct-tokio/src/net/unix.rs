@@ -1,0 +1,199 @@
+//! Unix sockets, see [`cct_net::unix`].
+
+use super::around::{converts, shows};
+use super::datagrams::receives;
+use super::halves::halves;
+use std::io;
+use std::os::unix::net;
+use std::path::Path;
+use std::task::{Context, Poll};
+
+pub use cct_net::unix::{SocketAddr, UCred, gid_t, pid_t, uid_t};
+
+halves!(cct_net::unix, UnixStream);
+
+around! {
+    /// A connection inside a node, see [`cct_net::UnixStream`].
+    UnixStream, cct_net::UnixStream
+}
+reads!(UnixStream);
+writes!(UnixStream);
+converts!(UnixStream, net::UnixStream);
+
+impl UnixStream {
+    /// See [`cct_net::UnixStream::connect`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
+        let connected = cct_net::UnixStream::connect(path);
+        async move { connected.await.map(UnixStream) }
+    }
+
+    /// See [`cct_net::UnixStream::connect_addr`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn connect_addr(addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
+        let connected = cct_net::UnixStream::connect_addr(addr);
+        async move { connected.await.map(UnixStream) }
+    }
+
+    /// See [`cct_net::UnixStream::pair`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+        let (one, other) = cct_net::UnixStream::pair()?;
+        Ok((UnixStream(one), UnixStream(other)))
+    }
+}
+
+impl AsRef<UnixStream> for UnixStream {
+    fn as_ref(&self) -> &UnixStream {
+        self
+    }
+}
+
+around! {
+    /// Waits for connections inside a node, see [`cct_net::UnixListener`].
+    UnixListener, cct_net::UnixListener
+}
+converts!(UnixListener, net::UnixListener);
+
+impl UnixListener {
+    /// See [`cct_net::UnixListener::bind`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
+        cct_net::UnixListener::bind(path).map(UnixListener)
+    }
+
+    /// See [`cct_net::UnixListener::bind_addr`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn bind_addr(addr: &SocketAddr) -> io::Result<UnixListener> {
+        cct_net::UnixListener::bind_addr(addr).map(UnixListener)
+    }
+
+    /// See [`cct_net::UnixListener::accept`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn accept(&self) -> impl Future<Output = io::Result<(UnixStream, SocketAddr)>> {
+        let accepted = self.0.accept();
+        async move {
+            accepted
+                .await
+                .map(|(stream, from)| (UnixStream(stream), from))
+        }
+    }
+
+    /// See [`cct_net::UnixListener::poll_accept`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
+        let accepted = self.0.poll_accept(cx);
+        accepted.map_ok(|(stream, from)| (UnixStream(stream), from))
+    }
+}
+
+around! {
+    /// A socket before it is one of streams or of datagrams, see [`cct_net::UnixSocket`].
+    UnixSocket, cct_net::UnixSocket
+}
+
+impl UnixSocket {
+    /// See [`cct_net::UnixSocket::new_datagram`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn new_datagram() -> io::Result<UnixSocket> {
+        cct_net::UnixSocket::new_datagram().map(UnixSocket)
+    }
+
+    /// See [`cct_net::UnixSocket::new_stream`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn new_stream() -> io::Result<UnixSocket> {
+        cct_net::UnixSocket::new_stream().map(UnixSocket)
+    }
+
+    /// See [`cct_net::UnixSocket::listen`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
+        self.0.listen(backlog).map(UnixListener)
+    }
+
+    /// See [`cct_net::UnixSocket::connect`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn connect(self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<UnixStream>> {
+        let connected = self.0.connect(path);
+        async move { connected.await.map(UnixStream) }
+    }
+
+    /// See [`cct_net::UnixSocket::datagram`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn datagram(self) -> io::Result<UnixDatagram> {
+        self.0.datagram().map(UnixDatagram)
+    }
+}
+
+around! {
+    /// A socket of datagrams inside a node, see [`cct_net::UnixDatagram`].
+    UnixDatagram, cct_net::UnixDatagram
+}
+converts!(UnixDatagram, net::UnixDatagram);
+receives!(UnixDatagram, SocketAddr, [poll_recv], [poll_recv_from]);
+
+impl UnixDatagram {
+    /// See [`cct_net::UnixDatagram::bind`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
+        cct_net::UnixDatagram::bind(path).map(UnixDatagram)
+    }
+
+    /// See [`cct_net::UnixDatagram::unbound`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn unbound() -> io::Result<UnixDatagram> {
+        cct_net::UnixDatagram::unbound().map(UnixDatagram)
+    }
+
+    /// See [`cct_net::UnixDatagram::pair`].
+    ///
+    /// # Errors
+    /// As there.
+    #[track_caller]
+    pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
+        let (one, other) = cct_net::UnixDatagram::pair()?;
+        Ok((UnixDatagram(one), UnixDatagram(other)))
+    }
+}
