@@ -1,0 +1,77 @@
+//! Running cargo.
+
+use crate::interrupt::{self, Forwarding};
+use anyhow::{Context as _, Result, bail};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+
+/// The cargo that called this program, or the one on the path.
+pub(crate) struct Cargo {
+    program: OsString,
+}
+
+impl Cargo {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "cargo says in a variable which cargo calls; it has nothing to do with a world"
+    )]
+    pub(crate) fn find() -> Self {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        Self { program }
+    }
+
+    /// `cargo` with the arguments, where the user stands.
+    pub(crate) fn command<I>(&self, arguments: I) -> Command
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        let mut command = Command::new(&self.program);
+        command.args(arguments);
+        command
+    }
+
+    /// Runs it with the user's terminal, until it ends.
+    pub(crate) fn run(&self, mut command: Command) -> Result<ExitStatus> {
+        let mut child = command.spawn().with_context(|| self.missing())?;
+        let forwarding = Forwarding::to(&child);
+        let status = child.wait().context("cannot wait for cargo")?;
+        drop(forwarding);
+        Ok(status)
+    }
+
+    /// Runs it for what it prints. Where it fails, the error is what it says.
+    pub(crate) fn ask(&self, mut command: Command) -> Result<String> {
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().with_context(|| self.missing())?;
+        let forwarding = Forwarding::to(&child);
+        let output = child.wait_with_output().context("cannot wait for cargo")?;
+        drop(forwarding);
+        if interrupt::happened() {
+            bail!("interrupted");
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            bail!("{}", said.trim().trim_start_matches("error: "));
+        }
+        String::from_utf8(output.stdout).context("cargo prints what is no UTF-8")
+    }
+
+    /// The system that cargo builds for unless told otherwise.
+    pub(crate) fn host(&self) -> Result<String> {
+        let version = self.ask(self.command(["-vV"]))?;
+        let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+        host.map(str::to_owned)
+            .context("`cargo -vV` does not say which system is the host")
+    }
+
+    fn missing(&self) -> String {
+        let program = PathBuf::from(&self.program);
+        format!(
+            "cannot run `{}`: install cargo (https://rustup.rs), or put it on the PATH",
+            program.display()
+        )
+    }
+}

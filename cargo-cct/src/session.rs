@@ -1,0 +1,197 @@
+//! The steps that every command takes, in their order: find the project, borrow its lock file, write the folder,
+//! have cargo take ours for tokio, and look whether it did.
+
+use crate::arguments::Arguments;
+use crate::cargo::Cargo;
+use crate::graph;
+use crate::home::Home;
+use crate::interrupt;
+use crate::lockfile::{Loan, Place};
+use crate::patch::{PatchFolder, RealTokio, VERSION};
+use crate::project::{self, Project};
+use anyhow::{Context as _, Result, bail};
+use cargo_metadata::Metadata;
+use std::ffi::OsString;
+use std::fs;
+
+/// What stays the same all the time.
+pub(crate) struct Session {
+    pub(crate) cargo: Cargo,
+    pub(crate) arguments: Arguments,
+    pub(crate) project: Project,
+    /// The folder in the target folder that is ours.
+    pub(crate) place: Place,
+    home: Home,
+}
+
+/// The project, with ours in the place of tokio.
+pub(crate) struct Patched<'a> {
+    loan: Loan<'a>,
+    folder: PatchFolder,
+    /// The graph of packages as it is now.
+    pub(crate) metadata: Metadata,
+    /// The tokio that was replaced.
+    pub(crate) real: RealTokio,
+}
+
+impl Session {
+    /// Finds the project, and finishes what an earlier call could not.
+    pub(crate) fn open(arguments: Arguments) -> Result<Self> {
+        let cargo = Cargo::find();
+        let home = Home::find(arguments.cct.as_deref())?;
+        let project = Project::find(&cargo, &arguments)?;
+        let place = Place::enter(project.target.join("cct"), &project.root)?;
+        Loan::finish_an_earlier_one(&place)?;
+        Ok(Self {
+            cargo,
+            arguments,
+            project,
+            place,
+            home,
+        })
+    }
+
+    /// The tokio that the project has without us. May write the lock file, as cargo does where it is not up to date.
+    pub(crate) fn real_tokio(&self, loan: &mut Loan<'_>) -> Result<(Metadata, RealTokio)> {
+        let options = match self.arguments.locked {
+            true => vec!["--locked".into()],
+            false => Vec::new(),
+        };
+        let metadata = loan.during(|| project::graph(&self.cargo, &self.arguments, &options))?;
+        let real = graph::real_tokio(&metadata)?;
+        Ok((metadata, real))
+    }
+
+    /// Borrows the project's lock file.
+    pub(crate) fn borrow(&self) -> Result<Loan<'_>> {
+        Loan::begin(&self.place, &self.project.lock_file())
+    }
+
+    /// Puts ours in the place of tokio, until what is returned ends.
+    pub(crate) fn patch(&self) -> Result<Patched<'_>> {
+        let mut loan = self.borrow()?;
+        let (plain, real) = self.real_tokio(&mut loan)?;
+        let folder = PatchFolder::write(&self.place.join("patch"), &self.home, &real)?;
+        let metadata = match self.as_last_time(&mut loan, &folder)? {
+            Some(metadata) => metadata,
+            None => self.anew(&mut loan, &folder, &plain, &real)?,
+        };
+        Ok(Patched {
+            loan,
+            folder,
+            metadata,
+            real,
+        })
+    }
+
+    /// Writes the folder of a patch elsewhere.
+    pub(crate) fn write(&self, folder: &std::path::Path, real: &RealTokio) -> Result<PatchFolder> {
+        PatchFolder::write(folder, &self.home, real)
+    }
+
+    /// If the lock file is what it was when we came last, so may be ours: then nothing is looked up, and the same
+    /// versions are taken.
+    fn as_last_time(&self, loan: &mut Loan<'_>, folder: &PatchFolder) -> Result<Option<Metadata>> {
+        let Some(plain) = loan.present()? else {
+            return Ok(None);
+        };
+        let last = fs::read(self.place.join("last/Cargo.lock.plain")).ok();
+        let ours = fs::read(self.place.join("last/Cargo.lock.patched")).ok();
+        let (Some(last), Some(ours)) = (last, ours) else {
+            return Ok(None);
+        };
+        if last != plain {
+            return Ok(None);
+        }
+        loan.put(&ours)?;
+        let mut options = patch_options(folder);
+        options.push("--locked".into());
+        let found = project::graph(&self.cargo, &self.arguments, &options);
+        match found {
+            Ok(metadata) if graph::only_ours(&metadata) => Ok(Some(metadata)),
+            _ if interrupt::happened() => bail!("interrupted"),
+            // Cct itself may have changed: other dependencies, another tokio.
+            _ => {
+                loan.put(&plain)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Has cargo look up what cct depends on, and checks what came of it.
+    fn anew(
+        &self,
+        loan: &mut Loan<'_>,
+        folder: &PatchFolder,
+        plain: &Metadata,
+        real: &RealTokio,
+    ) -> Result<Metadata> {
+        let before = loan.present()?;
+        let options = patch_options(folder);
+        let updated = loan.during(|| self.update(&options, real));
+        let metadata = updated
+            .and_then(|()| loan.during(|| project::graph(&self.cargo, &self.arguments, &options)));
+        let obstacles = || graph::obstacles(plain, &folder.tokio());
+        let metadata = metadata.with_context(|| match &*obstacles() {
+            "" => format!(
+                "cargo cannot put cct's tokio in the place of tokio {}",
+                real.version
+            ),
+            some => format!("cct's tokio {VERSION} does not fit:{some}\n"),
+        })?;
+        if !graph::only_ours(&metadata) {
+            bail!(
+                "cargo keeps the real tokio, as cct's, {VERSION}, does not fit:{}",
+                obstacles()
+            );
+        }
+        if let (Some(plain), Some(ours)) = (before, loan.present()?) {
+            self.remember(&plain, &ours)?;
+        }
+        Ok(metadata)
+    }
+
+    fn update(&self, options: &[OsString], real: &RealTokio) -> Result<()> {
+        let mut command = self.cargo.command(["update"]);
+        command.args(&self.arguments.everywhere).args(options);
+        command.arg("-p").arg(format!("tokio@{}", real.version));
+        command.args(["--precise", VERSION]);
+        if self.arguments.offline {
+            command.arg("--offline");
+        }
+        let hint = "if cargo is offline: run it once without, as cct has dependencies of its own";
+        self.cargo
+            .ask(command)
+            .map(drop)
+            .map_err(|error| match self.arguments.offline {
+                true => anyhow::anyhow!("{error:#}\n{hint}"),
+                false => error,
+            })
+    }
+
+    fn remember(&self, plain: &[u8], ours: &[u8]) -> Result<()> {
+        let folder = self.place.join("last");
+        let write = || {
+            fs::create_dir_all(&folder)?;
+            fs::write(folder.join("Cargo.lock.patched"), ours)?;
+            fs::write(folder.join("Cargo.lock.plain"), plain)
+        };
+        write().with_context(|| format!("cannot write to `{}`", folder.display()))
+    }
+}
+
+impl Patched<'_> {
+    /// What cargo must be told while this lives.
+    pub(crate) fn options(&self) -> Vec<OsString> {
+        patch_options(&self.folder)
+    }
+
+    /// Puts the lock file back.
+    pub(crate) fn end(self) -> Result<()> {
+        self.loan.end()
+    }
+}
+
+fn patch_options(folder: &PatchFolder) -> Vec<OsString> {
+    vec!["--config".into(), folder.config().into()]
+}
