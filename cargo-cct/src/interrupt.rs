@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// What shells report for a program that was interrupted.
 const INTERRUPTED_CODE: u8 = 130;
 
+/// Nothing has been changed yet, and the end may come at once.
+static AT_ONCE: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The process of the cargo that runs, or 0.
 static CHILD: AtomicU32 = AtomicU32::new(0);
@@ -18,6 +20,9 @@ static CHILD: AtomicU32 = AtomicU32::new(0);
 pub(crate) fn listen() {
     let heard = ctrlc::set_handler(|| {
         INTERRUPTED.store(true, Ordering::SeqCst);
+        if AT_ONCE.load(Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED_CODE.into());
+        }
         pass_on(CHILD.load(Ordering::SeqCst));
     });
     if let Err(error) = heard {
@@ -25,6 +30,14 @@ pub(crate) fn listen() {
             "interrupts are not heard ({error}); after one, the next call puts `Cargo.lock` back"
         ));
     }
+}
+
+/// Waits for something before anything has been changed: whoever interrupts need not wait, too.
+pub(crate) fn ends_at_once<T>(wait: impl FnOnce() -> T) -> T {
+    AT_ONCE.store(true, Ordering::SeqCst);
+    let waited = wait();
+    AT_ONCE.store(false, Ordering::SeqCst);
+    waited
 }
 
 /// Whether somebody has interrupted.

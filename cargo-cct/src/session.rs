@@ -9,10 +9,12 @@ use crate::interrupt;
 use crate::lockfile::{Loan, Place};
 use crate::patch::{PatchFolder, RealTokio, VERSION};
 use crate::project::{self, Project};
+use crate::say;
 use anyhow::{Context as _, Result, bail};
 use cargo_metadata::Metadata;
 use std::ffi::OsString;
 use std::fs;
+use std::process::Command;
 
 /// What stays the same all the time.
 pub(crate) struct Session {
@@ -151,22 +153,46 @@ impl Session {
         Ok(metadata)
     }
 
+    /// Cct has dependencies of its own, and the project's lock file may hold one of them at a version that is too
+    /// old. Cargo names it, and then it may move as well.
     fn update(&self, options: &[OsString], real: &RealTokio) -> Result<()> {
+        let mut moved: Vec<String> = Vec::new();
+        loop {
+            let error = match self.cargo.ask(self.update_command(options, real, &moved)) {
+                Ok(_) => break,
+                Err(error) => error,
+            };
+            match held_back(&format!("{error:#}")) {
+                Some(package) if !moved.contains(&package) => moved.push(package),
+                _ if self.arguments.offline => bail!(
+                    "{error:#}\ncct has dependencies of its own: run it once without `--offline`, if they are missing"
+                ),
+                _ => return Err(error),
+            }
+        }
+        if !moved.is_empty() {
+            say::note(format_args!(
+                "cct needs newer versions than the project has locked, and these tests run with them: instead of {}",
+                moved.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
+    fn update_command(&self, options: &[OsString], real: &RealTokio, moved: &[String]) -> Command {
         let mut command = self.cargo.command(["update"]);
         command.args(&self.arguments.everywhere).args(options);
         command.arg("-p").arg(format!("tokio@{}", real.version));
-        command.args(["--precise", VERSION]);
+        for package in moved {
+            command.arg("-p").arg(package);
+        }
+        if moved.is_empty() {
+            command.args(["--precise", VERSION]);
+        }
         if self.arguments.offline {
             command.arg("--offline");
         }
-        let hint = "if cargo is offline: run it once without, as cct has dependencies of its own";
-        self.cargo
-            .ask(command)
-            .map(drop)
-            .map_err(|error| match self.arguments.offline {
-                true => anyhow::anyhow!("{error:#}\n{hint}"),
-                false => error,
-            })
+        command
     }
 
     fn remember(&self, plain: &[u8], ours: &[u8]) -> Result<()> {
@@ -192,6 +218,44 @@ impl Patched<'_> {
     }
 }
 
+/// The package that cargo says it cannot move, as `name@version`.
+fn held_back(error: &str) -> Option<String> {
+    let (_, rest) = error.split_once("previously selected package `")?;
+    let (package, _) = rest.split_once('`')?;
+    let mut words = package.split(' ');
+    let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
+    // Tokio moves in any case.
+    (name != "tokio").then(|| format!("{name}@{version}"))
+}
+
 fn patch_options(folder: &PatchFolder) -> Vec<OsString> {
     vec!["--config".into(), folder.config().into()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As cargo 1.95 says it.
+    const CONFLICT: &str = "failed to select a version for `num-traits`.
+    ... required by package `rand_distr v0.6.0`
+    ... which satisfies path dependency `cct-net` of package `tokio v1.999.0 (/target/cct/patch/tokio)`
+versions that meet the requirements `^0.2.9` are: 0.2.19, 0.2.18
+
+all possible versions conflict with previously selected packages.
+
+  previously selected package `num-traits v0.2.6`
+    ... which satisfies dependency `num-traits = \"^0.2\"` (locked to 0.2.6) of package `hdrhistogram v7.5.4`
+
+failed to select a version for `num-traits` which could resolve this conflict";
+
+    #[test]
+    fn what_the_lock_file_holds_back_is_named_by_cargo() {
+        assert_eq!(held_back(CONFLICT).as_deref(), Some("num-traits@0.2.6"));
+        assert_eq!(held_back("no matching package named `tokio` found"), None);
+        assert_eq!(
+            held_back("previously selected package `tokio v1.999.0 (/x)`"),
+            None
+        );
+    }
 }

@@ -34,6 +34,8 @@ fn cargo_test(session: &Session, patched: &Patched<'_>) -> Command {
     }
     command.args(&session.arguments.passed_on);
     command.env("CARGO_TARGET_DIR", session.place.join("build"));
+    // Plain `cargo test` would run on tokio itself, and pass.
+    command.env("CCT_REPLAY_WITH", "cargo cct replay");
     command
 }
 

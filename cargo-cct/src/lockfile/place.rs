@@ -1,5 +1,6 @@
 //! The folder in the target folder that is ours, held by one `cargo cct` at a time.
 
+use crate::interrupt;
 use crate::say;
 use anyhow::{Context as _, Result};
 use fs4::{FileExt, TryLockError};
@@ -48,7 +49,7 @@ fn hold(folder: &Path, path: &Path, who: &Path) -> Result<File> {
                 holder(&mut file),
                 folder.display()
             ));
-            FileExt::lock(&file)?;
+            interrupt::ends_at_once(|| FileExt::lock(&file))?;
         }
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
