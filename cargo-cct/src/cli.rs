@@ -1,10 +1,11 @@
 //! The command line: what there is to ask for.
 
 use crate::commands;
+use crate::doctor::doctor;
 use crate::say;
 use anyhow::Result;
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,40 +27,32 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// `cargo test`, with cct in the place of tokio for all crates
-    Test {
-        /// What `cargo test` takes
-        #[arg(
-            trailing_var_arg = true,
-            allow_hyphen_values = true,
-            value_name = "ARGS"
-        )]
-        arguments: Vec<OsString>,
-    },
+    Test(ForCargo),
     /// The same with one schedule only, that of a token from a report
     Replay {
         /// The token, or `@` and a file that holds one
         token: OsString,
-        /// What `cargo test` takes, best the name of the test
-        #[arg(
-            trailing_var_arg = true,
-            allow_hyphen_values = true,
-            value_name = "ARGS"
-        )]
-        arguments: Vec<OsString>,
+        #[command(flatten)]
+        rest: ForCargo,
     },
     /// Write the folder that stands in for tokio, for a `[patch]` in Cargo.toml
     Patch {
         /// The folder to write
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
-        /// Options of cargo
-        #[arg(
-            trailing_var_arg = true,
-            allow_hyphen_values = true,
-            value_name = "ARGS"
-        )]
-        arguments: Vec<OsString>,
+        #[command(flatten)]
+        rest: ForCargo,
     },
+    /// Say who reaches the real tokio, and what else a world does not control
+    Doctor(ForCargo),
+}
+
+/// All that follows, cargo's options among it, as it stands.
+#[derive(Args)]
+struct ForCargo {
+    /// What `cargo test` takes, the names of tests among it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
 }
 
 /// Does what the arguments ask for; what is returned is the exit code.
@@ -78,9 +71,10 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode>
             Cli::command().print_help()?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::Test { arguments }) => commands::test(arguments, None),
-        Some(Command::Replay { token, arguments }) => commands::test(arguments, Some(token)),
-        Some(Command::Patch { out, arguments }) => commands::patch(&out, arguments),
+        Some(Command::Test(rest)) => commands::test(rest.args, None),
+        Some(Command::Replay { token, rest }) => commands::test(rest.args, Some(token)),
+        Some(Command::Patch { out, rest }) => commands::patch(&out, rest.args),
+        Some(Command::Doctor(rest)) => doctor(rest.args),
     }
 }
 
@@ -119,6 +113,9 @@ mod tests {
     fn whoever_asks_for_what_does_not_exist_is_told_what_does() {
         let text = unknown("tset").to_string();
         assert!(text.starts_with("there is no command `tset`"), "{text}");
-        assert!(text.contains("`test`, `replay`, `patch`"), "{text}");
+        assert!(
+            text.contains("`test`, `replay`, `patch`, `doctor`"),
+            "{text}"
+        );
     }
 }

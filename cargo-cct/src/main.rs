@@ -27,6 +27,7 @@ mod arguments;
 mod cargo;
 mod cli;
 mod commands;
+mod doctor;
 mod graph;
 mod home;
 mod interrupt;

@@ -45,11 +45,7 @@ pub(crate) fn graph(
     options: &[OsString],
 ) -> Result<Metadata> {
     let mut command = metadata_command(cargo, arguments);
-    let targets = match &*arguments.targets {
-        [] => vec![cargo.host()?.into()],
-        some => some.to_vec(),
-    };
-    for target in targets {
+    for target in systems(cargo, arguments)? {
         command.arg("--filter-platform").arg(target);
     }
     command.args(&arguments.features).args(options);
@@ -57,6 +53,14 @@ pub(crate) fn graph(
         command.arg("--offline");
     }
     parse(&cargo.ask(command)?)
+}
+
+/// The systems that are built for.
+pub(crate) fn systems(cargo: &Cargo, arguments: &Arguments) -> Result<Vec<String>> {
+    match &*arguments.targets {
+        [] => Ok(vec![cargo.host()?]),
+        some => Ok(some.iter().map(|t| t.to_string_lossy().into()).collect()),
+    }
 }
 
 fn metadata_command(cargo: &Cargo, arguments: &Arguments) -> Command {

@@ -86,6 +86,11 @@ impl Session {
         })
     }
 
+    /// The systems that are built for.
+    pub(crate) fn systems(&self) -> Result<Vec<String>> {
+        project::systems(&self.cargo, &self.arguments)
+    }
+
     /// Writes the folder of a patch elsewhere.
     pub(crate) fn write(&self, folder: &std::path::Path, real: &RealTokio) -> Result<PatchFolder> {
         PatchFolder::write(folder, &self.home, real)
