@@ -12,6 +12,19 @@
 //! command `cargo cct test` puts this crate in the place of tokio for all crates of a program, and changes
 //! nothing in it.
 //!
+//! ```
+//! # extern crate cct_tokio as tokio;
+//! use tokio::sync::oneshot;
+//! use tokio::time::{Duration, timeout};
+//!
+//! #[tokio::main] // explored, as a `#[tokio::test]` is
+//! async fn main() {
+//!     let (answer, asked) = oneshot::channel();
+//!     tokio::spawn(async move { answer.send(42) });
+//!     assert_eq!(timeout(Duration::from_secs(1), asked).await, Ok(Ok(42)));
+//! }
+//! ```
+//!
 //! # What is whose
 //!
 //! - `task`, `time`, `runtime`, [`select!`], [`join!`] and the attributes are [`cct_executor`]'s, [`sync`] is
