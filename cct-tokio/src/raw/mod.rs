@@ -8,6 +8,9 @@
     )
 )]
 
+#[cfg(unix)]
+mod async_fd;
+
 use crate::fs::File;
 
 #[cfg(unix)]
