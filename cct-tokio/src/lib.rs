@@ -39,6 +39,7 @@ pub mod fs;
 pub mod io;
 pub mod net;
 mod pool;
+pub mod process;
 mod raw;
 
 #[doc(hidden)]

@@ -10,6 +10,8 @@
 
 #[cfg(unix)]
 mod async_fd;
+#[cfg(unix)]
+mod process;
 
 use crate::fs::File;
 
