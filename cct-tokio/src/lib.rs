@@ -35,8 +35,12 @@
 //! All features of tokio are on. What belongs to tokio's own insides, or shows what a world does not have
 //! (metrics, dumps, hooks of threads), does not exist.
 
+pub mod fs;
 pub mod io;
 pub mod net;
+mod pool;
+pub mod process;
+mod raw;
 
 #[doc(hidden)]
 pub use cct_executor as __cct;
