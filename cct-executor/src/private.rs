@@ -73,12 +73,6 @@ pub fn blocking<R>(scenario: impl FnOnce() -> R) -> impl Future<Output = R> {
     crate::task::blocking_body(scenario)
 }
 
-/// Whether a runtime can be built here.
-#[must_use]
-pub fn in_a_world() -> bool {
-    crate::runtime::Handle::try_current().is_ok()
-}
-
 /// Runs a `main` that is a scenario itself.
 ///
 /// # Panics

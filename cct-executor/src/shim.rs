@@ -16,7 +16,7 @@ mod source;
 
 pub use crate::execution::waker::Waiter;
 pub use crate::raw::shared::Shared;
-pub use crate::task::blocking::block_on;
+pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
 pub use resource::{Resource, StateShare};
 pub use source::{

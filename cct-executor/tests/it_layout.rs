@@ -298,6 +298,29 @@ fn cct_sync_builds_on_the_executor_only() {
     assert_eq!(ours, ["cct-executor.workspace = true"]);
 }
 
+/// What stands in for tokio depends on all of these; did one of them depend on tokio, nothing could be put in its
+/// place.
+#[test]
+fn only_the_stand_in_knows_tokio() {
+    for package in [
+        "cct-executor",
+        "cct-executor/interpose",
+        "cct-executor/macros",
+        "cct-sync",
+        "cct-net",
+    ] {
+        let manifest = document(&format!("{package}/Cargo.toml"));
+        let mut section = "";
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                section = line;
+            }
+            let allowed = section.contains("dev-dependencies") || section == "[package]";
+            assert!(allowed || !line.contains("tokio"), "{package}: {line}");
+        }
+    }
+}
+
 /// The citation, the guarantee, what differs from the paper, and the tests that measure it, which
 /// must exist.
 #[test]

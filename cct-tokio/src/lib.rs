@@ -12,17 +12,35 @@
 //! command `cargo cct test` puts this crate in the place of tokio for all crates of a program, and changes
 //! nothing in it.
 //!
+//! ```
+//! # extern crate cct_tokio as tokio;
+//! use tokio::sync::oneshot;
+//! use tokio::time::{Duration, timeout};
+//!
+//! #[tokio::main] // explored, as a `#[tokio::test]` is
+//! async fn main() {
+//!     let (answer, asked) = oneshot::channel();
+//!     tokio::spawn(async move { answer.send(42) });
+//!     assert_eq!(timeout(Duration::from_secs(1), asked).await, Ok(Ok(42)));
+//! }
+//! ```
+//!
 //! # What is whose
 //!
 //! - `task`, `time`, `runtime`, [`select!`], [`join!`] and the attributes are [`cct_executor`]'s, [`sync`] is
 //!   [`cct_sync`], [`net`] and [`signal`] are [`cct_net`]'s. What differs from tokio is said there.
-//! - The traits and utilities of [`io`] are tokio's own, so that streams are what other crates ask for.
+//! - The traits and utilities of [`io`] are tokio's own, so that streams are what other crates ask for. Its streams
+//!   in memory have scheduling points, and cost budget as they do on tokio's runtimes.
 //!
 //! All features of tokio are on. What belongs to tokio's own insides, or shows what a world does not have
 //! (metrics, dumps, hooks of threads), does not exist.
 
+pub mod fs;
 pub mod io;
 pub mod net;
+mod pool;
+pub mod process;
+mod raw;
 
 #[doc(hidden)]
 pub use cct_executor as __cct;

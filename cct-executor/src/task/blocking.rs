@@ -37,6 +37,20 @@ where
     spawn_blocking_with(f, Options::at(Location::caller()))
 }
 
+/// As [`spawn_blocking`](crate::task::spawn_blocking()), on behalf of user code at `site`: for shims that
+/// hand work to tokio's pool.
+///
+/// # Panics
+/// Outside a world.
+#[track_caller]
+pub fn spawn_blocking_at<F, R>(site: &'static Location<'static>, f: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    spawn_blocking_with(f, Options::at(site))
+}
+
 /// Runs a closure that may block, as a task of a runtime.
 #[track_caller]
 pub(crate) fn spawn_blocking_on_runtime<F, R>(runtime: u16, f: F) -> JoinHandle<R>

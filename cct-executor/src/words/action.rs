@@ -219,6 +219,8 @@ named_enum! {
         User = "user",
         /// A signal of a process.
         Signal = "signal",
+        /// A stream of bytes in memory.
+        Pipe = "pipe",
     }
 }
 

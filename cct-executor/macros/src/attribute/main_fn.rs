@@ -52,7 +52,7 @@ fn main_function(function: ItemFn, options: &MainOptions, crate_path: &TokenStre
             quote! {
                 #[allow(clippy::unused_async)]
                 async fn scenario() #output #block
-                if #crate_path::__private::in_a_world() {
+                if #crate_path::runtime::Handle::try_current().is_ok() {
                     #blocking
                 } else {
                     #exploring
@@ -111,10 +111,10 @@ fn repeated(sig: &Signature) -> Option<TokenStream> {
         return None;
     }
     let ReturnType::Type(_, output) = &sig.output else {
-        return Some(quote!(()));
+        return Some(TokenStream::new());
     };
     match &**output {
-        Type::Tuple(tuple) if tuple.elems.is_empty() => Some(quote!(())),
+        Type::Tuple(tuple) if tuple.elems.is_empty() => Some(TokenStream::new()),
         Type::Path(path) => {
             let last = path.path.segments.last()?;
             let PathArguments::AngleBracketed(arguments) = &last.arguments else {

@@ -1,8 +1,10 @@
 //! Unix sockets, see [`cct_net::unix`].
 
-use super::around::{converts, shows};
-use super::datagrams::receives;
-use super::halves::halves;
+pub mod pipe;
+
+use crate::net::around::{converts, shows};
+use crate::net::datagrams::receives;
+use crate::net::halves::halves;
 use std::io;
 use std::os::unix::net;
 use std::path::Path;

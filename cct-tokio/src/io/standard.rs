@@ -1,0 +1,138 @@
+//! The streams that every process has.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it is what the program under test prints, and only these are captured"
+)]
+
+use super::output::{Output, Printer};
+use super::{AsyncRead, AsyncWrite, ReadBuf};
+use std::io::{self, Write as _};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The process's output, see [`stdout`].
+#[derive(Debug)]
+pub struct Stdout {
+    std: io::Stdout,
+    output: Output,
+}
+
+/// The process's output for errors, see [`stderr`].
+#[derive(Debug)]
+pub struct Stderr {
+    std: io::Stderr,
+    output: Output,
+}
+
+/// The process's input, see [`stdin`].
+#[derive(Debug)]
+pub struct Stdin {
+    std: io::Stdin,
+}
+
+/// The process's output. It is printed as by `print!`, which the test harness captures.
+#[track_caller]
+pub fn stdout() -> Stdout {
+    Stdout {
+        std: io::stdout(),
+        output: Output::new(Printer {
+            print: |text| print!("{text}"),
+            flush: || io::stdout().flush(),
+        }),
+    }
+}
+
+/// The process's output for errors. It is printed as by `eprint!`, which the test harness captures.
+#[track_caller]
+pub fn stderr() -> Stderr {
+    Stderr {
+        std: io::stderr(),
+        output: Output::new(Printer {
+            print: |text| eprint!("{text}"),
+            flush: || io::stderr().flush(),
+        }),
+    }
+}
+
+/// The process's input.
+///
+/// # Differences from tokio
+/// Reading fails: what somebody types is no decision of the world, and would not be there in the next
+/// iteration.
+pub fn stdin() -> Stdin {
+    Stdin { std: io::stdin() }
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+        _buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "cct: standard input cannot be read in a world, whose iterations would each need it anew: \
+             give the code under test another `AsyncRead`, such as a slice of bytes or `tokio::io::duplex`",
+        )))
+    }
+}
+
+macro_rules! writes {
+    ($($Stream:ty),*) => {$(
+        impl AsyncWrite for $Stream {
+            fn poll_write(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                self.output.poll_write(cx, buf)
+            }
+
+            fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.output.poll_flush(cx)
+            }
+
+            /// Does nothing, as in tokio: the stream is everybody's.
+            fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+        }
+    )*};
+}
+
+macro_rules! shows {
+    ($($Stream:ty),*) => {$(
+        #[cfg(unix)]
+        impl std::os::fd::AsFd for $Stream {
+            fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+                self.std.as_fd()
+            }
+        }
+
+        #[cfg(unix)]
+        impl std::os::fd::AsRawFd for $Stream {
+            fn as_raw_fd(&self) -> std::os::fd::RawFd {
+                self.std.as_raw_fd()
+            }
+        }
+
+        #[cfg(windows)]
+        impl std::os::windows::io::AsHandle for $Stream {
+            fn as_handle(&self) -> std::os::windows::io::BorrowedHandle<'_> {
+                self.std.as_handle()
+            }
+        }
+
+        #[cfg(windows)]
+        impl std::os::windows::io::AsRawHandle for $Stream {
+            fn as_raw_handle(&self) -> std::os::windows::io::RawHandle {
+                self.std.as_raw_handle()
+            }
+        }
+    )*};
+}
+
+writes!(Stdout, Stderr);
+shows!(Stdin, Stdout, Stderr);

@@ -1,0 +1,40 @@
+//! What others have as a bare number: the one thing here that takes `unsafe`.
+
+#![cfg_attr(
+    any(unix, windows),
+    expect(
+        unsafe_code,
+        reason = "the traits hand over a number, and promise that it is owned and open"
+    )
+)]
+
+#[cfg(unix)]
+mod async_fd;
+#[cfg(unix)]
+mod process;
+
+use crate::fs::File;
+
+#[cfg(unix)]
+impl std::os::fd::FromRawFd for File {
+    /// # Safety
+    /// It is the descriptor of a file that is open, and whose owner the caller is.
+    #[track_caller]
+    unsafe fn from_raw_fd(fd: std::os::fd::RawFd) -> File {
+        // SAFETY: the caller says so.
+        let std = unsafe { std::fs::File::from_raw_fd(fd) };
+        File::from_std(std)
+    }
+}
+
+#[cfg(windows)]
+impl std::os::windows::io::FromRawHandle for File {
+    /// # Safety
+    /// It is the handle of a file that is open, and whose owner the caller is.
+    #[track_caller]
+    unsafe fn from_raw_handle(handle: std::os::windows::io::RawHandle) -> File {
+        // SAFETY: the caller says so.
+        let std = unsafe { std::fs::File::from_raw_handle(handle) };
+        File::from_std(std)
+    }
+}

@@ -1,0 +1,120 @@
+//! tokio's attributes and macros, as code that knows nothing of cct writes them.
+
+// As `tokio = { package = "cct-tokio" }` does.
+extern crate cct_tokio as tokio;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Mutex, mpsc};
+use tokio::time::{Duration, Instant};
+
+#[tokio::test]
+async fn lines_over_a_connection() -> std::io::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await?;
+        let (read, mut write) = stream.split();
+        let mut lines = BufReader::new(read).lines();
+        while let Some(line) = lines.next_line().await? {
+            write.write_all(line.to_uppercase().as_bytes()).await?;
+        }
+        std::io::Result::Ok(())
+    });
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(b"one\ntwo\n").await?;
+    stream.shutdown().await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    assert_eq!(answer, "ONETWO");
+    server.await?
+}
+
+/// All of tokio's options are known.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn threads() {
+    let (sender, mut receiver) = mpsc::channel(1);
+    tokio::spawn(async move { sender.send(1).await });
+    tokio::select! {
+        got = receiver.recv() => assert_eq!(got, Some(1)),
+        () = tokio::time::sleep(Duration::from_secs(60)) => panic!("nobody sends"),
+    }
+}
+
+#[tokio::test(start_paused = true, flavor = "current_thread")]
+async fn paused() {
+    let began = Instant::now();
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(3600));
+}
+
+mod renamed {
+    pub(crate) use cct_tokio as runtime;
+}
+
+#[tokio::test(crate = "crate::renamed::runtime")]
+async fn where_the_crate_is_said() {
+    tokio::task::yield_now().await;
+}
+
+/// Two increments that are each in two parts: some schedule loses one.
+#[tokio::test]
+#[should_panic(expected = "one was lost")]
+async fn schedules_are_explored() {
+    let count = Arc::new(Mutex::new(0));
+    let increment = |count: Arc<Mutex<u32>>| async move {
+        let before = *count.lock().await;
+        *count.lock().await = before + 1;
+    };
+    let (one, other) = (
+        tokio::spawn(increment(count.clone())),
+        tokio::spawn(increment(count.clone())),
+    );
+    tokio::try_join!(one, other).unwrap();
+    assert_eq!(*count.lock().await, 2, "one was lost");
+}
+
+static RUNS: AtomicUsize = AtomicUsize::new(0);
+
+#[tokio::main]
+async fn program() -> Result<(), std::io::Error> {
+    RUNS.fetch_add(1, Ordering::Relaxed);
+    tokio::spawn(async {}).await?;
+    Ok(())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn answer(of: u32) -> u32 {
+    tokio::task::yield_now().await;
+    of + 1
+}
+
+/// By itself a `main` is a scenario.
+#[test]
+fn a_program_is_explored() {
+    program().unwrap();
+    let runs = RUNS.load(Ordering::Relaxed);
+    assert!(runs > 1, "{runs} runs");
+}
+
+#[tokio::main]
+async fn program_that_fails() {
+    tokio::task::spawn_blocking(|| assert_eq!(answer(1), 3, "wrong answer"))
+        .await
+        .unwrap();
+}
+
+#[test]
+#[should_panic(expected = "wrong answer")]
+fn a_program_that_fails_says_so() {
+    program_that_fails();
+}
+
+/// Inside a world, where a test that is no `async fn` is, it builds a runtime.
+#[tokio::test]
+async fn a_program_in_a_test() {
+    let answer = tokio::task::spawn_blocking(|| answer(41)).await.unwrap();
+    assert_eq!(answer, 42);
+}
