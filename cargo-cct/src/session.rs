@@ -61,6 +61,35 @@ impl Session {
         };
         let metadata = loan.during(|| project::graph(&self.cargo, &self.arguments, &options))?;
         let real = graph::real_tokio(&metadata)?;
+        if real.is_of_use(&self.home)? {
+            return Ok((metadata, real));
+        }
+        self.newer_tokio(loan, &real)
+    }
+
+    /// Nearly all of tokio is replaced, so an old one that the project has locked needs not keep cct out.
+    fn newer_tokio(&self, loan: &mut Loan<'_>, old: &RealTokio) -> Result<(Metadata, RealTokio)> {
+        let mut command = self.cargo.command(["update", "-p"]);
+        command.arg(format!("tokio@{}", old.version));
+        command.args(&self.arguments.everywhere);
+        if self.arguments.offline {
+            command.arg("--offline");
+        }
+        loan.during(|| self.cargo.ask(command))?;
+        let metadata = loan.during(|| project::graph(&self.cargo, &self.arguments, &[]))?;
+        let real = graph::real_tokio(&metadata)?;
+        if !real.is_of_use(&self.home)? {
+            bail!(
+                "this project has locked tokio {}, and may not have a newer one than {}, which is too old for cct: \
+                 ask for a newer one",
+                old.version,
+                real.version
+            );
+        }
+        say::note(format_args!(
+            "tokio {}, which the project has locked, is too old for cct: I/O traits are those of {}",
+            old.version, real.version
+        ));
         Ok((metadata, real))
     }
 

@@ -113,8 +113,8 @@ const ALWAYS: [Rule; 6] = [
     },
     Rule {
         title: "tokio::process",
-        advice: "real processes are not modelled, and tokio::process does not exist in cct: keep what uses it out of \
-                 these tests by a feature",
+        advice: "starting a process is an error in a world (`Unsupported`): put something else in its place for \
+                 tests, or run what it does on a node",
         packages: &[],
         words: &["tokio::process", "process::Command"],
         beside: &["tokio::process", "tokio::{"],

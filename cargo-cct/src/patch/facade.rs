@@ -3,6 +3,7 @@
 use super::{read_manifest, real};
 use crate::home::Home;
 use anyhow::{Context as _, Result, bail};
+use semver::VersionReq;
 use std::collections::BTreeSet;
 use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
@@ -27,6 +28,17 @@ pub(super) fn manifest(home: &Home, features: &BTreeSet<String>) -> Result<Strin
     source
         .translate(features)
         .with_context(|| format!("cannot use `{}`", facade.join("Cargo.toml").display()))
+}
+
+/// Which versions of the real tokio `cct-tokio` can use.
+pub(super) fn needs(home: &Home) -> Result<VersionReq> {
+    let manifest = read_manifest(&home.facade().join("Cargo.toml"))?;
+    needs_of(&manifest).with_context(|| format!("cannot find `{REAL}` in `cct-tokio`"))
+}
+
+fn needs_of(manifest: &DocumentMut) -> Option<VersionReq> {
+    let real = as_table(manifest.get("dependencies")?.get(REAL)?)?;
+    real.get("version")?.as_str()?.parse().ok()
 }
 
 /// Makes the package nobody's member, and has it keep its warnings to itself: both are cargo's ways with packages
@@ -269,6 +281,12 @@ warnings = "allow"
         add("", manifest.as_item(), &mut lines);
         lines.sort();
         lines.join("\n")
+    }
+
+    #[test]
+    fn the_oldest_tokio_of_use_is_known() {
+        let needs = needs_of(&OURS.parse().expect("a manifest"));
+        assert_eq!(needs, "1".parse().ok());
     }
 
     #[test]

@@ -29,6 +29,13 @@ pub(crate) struct RealTokio {
     pub(crate) version: Version,
 }
 
+impl RealTokio {
+    /// Whether `cct-tokio` can use its traits and utilities.
+    pub(crate) fn is_of_use(&self, home: &Home) -> Result<bool> {
+        Ok(facade::needs(home)?.matches(&self.version))
+    }
+}
+
 /// A folder that has been written.
 #[derive(Clone, Debug)]
 pub(crate) struct PatchFolder(PathBuf);
