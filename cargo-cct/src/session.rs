@@ -14,7 +14,6 @@ use anyhow::{Context as _, Result, bail};
 use cargo_metadata::Metadata;
 use std::ffi::OsString;
 use std::fs;
-use std::process::Command;
 
 /// What stays the same all the time.
 pub(crate) struct Session {
@@ -69,13 +68,8 @@ impl Session {
 
     /// Nearly all of tokio is replaced, so an old one that the project has locked needs not keep cct out.
     fn newer_tokio(&self, loan: &mut Loan<'_>, old: &RealTokio) -> Result<(Metadata, RealTokio)> {
-        let mut command = self.cargo.command(["update", "-p"]);
-        command.arg(format!("tokio@{}", old.version));
-        command.args(&self.arguments.everywhere);
-        if self.arguments.offline {
-            command.arg("--offline");
-        }
-        loan.during(|| self.cargo.ask(command))?;
+        let tokio = format!("tokio@{}", old.version);
+        loan.during(|| self.update_one(&tokio, &["--recursive"], &[]))?;
         let metadata = loan.during(|| project::graph(&self.cargo, &self.arguments, &[]))?;
         let real = graph::real_tokio(&metadata)?;
         if !real.is_of_use(&self.home)? {
@@ -190,14 +184,19 @@ impl Session {
     /// Cct has dependencies of its own, and the project's lock file may hold one of them at a version that is too
     /// old. Cargo names it, and then it may move as well.
     fn update(&self, options: &[OsString], real: &RealTokio) -> Result<()> {
+        let tokio = format!("tokio@{}", real.version);
         let mut moved: Vec<String> = Vec::new();
         loop {
-            let error = match self.cargo.ask(self.update_command(options, real, &moved)) {
-                Ok(_) => break,
+            // The version is said, or cargo would go back to the real one where ours finds something in its way.
+            let error = match self.update_one(&tokio, &["--precise", VERSION], options) {
+                Ok(()) => break,
                 Err(error) => error,
             };
             match held_back(&format!("{error:#}")) {
-                Some(package) if !moved.contains(&package) => moved.push(package),
+                Some(package) if !moved.contains(&package) => {
+                    self.update_one(&package, &[], options)?;
+                    moved.push(package);
+                }
                 _ if self.arguments.offline => bail!(
                     "{error:#}\ncct has dependencies of its own: run it once without `--offline`, if they are missing"
                 ),
@@ -213,20 +212,14 @@ impl Session {
         Ok(())
     }
 
-    fn update_command(&self, options: &[OsString], real: &RealTokio, moved: &[String]) -> Command {
-        let mut command = self.cargo.command(["update"]);
-        command.args(&self.arguments.everywhere).args(options);
-        command.arg("-p").arg(format!("tokio@{}", real.version));
-        for package in moved {
-            command.arg("-p").arg(package);
-        }
-        if moved.is_empty() {
-            command.args(["--precise", VERSION]);
-        }
+    fn update_one(&self, package: &str, how: &[&str], options: &[OsString]) -> Result<()> {
+        let mut command = self.cargo.command(["update", "-p", package]);
+        command.args(how).args(options);
+        command.args(&self.arguments.everywhere);
         if self.arguments.offline {
             command.arg("--offline");
         }
-        command
+        self.cargo.ask(command).map(drop)
     }
 
     fn remember(&self, plain: &[u8], ours: &[u8]) -> Result<()> {
