@@ -17,8 +17,10 @@ impl Cargo {
         reason = "cargo says in a variable which cargo calls; it has nothing to do with a world"
     )]
     pub(crate) fn find() -> Self {
-        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        Self { program }
+        let caller = std::env::var_os("CARGO").filter(|caller| !caller.is_empty());
+        Self {
+            program: caller.unwrap_or_else(|| "cargo".into()),
+        }
     }
 
     /// `cargo` with the arguments, where the user stands.
@@ -54,7 +56,7 @@ impl Cargo {
         }
         let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            bail!("{}", said.trim().trim_start_matches("error: "));
+            bail!("{}", complaint(&said));
         }
         String::from_utf8(output.stdout).context("cargo prints what is no UTF-8")
     }
@@ -73,5 +75,28 @@ impl Cargo {
             "cannot run `{}`: install cargo (https://rustup.rs), or put it on the PATH",
             program.display()
         )
+    }
+}
+
+/// What cargo complains about, without the progress that it has told before.
+fn complaint(said: &str) -> &str {
+    let begin = match said.find("\nerror: ") {
+        _ if said.starts_with("error: ") => 0,
+        Some(before) => before + 1,
+        None => return said.trim(),
+    };
+    said[begin..].trim_start_matches("error: ").trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_no_complaint() {
+        let said = "    Updating crates.io index\nerror: no matching package\nerror: really\n";
+        assert_eq!(complaint(said), "no matching package\nerror: really");
+        assert_eq!(complaint("error: no\nerror: never\n"), "no\nerror: never");
+        assert_eq!(complaint(" killed\n"), "killed");
     }
 }

@@ -162,12 +162,14 @@ impl Session {
         let metadata = updated
             .and_then(|()| loan.during(|| project::graph(&self.cargo, &self.arguments, &options)));
         let obstacles = || graph::obstacles(plain, &folder.tokio());
-        let metadata = metadata.with_context(|| match &*obstacles() {
-            "" => format!(
+        let metadata = metadata.map_err(|error| match &*obstacles() {
+            "" => error.context(format!(
                 "cargo cannot put cct's tokio in the place of tokio {}",
                 real.version
+            )),
+            some => anyhow::anyhow!(
+                "cct's tokio {VERSION} does not fit:{some}\nas cargo says it: {error:#}"
             ),
-            some => format!("cct's tokio {VERSION} does not fit:{some}\n"),
         })?;
         if !graph::only_ours(&metadata) {
             bail!(
