@@ -1,14 +1,14 @@
 //! Tokio in the graph of packages: which one it is, and who keeps ours out.
 
-use crate::patch::{RealTokio, VERSION};
-use anyhow::{Context as _, Result, bail};
+use crate::patch::{self, Locked, VERSION};
+use anyhow::{Result, bail};
 use cargo_metadata::{Dependency, DependencyKind, Metadata, Package};
 use semver::Version;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// The tokio 1 of the project, which is to be replaced.
-pub(crate) fn real_tokio(metadata: &Metadata) -> Result<RealTokio> {
+pub(crate) fn real_tokio(metadata: &Metadata) -> Result<Locked> {
     let all = tokios(metadata);
     let Some(tokio) = all.iter().find(|tokio| tokio.version.major == 1) else {
         match all.first() {
@@ -21,19 +21,29 @@ pub(crate) fn real_tokio(metadata: &Metadata) -> Result<RealTokio> {
             ),
         }
     };
-    if tokio
-        .source
-        .as_ref()
-        .is_some_and(cargo_metadata::Source::is_crates_io)
-    {
-        let folder = tokio.manifest_path.parent();
-        let folder = folder.context("cargo names a manifest without a folder")?;
-        return Ok(RealTokio {
-            folder: folder.into(),
-            version: tokio.version.clone(),
-        });
-    }
-    Err(not_from_the_registry(tokio))
+    locked(tokio).ok_or_else(|| not_from_the_registry(tokio))
+}
+
+/// What the project has locked of the packages for which there are mends.
+pub(crate) fn with_mends(metadata: &Metadata) -> Vec<Locked> {
+    let packages = metadata.packages.iter();
+    let some = packages.filter(|package| patch::with_mends().any(|name| name == package.name));
+    let mut some: Vec<Locked> = some.filter_map(locked).collect();
+    // A folder each: of two versions, the newer one's.
+    some.sort_by(|a, b| (&a.name, &b.version).cmp(&(&b.name, &a.version)));
+    some.dedup_by(|older, newer| older.name == newer.name);
+    some
+}
+
+/// A package of crates.io.
+fn locked(package: &Package) -> Option<Locked> {
+    let source = package.source.as_ref()?;
+    let folder = package.manifest_path.parent()?;
+    source.is_crates_io().then(|| Locked {
+        name: package.name.clone(),
+        version: package.version.clone(),
+        folder: folder.into(),
+    })
 }
 
 fn not_from_the_registry(tokio: &Package) -> anyhow::Error {

@@ -7,13 +7,14 @@ use crate::graph;
 use crate::home::Home;
 use crate::interrupt;
 use crate::lockfile::{Loan, Place};
-use crate::patch::{PatchFolder, RealTokio, VERSION};
+use crate::patch::{self, Locked, PatchFolder, VERSION};
 use crate::project::{self, Project};
 use crate::say;
 use anyhow::{Context as _, Result, bail};
 use cargo_metadata::Metadata;
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 
 /// What stays the same all the time.
 pub(crate) struct Session {
@@ -32,7 +33,7 @@ pub(crate) struct Patched<'a> {
     /// The graph of packages as it is now.
     pub(crate) metadata: Metadata,
     /// The tokio that was replaced.
-    pub(crate) real: RealTokio,
+    pub(crate) real: Locked,
 }
 
 impl Session {
@@ -53,26 +54,26 @@ impl Session {
     }
 
     /// The tokio that the project has without us. May write the lock file, as cargo does where it is not up to date.
-    pub(crate) fn real_tokio(&self, loan: &mut Loan<'_>) -> Result<(Metadata, RealTokio)> {
+    pub(crate) fn real_tokio(&self, loan: &mut Loan<'_>) -> Result<(Metadata, Locked)> {
         let options = match self.arguments.locked {
             true => vec!["--locked".into()],
             false => Vec::new(),
         };
         let metadata = loan.during(|| project::graph(&self.cargo, &self.arguments, &options))?;
         let real = graph::real_tokio(&metadata)?;
-        if real.is_of_use(&self.home)? {
+        if patch::is_of_use(&real, &self.home)? {
             return Ok((metadata, real));
         }
         self.newer_tokio(loan, &real)
     }
 
     /// Nearly all of tokio is replaced, so an old one that the project has locked needs not keep cct out.
-    fn newer_tokio(&self, loan: &mut Loan<'_>, old: &RealTokio) -> Result<(Metadata, RealTokio)> {
+    fn newer_tokio(&self, loan: &mut Loan<'_>, old: &Locked) -> Result<(Metadata, Locked)> {
         let tokio = format!("tokio@{}", old.version);
         loan.during(|| self.update_one(&tokio, &["--recursive"], &[]))?;
         let metadata = loan.during(|| project::graph(&self.cargo, &self.arguments, &[]))?;
         let real = graph::real_tokio(&metadata)?;
-        if !real.is_of_use(&self.home)? {
+        if !patch::is_of_use(&real, &self.home)? {
             bail!(
                 "this project has locked tokio {}, and may not have a newer one than {}, which is too old for cct: \
                  ask for a newer one",
@@ -96,7 +97,7 @@ impl Session {
     pub(crate) fn patch(&self) -> Result<Patched<'_>> {
         let mut loan = self.borrow()?;
         let (plain, real) = self.real_tokio(&mut loan)?;
-        let folder = PatchFolder::write(&self.place.join("patch"), &self.home, &real)?;
+        let folder = self.write(&self.place.join("patch"), &real, &plain)?;
         let metadata = match self.as_last_time(&mut loan, &folder)? {
             Some(metadata) => metadata,
             None => self.anew(&mut loan, &folder, &plain, &real)?,
@@ -114,9 +115,14 @@ impl Session {
         project::systems(&self.cargo, &self.arguments)
     }
 
-    /// Writes the folder of a patch elsewhere.
-    pub(crate) fn write(&self, folder: &std::path::Path, real: &RealTokio) -> Result<PatchFolder> {
-        PatchFolder::write(folder, &self.home, real)
+    /// Writes the folder of a patch.
+    pub(crate) fn write(
+        &self,
+        folder: &Path,
+        real: &Locked,
+        plain: &Metadata,
+    ) -> Result<PatchFolder> {
+        PatchFolder::write(folder, &self.home, real, graph::with_mends(plain))
     }
 
     /// If the lock file is what it was when we came last, so may be ours: then nothing is looked up, and the same
@@ -134,7 +140,7 @@ impl Session {
             return Ok(None);
         }
         loan.put(&ours)?;
-        let mut options = patch_options(folder);
+        let mut options = folder.options();
         options.push("--locked".into());
         let found = project::graph(&self.cargo, &self.arguments, &options);
         match found {
@@ -154,10 +160,10 @@ impl Session {
         loan: &mut Loan<'_>,
         folder: &PatchFolder,
         plain: &Metadata,
-        real: &RealTokio,
+        real: &Locked,
     ) -> Result<Metadata> {
         let before = loan.present()?;
-        let options = patch_options(folder);
+        let options = folder.options();
         let updated = loan.during(|| self.update(&options, real));
         let metadata = updated
             .and_then(|()| loan.during(|| project::graph(&self.cargo, &self.arguments, &options)));
@@ -185,7 +191,7 @@ impl Session {
 
     /// Cct has dependencies of its own, and the project's lock file may hold one of them at a version that is too
     /// old. Cargo names it, and then it may move as well.
-    fn update(&self, options: &[OsString], real: &RealTokio) -> Result<()> {
+    fn update(&self, options: &[OsString], real: &Locked) -> Result<()> {
         let tokio = format!("tokio@{}", real.version);
         let mut moved: Vec<String> = Vec::new();
         loop {
@@ -238,7 +244,7 @@ impl Session {
 impl Patched<'_> {
     /// What cargo must be told while this lives.
     pub(crate) fn options(&self) -> Vec<OsString> {
-        patch_options(&self.folder)
+        self.folder.options()
     }
 
     /// Puts the lock file back.
@@ -255,10 +261,6 @@ fn held_back(error: &str) -> Option<String> {
     let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
     // Tokio moves in any case.
     (name != "tokio").then(|| format!("{name}@{version}"))
-}
-
-fn patch_options(folder: &PatchFolder) -> Vec<OsString> {
-    vec!["--config".into(), folder.config().into()]
 }
 
 #[cfg(test)]

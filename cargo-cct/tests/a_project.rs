@@ -13,6 +13,7 @@ version = "0.1.0"
 edition = "2021"
 
 [dependencies]
+futures = "0.3"
 tokio = { version = "1", features = ["macros", "rt", "sync", "time"] }
 tokio-stream = "0.1"
 
@@ -25,11 +26,13 @@ opt-level = 0
 debug = false
 "#;
 
-/// One test loses an update in some schedules, one has a third party wait for an hour, one is no test of tokio.
+/// One test loses an update in some schedules, one has a third party wait for an hour, one asks two third parties
+/// for random choices, one is no test of tokio.
 const SOURCE: &str = r#"
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{mpsc, Mutex};
-use tokio_stream::{wrappers::ReceiverStream, StreamExt};
+use futures::FutureExt as _;
+use tokio_stream::{wrappers::ReceiverStream, StreamExt, StreamMap};
 
 pub async fn deposit(balance: Arc<Mutex<u64>>, amount: u64) {
     let before = *balance.lock().await;
@@ -55,6 +58,26 @@ async fn a_stream_ends_late() {
     });
     let all: Vec<i32> = ReceiverStream::new(receiver).collect().await;
     assert_eq!(all, [7]);
+}
+
+/// Both draw from counters of the process, which the copies of these crates do not.
+#[tokio::test]
+async fn random_branches_are_the_same_when_run_again() {
+    let mut order = String::new();
+    for _ in 0..10 {
+        futures::select! {
+            () = std::future::ready(()).fuse() => order.push('a'),
+            () = std::future::ready(()).fuse() => order.push('b'),
+        }
+        let mut streams = StreamMap::new();
+        streams.insert('c', tokio_stream::once(()));
+        streams.insert('d', tokio_stream::once(()));
+        let (first, ()) = streams.next().await.unwrap();
+        order.push(first);
+        for _ in 0..u32::from(order.ends_with('d')) + 2 * u32::from(order.contains("ac")) {
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 #[test]
@@ -158,6 +181,7 @@ fn explores(folder: &Path) -> String {
     for line in [
         "test a_stream_ends_late ... ok",
         "test plain ... ok",
+        "test random_branches_are_the_same_when_run_again ... ok",
         "cct: FAILED bank::deposits_add_up: panic",
     ] {
         assert!(text.contains(line), "`{line}` is not in {text}");

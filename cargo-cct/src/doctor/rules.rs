@@ -107,7 +107,7 @@ const ALWAYS: [Rule; 6] = [
         title: "random numbers past the system",
         advice: "are seeded once a process, or by addresses: the determinism check tells when it matters; take \
                  `rand`, or another hasher",
-        packages: &["fastrand", "ahash", "foldhash"],
+        packages: &["ahash", "foldhash"],
         words: &["/dev/urandom", "/dev/random", "_rdrand", "rustix::rand"],
         beside: &[],
     },

@@ -1,6 +1,6 @@
 //! The manifest of the package named `tokio`, made of that of `cct-tokio`, so that the two cannot drift apart.
 
-use super::{read_manifest, real};
+use super::{copies, read_manifest};
 use crate::home::Home;
 use anyhow::{Context as _, Result, bail};
 use semver::VersionReq;
@@ -124,7 +124,7 @@ impl Source<'_> {
         let mut own = as_table(item).context("is neither a version nor a table")?;
         if name == REAL {
             own.remove("version");
-            own.insert("package", real::NAME.into());
+            own.insert("package", copies::REAL_TOKIO.into());
             own.insert("path", "../real-tokio".into());
             return Ok(own);
         }

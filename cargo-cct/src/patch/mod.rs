@@ -1,83 +1,123 @@
-//! The folder that stands in for tokio: two packages, and a file that says who wrote them.
+//! The folder that stands in for tokio: some packages, and a file that says who wrote them.
 //!
 //! `tokio/` has a manifest only: its library is that of `cct-tokio`, where that lies. `real-tokio/` is a copy of
-//! the tokio that the project has locked.
+//! the tokio that the project has locked. The others are copies, with a mend, of packages whose random numbers
+//! would not be the same in each iteration.
 //!
 //! 1. What has not changed is not written again, as cargo would build it again.
 //! 2. A folder that was not written by this program is not touched.
 
+mod copies;
 mod facade;
 mod features;
-mod real;
+mod mends;
 
 use crate::home::Home;
 use anyhow::{Context as _, Result, bail};
 use semver::Version;
+use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(crate) use facade::VERSION;
+pub(crate) use mends::names as with_mends;
 
 /// Says whose the folder is, and of which tokio its copy was made.
 const MARK: &str = "cargo-cct.toml";
 
-/// The real tokio, as cargo has it.
+/// A package that the project has locked, as cargo has it.
 #[derive(Clone, Debug)]
-pub(crate) struct RealTokio {
+pub(crate) struct Locked {
+    pub(crate) name: String,
+    pub(crate) version: Version,
     /// The folder with its `Cargo.toml`.
     pub(crate) folder: PathBuf,
-    pub(crate) version: Version,
 }
 
-impl RealTokio {
-    /// Whether `cct-tokio` can use its traits and utilities.
-    pub(crate) fn is_of_use(&self, home: &Home) -> Result<bool> {
-        Ok(facade::needs(home)?.matches(&self.version))
-    }
+/// Whether `cct-tokio` can use the traits and utilities of this tokio.
+pub(crate) fn is_of_use(tokio: &Locked, home: &Home) -> Result<bool> {
+    Ok(facade::needs(home)?.matches(&tokio.version))
 }
 
 /// A folder that has been written.
 #[derive(Clone, Debug)]
-pub(crate) struct PatchFolder(PathBuf);
+pub(crate) struct PatchFolder {
+    folder: PathBuf,
+    /// What is in the folder under its own name, tokio first.
+    names: Vec<String>,
+}
 
 impl PatchFolder {
-    /// Writes what differs from what is there.
-    pub(crate) fn write(folder: &Path, home: &Home, real: &RealTokio) -> Result<Self> {
+    /// Writes what differs from what is there. Of the `others` those are copied that have a mend.
+    pub(crate) fn write(
+        folder: &Path,
+        home: &Home,
+        real: &Locked,
+        others: Vec<Locked>,
+    ) -> Result<Self> {
         must_be_ours(folder)?;
-        let mark = mark(real);
+        let others: Vec<Locked> = others.into_iter().filter(mends::fits).collect();
+        let mark = mark(real, &others);
         let features = features::of(&real.folder)?;
         let facade = facade::manifest(home, &features)?;
         if fs::read_to_string(folder.join(MARK)).ok().as_ref() != Some(&mark) {
-            real::copy(&real.folder, &folder.join("real-tokio"))?;
+            copies::real_tokio(&real.folder, &folder.join("real-tokio"))?;
+            for other in &others {
+                mends::copy(other, &folder.join(&other.name))?;
+            }
         }
         write_if_changed(&folder.join("tokio/Cargo.toml"), &facade)?;
         // Last, so that a copy that was interrupted is made again.
         write_if_changed(&folder.join(MARK), &mark)?;
-        Ok(Self(folder.to_owned()))
+        let others = others.into_iter().map(|other| other.name);
+        Ok(Self {
+            folder: folder.to_owned(),
+            names: std::iter::once("tokio".to_owned()).chain(others).collect(),
+        })
     }
 
     /// The package named `tokio`.
     pub(crate) fn tokio(&self) -> PathBuf {
-        self.0.join("tokio")
+        self.folder.join("tokio")
     }
 
-    /// What cargo is told to take it.
-    pub(crate) fn config(&self) -> String {
-        let path = toml_edit::Value::from(self.tokio().to_string_lossy().into_owned());
-        format!("patch.crates-io.tokio.path={path}")
+    /// The packages that take the place of others, with their folders.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = (&str, PathBuf)> {
+        let names = self.names.iter();
+        names.map(|name| (name.as_str(), self.folder.join(name)))
+    }
+
+    /// What cargo is told to take them.
+    pub(crate) fn options(&self) -> Vec<OsString> {
+        let options = self.packages().flat_map(|(name, folder)| {
+            let path = toml_edit::Value::from(folder.to_string_lossy().into_owned());
+            [
+                "--config".to_owned(),
+                format!("patch.crates-io.{name}.path={path}"),
+            ]
+        });
+        options.map(OsString::from).collect()
     }
 }
 
-fn mark(real: &RealTokio) -> String {
-    format!(
+fn mark(real: &Locked, others: &[Locked]) -> String {
+    let mut text = format!(
         "# Written by `cargo cct`, which writes it again whenever something changes.\n\
          cargo-cct = {:?}\n\
-         tokio = {:?}\n\
-         copied-from = {}\n",
+         \n\
+         # What was copied from where.\n",
         env!("CARGO_PKG_VERSION"),
-        real.version.to_string(),
-        toml_edit::Value::from(real.folder.to_string_lossy().into_owned()),
-    )
+    );
+    for copied in std::iter::once(real).chain(others) {
+        let folder = toml_edit::Value::from(copied.folder.to_string_lossy().into_owned());
+        let _ = writeln!(
+            text,
+            "[{}]\nversion = \"{}\"\nfolder ={folder}",
+            copied.name, copied.version
+        );
+    }
+    text
 }
 
 /// An empty folder will do as well, and one that does not exist. So will one whose writing was interrupted.

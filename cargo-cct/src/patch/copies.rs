@@ -1,7 +1,7 @@
-//! The copy of the real tokio, under another name.
+//! Copies of packages from cargo's cache.
 //!
-//! A package cannot depend on the very package that it is a patch of, so the copy has a name of its own. Its
-//! library is still called `tokio`, so that its own paths hold.
+//! That of the real tokio has a name of its own, as a package cannot depend on the very package that it is a patch
+//! of. Its library is still called `tokio`, so that its own paths hold.
 
 use super::{read_manifest, write_if_changed};
 use anyhow::{Context as _, Result};
@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-/// The copy's name, which its types show in messages of the compiler only.
-pub(super) const NAME: &str = "cct-real-tokio";
+/// The name of tokio's copy, which its types show in messages of the compiler only.
+pub(super) const REAL_TOKIO: &str = "cct-real-tokio";
 
 /// What a package may have beside its library, which needs dependencies of its own.
 const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
@@ -27,21 +27,26 @@ const NOT_COPIED: [&str; 9] = [
     ".cargo_vcs_info.json",
 ];
 
-/// Copies the package, once: sources from cargo's cache never change.
-pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
+/// Copies the real tokio, once: sources from cargo's cache never change.
+pub(super) fn real_tokio(from: &Path, to: &Path) -> Result<()> {
+    package(from, to, |manifest| {
+        manifest["package"]["name"] = value(REAL_TOKIO);
+        manifest["lib"].or_insert(Item::Table(Table::new()));
+        manifest["lib"]["name"] = value("tokio");
+    })
+}
+
+/// Copies a package's library, with a change to its manifest.
+pub(super) fn package(from: &Path, to: &Path, change: impl FnOnce(&mut DocumentMut)) -> Result<()> {
     if to.exists() {
         fs::remove_dir_all(to)
             .with_context(|| format!("cannot remove the old copy `{}`", to.display()))?;
     }
-    copy_folder(from, to).with_context(|| {
-        format!(
-            "cannot copy tokio from `{}` to `{}`",
-            from.display(),
-            to.display()
-        )
-    })?;
+    copy_folder(from, to)
+        .with_context(|| format!("cannot copy `{}` to `{}`", from.display(), to.display()))?;
     let mut manifest = read_manifest(&from.join("Cargo.toml"))?;
-    rename(&mut manifest);
+    change(&mut manifest);
+    leave_the_library(&mut manifest);
     write_if_changed(&to.join("Cargo.toml"), &manifest.to_string())
 }
 
@@ -63,11 +68,8 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A name of its own, and the library alone.
-fn rename(manifest: &mut DocumentMut) {
-    manifest["package"]["name"] = value(NAME);
-    manifest["lib"].or_insert(Item::Table(Table::new()));
-    manifest["lib"]["name"] = value("tokio");
+/// Neither tests nor what only they need.
+fn leave_the_library(manifest: &mut DocumentMut) {
     for section in LEFT_OUT {
         manifest.remove(section);
     }
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_has_another_name_and_a_library_only() {
+    fn of_a_copy_only_the_library_is_left() {
         let mut manifest: DocumentMut = r#"
             [package]
             name = "tokio"
@@ -106,10 +108,8 @@ mod tests {
         "#
         .parse()
         .expect("a manifest");
-        rename(&mut manifest);
+        leave_the_library(&mut manifest);
         let text = manifest.to_string();
-        assert!(text.contains("name = \"cct-real-tokio\""), "{text}");
-        assert_eq!(manifest["lib"]["name"].as_str(), Some("tokio"));
         assert_eq!(
             manifest["dependencies"]["bytes"]["version"].as_str(),
             Some("1")
