@@ -35,6 +35,12 @@ pub(crate) fn project() -> PathBuf {
     write(&folder.join("src/lib.rs"), SOURCE);
     // Cargo keeps of it what the project needs.
     fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock")).expect("a lock file");
+    metadata(&folder);
+    folder
+}
+
+/// Has cargo look at the project, and bring its lock file up to date.
+pub(crate) fn metadata(folder: &Path) {
     let cargo = env!("CARGO");
     let mut command = Command::new(cargo);
     command.args([
@@ -45,10 +51,9 @@ pub(crate) fn project() -> PathBuf {
         "--filter-platform",
     ]);
     command.arg(host(cargo));
-    prepare(&folder, &mut command);
+    prepare(folder, &mut command);
     let output = command.output().expect("it runs");
     assert!(output.status.success(), "{}", said(&output));
-    folder
 }
 
 /// Cargo builds again what is newer than it was.

@@ -1,6 +1,7 @@
-//! Whoever interrupts finds the lock file as it was: at once, or after the next call if there was no time.
+//! Whoever interrupts finds the lock file as it was: at once, or after the next call if there was no time. So does
+//! whoever has an editor that calls cargo meanwhile.
 
-use crate::folder::{cct, lock, said};
+use crate::folder::{cct, lock, metadata, said, write};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -25,6 +26,23 @@ pub(crate) fn all(folder: &Path) {
     assert_eq!(lock(folder), before);
 }
 
+pub(crate) fn an_editor_calls_cargo(folder: &Path) {
+    // Not as cargo would write it, so that the two can be told apart.
+    let before = format!("{}\n", lock(folder));
+    write(&folder.join("Cargo.lock"), &before);
+    let child = in_the_middle(folder);
+    let ours = lock(folder);
+    metadata(folder);
+    let editors = lock(folder);
+    assert!(
+        editors != ours && editors != before,
+        "cargo has written its own"
+    );
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(lock(folder), before);
+}
+
 /// A run of which a test waits.
 fn in_the_middle(folder: &Path) -> Child {
     let mut command = cct(folder, &["test", "--offline", "--lib", "patient"]);
@@ -34,12 +52,14 @@ fn in_the_middle(folder: &Path) -> Child {
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = command.spawn().expect("it runs");
-    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let mut lines = lines.map(|line| line.expect("text"));
-    assert!(
-        lines.any(|line| line.starts_with("running ")),
-        "no test began"
-    );
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.starts_with("running ") {
+        line.clear();
+        let read = out.read_line(&mut line).expect("text");
+        assert_ne!(read, 0, "no test began");
+    }
+    child.stdout = Some(out.into_inner());
     child
 }
 

@@ -28,6 +28,8 @@ fn tests_of_a_project_are_explored_without_a_change_to_it() {
     knows_who_reaches_tokio(&folder);
     #[cfg(unix)]
     interrupts::all(&folder);
+    #[cfg(unix)]
+    interrupts::an_editor_calls_cargo(&folder);
     fails_as_cargo_does(&folder);
 }
 
