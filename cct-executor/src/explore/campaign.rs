@@ -61,7 +61,7 @@ impl Campaign {
     /// Replays, or explores.
     pub(crate) fn run(self) -> Report {
         let begin = now();
-        tracing::trace!(target: "cct", test = self.checker.name, seed = %self.seed, "run begins");
+        tracing::trace!(target: "cct", test = self.checker.name.as_str(), seed = %self.seed, "run begins");
         let campaign = Arc::new(self);
         let mut report = match campaign.replay.clone() {
             Some(token) => campaign.replay_token(&token, Origin::Token),
@@ -74,7 +74,7 @@ impl Campaign {
             campaign.try_await(&mut report);
         }
         report.elapsed = begin.elapsed();
-        tracing::trace!(target: "cct", test = report.name, iterations = report.iterations, "run ends");
+        tracing::trace!(target: "cct", test = report.name.as_str(), iterations = report.iterations, "run ends");
         report
     }
 
@@ -83,6 +83,7 @@ impl Campaign {
         report.error = None;
         report.test = self.checker.test.clone();
         report.heeds_variables = self.checker.use_environment;
+        report.replay_with = self.checker.replay_with.clone();
         report.strategy = (self.factory)().describe();
         report.seed = self.seed;
         report.planned = self.checker.iterations;
@@ -259,7 +260,7 @@ impl Campaign {
             coverage.add_harvest(harvest, report.iterations);
         }
         if let Some(found) = &found {
-            let (test, iteration) = (&self.checker.name, found.index);
+            let (test, iteration) = (self.checker.name.as_str(), found.index);
             tracing::trace!(target: "cct", test, iteration, "iteration failed");
         }
         report.stopped_by = if found.is_some() && !keeps_going {
@@ -344,6 +345,7 @@ impl Report {
             name,
             test: None,
             heeds_variables: false,
+            replay_with: None,
             strategy: String::new(),
             seed: Seed(0),
             planned: 0,

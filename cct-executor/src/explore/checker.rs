@@ -77,6 +77,7 @@ pub struct Checker {
     /// be begun anew with a higher one; and a replay may be one of the latter.
     pub(super) usual_steps: bool,
     pub(super) replay: Option<ReplayToken>,
+    pub(super) replay_with: Option<String>,
     pub(super) world: WorldConfig,
     pub(super) use_environment: bool,
     pub(super) keep_going: bool,
@@ -126,6 +127,7 @@ impl Checker {
             poll_limit: Duration::from_secs(10),
             usual_steps: false,
             replay: None,
+            replay_with: None,
             world: WorldConfig::default(),
             use_environment: true,
             keep_going: false,

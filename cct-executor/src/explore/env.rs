@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Bytes of a file with a token; a token that is longer is refused anyway.
 const TOKEN_FILE_MAX: u64 = 1 << 27;
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
     "CCT_ITERATIONS",
     "CCT_SEED",
     "CCT_STRATEGY",
@@ -27,6 +27,7 @@ const VARIABLES: [&str; 11] = [
     "CCT_CLOCK",
     "CCT_TIME_BUDGET",
     "CCT_REPLAY",
+    "CCT_REPLAY_WITH",
     "CCT_WORKERS",
     "CCT_REGRESSIONS",
     "CCT_LEARNT",
@@ -50,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) time_budget: Option<Option<Duration>>,
     /// `CCT_REPLAY`.
     pub(crate) replay: Option<ReplayToken>,
+    /// `CCT_REPLAY_WITH`: the command that takes a token, where it is not `cargo test`.
+    pub(crate) replay_with: Option<String>,
     /// `CCT_WORKERS`.
     pub(crate) workers: Option<usize>,
     /// `CCT_LEARNT`: the file with what the strategy has learnt.
@@ -158,6 +161,7 @@ impl Settings {
                 "CCT_TIME_BUDGET" => settings.time_budget = Some(values::time_budget(text)?),
                 "CCT_REPLAY" => settings.replay = Some(values::replay(text, &read)?),
                 "CCT_PLAIN_TESTS" => settings.runs_plain_tests = values::plain_tests(text)?,
+                "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),
                 "CCT_LEARNT" => settings.learnt = Some(text.into()),
                 "CCT_WORKERS" => settings.workers = Some(values::workers(text)?),
                 _ => regressions = Some(values::regressions_mode(text)?),

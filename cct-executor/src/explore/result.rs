@@ -18,6 +18,8 @@ pub struct Report {
     pub test: Option<String>,
     /// Whether the run heeds variables, `CCT_REPLAY` among them.
     pub heeds_variables: bool,
+    /// The command that takes a token, if it is not `cargo test` with `CCT_REPLAY`.
+    pub replay_with: Option<String>,
     /// The strategy with its parameters.
     pub strategy: String,
     /// The run's seed.

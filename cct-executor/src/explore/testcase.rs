@@ -74,6 +74,7 @@ impl TestCase {
                 if let Some(failure) = &mut report.failure {
                     failure.origin = Origin::Regression(path.display().to_string());
                     report.heeds_variables = true;
+                    report.replay_with = settings.replay_with;
                     return report;
                 }
                 // What keeps a replay from beginning keeps the run from it too, which says so.

@@ -301,6 +301,9 @@ fn replay_line(report: &Report, failure: &FailureReport) -> String {
     if !report.heeds_variables {
         return format!("`Checker::replay` with the token {token}");
     }
+    if let Some(with) = &report.replay_with {
+        return with_command(with, &token, report.test.as_deref());
+    }
     let command = match &report.test {
         Some(test) => format!("cargo test {test} -- --exact"),
         None => "and the same command again".to_owned(),
@@ -309,4 +312,18 @@ fn replay_line(report: &Report, failure: &FailureReport) -> String {
         return format!("save the next line in a file and run CCT_REPLAY=@FILE {command}\n{token}");
     }
     format!("CCT_REPLAY={token} {command}")
+}
+
+/// The same for a command that takes a token.
+fn with_command(command: &str, token: &str, test: Option<&str>) -> String {
+    let arguments = match test {
+        Some(test) => format!("{test} -- --exact"),
+        None => "and the same arguments again".to_owned(),
+    };
+    if token.len() > LONG_TOKEN {
+        return format!(
+            "save the next line in a file and run {command} @FILE {arguments}\n{token}"
+        );
+    }
+    format!("{command} {token} {arguments}")
 }

@@ -70,6 +70,11 @@ fn granularity_and_clock_override_the_test() {
     let report = told(&[("CCT_GRANULARITY", "sync"), ("CCT_CLOCK", "adversarial")]);
     assert_eq!(token(&report).granularity, Granularity::Sync);
     assert_eq!(token(&report).clock, Clock::Adversarial);
+    let report = told(&[("CCT_REPLAY_WITH", "make replay TOKEN=")]);
+    assert!(
+        report.contains("  replay: make replay TOKEN= c1-"),
+        "{report}"
+    );
     assert!(
         report.contains("not seen at granularity `await`"),
         "{report}"

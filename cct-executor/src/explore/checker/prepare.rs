@@ -112,6 +112,7 @@ impl Checker {
         if let Some(file) = settings.learnt {
             self.knowledge = Some(file);
         }
+        self.replay_with = settings.replay_with;
         Ok(settings.replay)
     }
 }

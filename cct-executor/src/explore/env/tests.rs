@@ -47,6 +47,7 @@ fn every_variable_is_taken() {
         ("CCT_CLOCK", "racing(5ms)"),
         ("CCT_TIME_BUDGET", "500ms"),
         ("CCT_REPLAY", &token().to_string()),
+        ("CCT_REPLAY_WITH", "cargo cct replay"),
         ("CCT_WORKERS", "1024"),
         ("CCT_REGRESSIONS", "read"),
         ("CCT_LEARNT", "target/learnt"),
@@ -60,6 +61,7 @@ fn every_variable_is_taken() {
         clock: Some(Clock::Racing(Duration::from_millis(5))),
         time_budget: Some(Some(Duration::from_millis(500))),
         replay: Some(token()),
+        replay_with: Some("cargo cct replay".to_owned()),
         workers: Some(1024),
         learnt: Some("target/learnt".into()),
         runs_plain_tests: true,
@@ -187,8 +189,8 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_ITERATION",
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
-             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_REPLAY, CCT_WORKERS, \
-             CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS",
+             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_REPLAY, CCT_REPLAY_WITH, \
+             CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS",
         ),
         (
             "CCT_PLAIN_TESTS",

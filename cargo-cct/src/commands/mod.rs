@@ -1,0 +1,7 @@
+//! What a user may ask for.
+
+mod patch;
+mod test;
+
+pub(crate) use patch::patch;
+pub(crate) use test::test;

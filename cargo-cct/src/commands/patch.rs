@@ -1,0 +1,42 @@
+//! `cargo cct patch`: the folder, for people who commit a `[patch]`.
+
+use crate::arguments::Arguments;
+use crate::patch::VERSION;
+use crate::say;
+use crate::session::Session;
+use anyhow::{Context as _, Result};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Writes the folder, and says what to do with it.
+pub(crate) fn patch(out: &Path, arguments: Vec<OsString>) -> Result<ExitCode> {
+    let out =
+        std::path::absolute(out).with_context(|| format!("invalid `--out {}`", out.display()))?;
+    let session = Session::open(Arguments::read(arguments)?)?;
+    let mut loan = session.borrow()?;
+    let (plain, real) = session.real_tokio(&mut loan)?;
+    let folder = session.write(&out, &real, &plain)?;
+    loan.end()?;
+    let root = &session.project.root;
+    let mut lines = String::new();
+    for (name, folder) in folder.packages() {
+        let path = folder.strip_prefix(root).unwrap_or(&folder);
+        let path = toml_edit::Value::from(path.to_string_lossy().into_owned());
+        let _ = writeln!(lines, "{name} = {{ path ={path} }}");
+    }
+    say::result(format_args!(
+        "Written to `{}`. In `{}`:\n\n\
+         [patch.crates-io]\n\
+         {lines}\n\
+         and then, once:\n\n\
+         cargo update -p tokio@{} --precise {VERSION}\n\n\
+         The folder names the checkout of cct by its path on this machine. Write it again when cct, tokio or one of\n\
+         the others is another version.",
+        out.display(),
+        root.join("Cargo.toml").display(),
+        real.version,
+    ));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,71 @@
+//! `cargo cct test` and `cargo cct replay`.
+
+use crate::arguments::Arguments;
+use crate::interrupt;
+use crate::profile;
+use crate::session::{Patched, Session};
+use anyhow::Result;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// Runs `cargo test` with ours in the place of tokio. With a token, its schedule only.
+pub(crate) fn test(arguments: Vec<OsString>, token: Option<OsString>) -> Result<ExitCode> {
+    let session = Session::open(Arguments::read(arguments)?)?;
+    let patched = session.patch()?;
+    let mut command = cargo_test(&session, &patched);
+    if let Some(token) = token {
+        command.env("CCT_REPLAY", from_anywhere(token));
+    }
+    let status = session.cargo.run(command)?;
+    patched.end()?;
+    Ok(interrupt::code().unwrap_or_else(|| code(status)))
+}
+
+fn cargo_test(session: &Session, patched: &Patched<'_>) -> Command {
+    let mut command = session.cargo.command(["test"]);
+    for option in profile::options(&session.project) {
+        command.arg("--config").arg(option);
+    }
+    command.args(patched.options());
+    // What was looked at a moment ago is what is built.
+    if !session.arguments.locked {
+        command.arg("--locked");
+    }
+    command.args(&session.arguments.passed_on);
+    command.env("CARGO_TARGET_DIR", session.place.join("build"));
+    // Plain `cargo test` would run on tokio itself, and pass.
+    command.env("CCT_REPLAY_WITH", "cargo cct replay");
+    command
+}
+
+/// Tests run in the folders of their packages, so a file with a token needs its whole path.
+fn from_anywhere(token: OsString) -> OsString {
+    let file = token.to_str().and_then(|token| token.strip_prefix('@'));
+    match file.map(|file| std::path::absolute(Path::new(file))) {
+        Some(Ok(path)) => {
+            let mut whole = OsStr::new("@").to_owned();
+            whole.push(path);
+            whole
+        }
+        _ => token,
+    }
+}
+
+/// Cargo's own code; as shells have it, where a signal has ended cargo.
+fn code(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    ExitCode::from(code.unwrap_or_else(|| signal(status)))
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt as _;
+    let signal = status.signal().and_then(|signal| u8::try_from(signal).ok());
+    signal.map_or(101, |signal| signal.saturating_add(128))
+}
+
+#[cfg(not(unix))]
+fn signal(_status: ExitStatus) -> u8 {
+    101
+}

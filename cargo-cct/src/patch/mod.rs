@@ -1,0 +1,190 @@
+//! The folder that stands in for tokio: some packages, and a file that says who wrote them.
+//!
+//! `tokio/` has a manifest only: its library is that of `cct-tokio`, where that lies. `real-tokio/` is a copy of
+//! the tokio that the project has locked. The others are copies, with a mend, of packages whose random numbers
+//! would not be the same in each iteration.
+//!
+//! 1. What has not changed is not written again, as cargo would build it again.
+//! 2. A folder that was not written by this program is not touched.
+
+mod copies;
+mod facade;
+mod features;
+mod mends;
+
+use crate::home::Home;
+use anyhow::{Context as _, Result, bail};
+use semver::Version;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) use facade::VERSION;
+pub(crate) use mends::names as with_mends;
+
+/// Says whose the folder is, and of which tokio its copy was made.
+const MARK: &str = "cargo-cct.toml";
+
+/// A package that the project has locked, as cargo has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Locked {
+    pub(crate) name: String,
+    pub(crate) version: Version,
+    /// The folder with its `Cargo.toml`.
+    pub(crate) folder: PathBuf,
+}
+
+/// Whether `cct-tokio` can use the traits and utilities of this tokio.
+pub(crate) fn is_of_use(tokio: &Locked, home: &Home) -> Result<bool> {
+    Ok(facade::needs(home)?.matches(&tokio.version))
+}
+
+/// A folder that has been written.
+#[derive(Clone, Debug)]
+pub(crate) struct PatchFolder {
+    folder: PathBuf,
+    /// What is in the folder under its own name, tokio first.
+    names: Vec<String>,
+}
+
+impl PatchFolder {
+    /// Writes what differs from what is there. Of the `others` those are copied that have a mend.
+    pub(crate) fn write(
+        folder: &Path,
+        home: &Home,
+        real: &Locked,
+        others: Vec<Locked>,
+    ) -> Result<Self> {
+        must_be_ours(folder)?;
+        let others: Vec<Locked> = others.into_iter().filter(mends::fits).collect();
+        let mark = mark(real, &others);
+        let features = features::of(&real.folder)?;
+        let facade = facade::manifest(home, &features)?;
+        if fs::read_to_string(folder.join(MARK)).ok().as_ref() != Some(&mark) {
+            copies::real_tokio(&real.folder, &folder.join("real-tokio"))?;
+            for other in &others {
+                mends::copy(other, &folder.join(&other.name))?;
+            }
+        }
+        write_if_changed(&folder.join("tokio/Cargo.toml"), &facade)?;
+        // Last, so that a copy that was interrupted is made again.
+        write_if_changed(&folder.join(MARK), &mark)?;
+        let others = others.into_iter().map(|other| other.name);
+        Ok(Self {
+            folder: folder.to_owned(),
+            names: std::iter::once("tokio".to_owned()).chain(others).collect(),
+        })
+    }
+
+    /// The package named `tokio`.
+    pub(crate) fn tokio(&self) -> PathBuf {
+        self.folder.join("tokio")
+    }
+
+    /// The packages that take the place of others, with their folders.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = (&str, PathBuf)> {
+        let names = self.names.iter();
+        names.map(|name| (name.as_str(), self.folder.join(name)))
+    }
+
+    /// What cargo is told to take them.
+    pub(crate) fn options(&self) -> Vec<OsString> {
+        let options = self.packages().flat_map(|(name, folder)| {
+            let path = toml_edit::Value::from(folder.to_string_lossy().into_owned());
+            [
+                "--config".to_owned(),
+                format!("patch.crates-io.{name}.path={path}"),
+            ]
+        });
+        options.map(OsString::from).collect()
+    }
+}
+
+fn mark(real: &Locked, others: &[Locked]) -> String {
+    let mut text = format!(
+        "# Written by `cargo cct`, which writes it again whenever something changes.\n\
+         cargo-cct = {:?}\n\
+         \n\
+         # What was copied from where.\n",
+        env!("CARGO_PKG_VERSION"),
+    );
+    for copied in std::iter::once(real).chain(others) {
+        let folder = toml_edit::Value::from(copied.folder.to_string_lossy().into_owned());
+        let _ = writeln!(
+            text,
+            "[{}]\nversion = \"{}\"\nfolder ={folder}",
+            copied.name, copied.version
+        );
+    }
+    text
+}
+
+/// An empty folder will do as well, and one that does not exist. So will one whose writing was interrupted.
+fn must_be_ours(folder: &Path) -> Result<()> {
+    let unwritten = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !folder.exists(),
+    };
+    if unwritten {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        return write_if_changed(&folder.join(MARK), "# Being written by `cargo cct`.\n");
+    }
+    if !folder.join(MARK).is_file() {
+        bail!(
+            "`{}` is not empty, and was not written by `cargo cct` (there is no `{MARK}`): name another folder, \
+             or remove this one",
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
+fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    let parent = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(parent)
+        .and_then(|()| fs::write(path, text))
+        .with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// A manifest, read.
+fn read_manifest(path: &Path) -> Result<toml_edit::DocumentMut> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    text.parse()
+        .with_context(|| format!("`{}` is no manifest", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("cargo-cct-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    #[test]
+    fn a_folder_of_others_is_not_touched() {
+        let folder = scratch("others");
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("thesis.txt"), "ten years of work").expect("a file");
+        let error = must_be_ours(&folder).expect_err("not ours");
+        assert!(error.to_string().contains("name another folder"), "{error}");
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+
+    #[test]
+    fn a_new_folder_is_marked_at_once() {
+        let folder = scratch("marked");
+        must_be_ours(&folder).expect("nobody's");
+        fs::create_dir_all(folder.join("real-tokio")).expect("half of the work");
+        must_be_ours(&folder).expect("ours, if unfinished");
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+}
