@@ -20,7 +20,10 @@ const DOORS: [(&str, &[&str]); 16] = [
     ("nondet", &["words", "execution"]),
     ("observe", &["words", "execution"]),
     ("node", &["words", "execution", "task"]),
-    ("runtime", &["words", "execution", "shim", "task", "time"]),
+    (
+        "runtime",
+        &["words", "execution", "explore", "shim", "task", "time"],
+    ),
     ("macros", &["task", "root"]),
     (
         "private",

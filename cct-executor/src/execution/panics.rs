@@ -57,6 +57,7 @@ pub(crate) fn last_words() -> LastWords {
 
 /// This thread would end the process: it leaves word and stops here instead.
 fn stop_with(kind: FailureKind) -> ! {
+    assert!(!is_lone(), "{kind}");
     let words = last_words();
     *words.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
     loop {
@@ -69,7 +70,7 @@ fn stop_with(kind: FailureKind) -> ! {
 /// In a signal handler one should neither lock nor allocate, which this does. Should the poll have been
 /// in the middle of either, it is found not to return, which is a failure as well.
 fn stop_at_overflow() {
-    if stack::on_worker() {
+    if stack::on_worker() && !is_lone() {
         cct_interpose::end();
         stop_with(FailureKind::Abort {
             message: "a poll ran out of stack, of which it has 2 MiB".to_owned(),
@@ -117,9 +118,14 @@ pub(super) fn stop_unwinding() -> ! {
     stop_with(kind)
 }
 
+/// Whether nobody watches this thread, which has a world around code that is no scenario's.
+fn is_lone() -> bool {
+    WORLD.with(|world| world.lone.get())
+}
+
 fn hook(info: &PanicHookInfo<'_>) {
     let message = message_of(info.payload());
-    if BEFORE_ABORT.contains(&message.as_str()) {
+    if BEFORE_ABORT.contains(&message.as_str()) && !is_lone() {
         stop_before_abort();
     }
     let location = info.location().map(|at| {
@@ -143,7 +149,12 @@ pub(crate) fn install() {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let inside = WORLD.with(|world| world.phase.get() != Phase::Idle);
-            if inside { hook(info) } else { previous(info) }
+            if inside {
+                hook(info);
+            }
+            if !inside || is_lone() {
+                previous(info);
+            }
         }));
     });
 }

@@ -24,6 +24,9 @@ use std::time::Duration;
 /// How long an explanation waits for a foreign thread before it calls a deadlock a deadlock.
 const FOREIGN_PATIENCE: Duration = Duration::from_millis(100);
 
+/// The key of the scenario's own task.
+pub(crate) const MAIN: u32 = 0;
+
 /// Distinguishes worlds; never reaches a decision.
 static SERIALS: AtomicU64 = AtomicU64::new(1);
 

@@ -181,7 +181,8 @@ impl World {
         let kind = panics::failure_of(Some(&*payload));
         // The future is dropped here; should that panic too, the first panic is what counts.
         let heard = catch_unwind(AssertUnwindSafe(|| body.panicked(payload)));
-        let heard = heard.unwrap_or(false);
+        // Code around which there is a world may never ask for a task's panic, as on tokio.
+        let heard = heard.unwrap_or(false) || self.lone.get();
         self.with(|core, _| {
             if !core.panic_is_crash(key) {
                 core.panicked(key, kind, heard);

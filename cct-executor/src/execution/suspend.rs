@@ -7,9 +7,10 @@ use super::close::Closing;
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
+use super::run::MAIN;
 use super::world::{Phase, World};
 use crate::raw::stack::{self, Stand};
-use crate::words::{Access, ActionKey, Op, OpKind, StepEvent};
+use crate::words::{Access, ActionKey, Op, OpKind, Outcome, StepEvent};
 use std::panic::{Location, resume_unwind};
 use std::task::Poll;
 
@@ -176,6 +177,21 @@ impl World {
         }
     }
 
+    /// Unwinds a closure that waits while the world closes. Code around which there is a world learns why.
+    #[cold]
+    pub(crate) fn unwind_who_waits(&self) -> ! {
+        if self.lone.get() && self.running.key.get() == MAIN {
+            let end = self.with(|core, _| core.end.clone());
+            let why = match end {
+                Some(Outcome::Failed(failure)) => failure.kind.to_string(),
+                Some(Outcome::Cut(limit)) => limit.to_string(),
+                Some(Outcome::Passed) | None => "its runtimes are gone".to_owned(),
+            };
+            panic!("the world of this test, which was run once, is over: {why}");
+        }
+        resume_unwind(Box::new(Closing))
+    }
+
     #[cold]
     pub(super) fn inert_point(&self) -> Poll<()> {
         self.count_inert();
@@ -220,7 +236,7 @@ impl World {
             }),
             next => {
                 if self.switch(key, next).is_pending() && !std::thread::panicking() {
-                    resume_unwind(Box::new(Closing));
+                    self.unwind_who_waits();
                 }
                 self.with(|core, _| {
                     core.action(key).state &= !state::NOTIFIED;

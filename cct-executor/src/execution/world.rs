@@ -159,6 +159,9 @@ pub(crate) struct World {
     pub(crate) frozen: Cell<bool>,
     /// Whether spurious polls were asked for.
     pub(crate) spurious: Cell<bool>,
+    /// Whether it is a world around code that is no scenario's: nobody watches it, and what panics there is
+    /// shown at once.
+    pub(crate) lone: Cell<bool>,
     /// The worker whose stack executes.
     pub(crate) worker: Cell<u32>,
     /// What the base loop is to run next, or [`NONE`] at the end.
@@ -209,6 +212,9 @@ struct Cleaner;
 impl Drop for Cleaner {
     fn drop(&mut self) {
         WORLD.with(|world| {
+            if world.phase.get() != Phase::Idle {
+                return; // A lone world that nobody has ended: its polls stand where they are.
+            }
             world.engine.put(None);
             drop(world.deferred.take());
             drop(world.wakers.take());
@@ -270,6 +276,7 @@ impl World {
             sync_points: Cell::new(false),
             frozen: Cell::new(false),
             spurious: Cell::new(false),
+            lone: Cell::new(false),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Bytes of a file with a token; a token that is longer is refused anyway.
 const TOKEN_FILE_MAX: u64 = 1 << 27;
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
     "CCT_ITERATIONS",
     "CCT_SEED",
     "CCT_STRATEGY",
@@ -31,6 +31,7 @@ const VARIABLES: [&str; 11] = [
     "CCT_WORKERS",
     "CCT_REGRESSIONS",
     "CCT_LEARNT",
+    "CCT_PLAIN_TESTS",
 ];
 
 /// What the environment asks for. `None` is what it does not mention.
@@ -56,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) workers: Option<usize>,
     /// `CCT_LEARNT`: the file with what the strategy has learnt.
     pub(crate) learnt: Option<PathBuf>,
+    /// `CCT_PLAIN_TESTS`: whether tests that build a runtime outside of worlds are run once.
+    pub(crate) runs_plain_tests: bool,
     /// `CCT_REGRESSIONS`, or what `CI` suggests.
     pub(crate) regressions: RegressionsMode,
 }
@@ -157,6 +160,7 @@ impl Settings {
                 "CCT_CLOCK" => settings.clock = Some(values::clock(text)?),
                 "CCT_TIME_BUDGET" => settings.time_budget = Some(values::time_budget(text)?),
                 "CCT_REPLAY" => settings.replay = Some(values::replay(text, &read)?),
+                "CCT_PLAIN_TESTS" => settings.runs_plain_tests = values::plain_tests(text)?,
                 "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),
                 "CCT_LEARNT" => settings.learnt = Some(text.into()),
                 "CCT_WORKERS" => settings.workers = Some(values::workers(text)?),

@@ -18,6 +18,7 @@ pub(crate) mod env;
 mod explain;
 mod hang;
 mod knowledge;
+pub(crate) mod lone;
 pub(crate) mod regressions;
 mod replay;
 mod result;

@@ -9,6 +9,7 @@
     reason = "the one room where it is allowed; see the module's documentation"
 )]
 
+pub(crate) mod beside;
 pub(crate) mod local;
 pub(crate) mod shared;
 pub(crate) mod slot;

@@ -5,7 +5,9 @@ use super::handle::Handle;
 use super::local::{LocalOptions, LocalRuntime};
 use crate::execution::core::NONE;
 use crate::execution::world::WORLD;
+use crate::explore::lone;
 use std::io;
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -164,9 +166,10 @@ impl Builder {
     /// Builds the runtime.
     ///
     /// # Errors
-    /// Outside a world ([`io::ErrorKind::Unsupported`]), and beyond 65,535 runtimes.
+    /// Outside a world ([`io::ErrorKind::Unsupported`], see the [module](super)), and beyond 65,535 runtimes.
+    #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
-        self.build_for(NONE)
+        self.build_for(|| NONE)
     }
 
     /// Builds a runtime whose tasks need not be `Send`.
@@ -182,28 +185,34 @@ impl Builder {
             self.one_thread,
             "multi_thread is not supported for LocalRuntime"
         );
-        let owner = WORLD.with(|world| world.current().unwrap_or(NONE));
+        let owner = || WORLD.with(|world| world.current().unwrap_or(NONE));
         self.build_for(owner).map(LocalRuntime::of)
     }
 
-    fn build_for(&mut self, owner: u32) -> io::Result<Runtime> {
+    #[track_caller]
+    fn build_for(&mut self, owner: impl FnOnce() -> u32) -> io::Result<Runtime> {
+        let lone = match Handle::try_current() {
+            Ok(_) => lone::current(),
+            Err(_) => lone::open(Location::caller())?,
+        };
         let Ok(world) = Handle::try_current() else {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "there is no world here: a runtime is built inside a scenario. Give the test \
-                 #[cct_executor::test] instead of #[test], without making it async. A thread of \
-                 std has no world, whoever starts it: use spawn_blocking instead",
+                 #[cct_executor::test] instead of #[test], without making it async, or have tests \
+                 like it run once, in plain order, with CCT_PLAIN_TESTS=once. A thread of std has no \
+                 world, whoever starts it: use spawn_blocking instead",
             ));
         };
         if self.start_paused {
             WORLD.with(|world| world.frozen.set(true));
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
-        let one_thread = self.one_thread;
+        let (one_thread, owner) = (self.one_thread, owner());
         let runtime =
             WORLD.with(|world| world.with(|core, _| core.add_runtime(name, one_thread, owner)));
         match runtime {
-            Some(runtime) => Ok(Runtime::of(world.of_runtime(runtime))),
+            Some(runtime) => Ok(Runtime::of(world.of_runtime(runtime), lone)),
             None => Err(io::Error::other("a world has at most 65535 runtimes")),
         }
     }

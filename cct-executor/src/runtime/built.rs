@@ -3,29 +3,34 @@
 use super::builder::Builder;
 use super::handle::{EnterGuard, Handle};
 use crate::execution::world::{Phase, WORLD};
+use crate::explore::lone::Lone;
 use crate::task::{JoinHandle, may_block};
 use crate::{shim, time};
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 /// A runtime that a scenario has built. Its tasks end when it is dropped.
 ///
 /// # Differences from tokio
-/// It works inside a world only, and shares the world's clock, nodes and network with all others.
+/// It works inside a world only (see the [module](super) for how one is made), and shares the world's clock, nodes and network with all others.
 /// It cannot be used from a thread that the test starts: nothing controls that.
 pub struct Runtime {
     handle: Handle,
     over: bool,
+    /// Dropped after the runtime was shut down.
+    _lone: Option<Arc<Lone>>,
 }
 
 impl Runtime {
-    pub(super) fn of(handle: Handle) -> Runtime {
+    pub(super) fn of(handle: Handle, lone: Option<Arc<Lone>>) -> Runtime {
         Runtime {
             handle,
             over: false,
+            _lone: lone,
         }
     }
 
@@ -33,6 +38,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Outside a world, see [`Builder::build`].
+    #[track_caller]
     pub fn new() -> io::Result<Runtime> {
         Builder::new_multi_thread().enable_all().build()
     }

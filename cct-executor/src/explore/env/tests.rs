@@ -51,6 +51,7 @@ fn every_variable_is_taken() {
         ("CCT_WORKERS", "1024"),
         ("CCT_REGRESSIONS", "read"),
         ("CCT_LEARNT", "target/learnt"),
+        ("CCT_PLAIN_TESTS", "once"),
     ]);
     let expected = Settings {
         iterations: Some(1000),
@@ -63,6 +64,7 @@ fn every_variable_is_taken() {
         replay_with: Some("cargo cct replay".to_owned()),
         workers: Some(1024),
         learnt: Some("target/learnt".into()),
+        runs_plain_tests: true,
         regressions: RegressionsMode::Read,
     };
     assert_eq!(settings, Ok(expected));
@@ -188,7 +190,12 @@ fn bad_values_are_named_with_a_remedy() {
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
              CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_REPLAY, CCT_REPLAY_WITH, \
-             CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT",
+             CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS",
+        ),
+        (
+            "CCT_PLAIN_TESTS",
+            "twice",
+            "invalid CCT_PLAIN_TESTS `twice`: expected `once` or `refuse`",
         ),
     ];
     for (name, value, expected) in cases {

@@ -34,6 +34,17 @@ pub(super) fn workers(text: &str) -> Result<usize, EnvError> {
     })
 }
 
+pub(super) fn plain_tests(text: &str) -> Result<bool, EnvError> {
+    match text {
+        "once" => Ok(true),
+        "refuse" => Ok(false),
+        _ => {
+            let expected = "expected `once` or `refuse`";
+            Err(EnvError::invalid("CCT_PLAIN_TESTS", text, expected))
+        }
+    }
+}
+
 pub(super) fn seed(text: &str) -> Result<SeedSetting, EnvError> {
     if text == "random" {
         return Ok(SeedSetting::Random);

@@ -1,0 +1,65 @@
+//! A world around code that is no scenario's: it stands in the place of the scenario's own task, as a closure that
+//! may block, while the world runs on a stack beside the code's own.
+//!
+//! 1. Nobody watches such a world, and panics in it are shown at once.
+//! 2. What waits in that code is unwound, with the reason, when the world is over before it.
+
+use super::decider::Decider;
+use super::run::{self, MAIN, Main};
+use super::waker::TaskWaker;
+use super::world::{Phase, WORLD};
+use crate::raw::beside::{self, Beside};
+use crate::words::WorldConfig;
+use std::io;
+
+/// Bytes of the stack on which a world switches between others, and what is left of its tasks is dropped.
+const STACK_BYTES: usize = 2 << 20;
+
+/// A world around the code that runs on this thread.
+pub(crate) struct LoneWorld {
+    beside: Beside,
+    serial: u64,
+}
+
+impl LoneWorld {
+    /// Begins a world, whose scenario's own task has [`stand_in`] as its one poll.
+    ///
+    /// # Errors
+    /// When the operating system has no memory for another stack.
+    pub(crate) fn begin(
+        config: WorldConfig,
+        decider: Box<dyn Decider>,
+        scenario: impl Fn(TaskWaker) -> Main + Send + Sync + 'static,
+    ) -> io::Result<LoneWorld> {
+        WORLD.with(|world| world.lone.set(true));
+        let world = move || drop(run::run(&config, decider, &scenario, false));
+        Ok(LoneWorld {
+            beside: Beside::begin(STACK_BYTES, world)?,
+            serial: WORLD.with(|world| world.serial.get()),
+        })
+    }
+
+    /// The world's number.
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Ends it.
+    pub(crate) fn end(mut self) {
+        self.beside.go_on();
+        WORLD.with(|world| world.lone.set(false));
+    }
+}
+
+/// Leaves the thread to the code that the world is around, until that ends the world.
+pub(crate) fn stand_in() {
+    beside::pause();
+}
+
+/// Whether the code runs that this world is around, which alone can end it.
+pub(crate) fn is_around_us(serial: u64) -> bool {
+    WORLD.with(|world| {
+        let is_here = world.phase.get() != Phase::Idle && world.serial.get() == serial;
+        is_here && world.running.key.get() == MAIN
+    })
+}

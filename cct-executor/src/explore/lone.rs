@@ -1,0 +1,104 @@
+//! A world of its own for a runtime that is built where there is none: in a `#[test]` that has no attribute of
+//! ours, and is run once, in plain order.
+//!
+//! The code that builds the runtime is not the world's to run again, so there is nothing to explore. It takes the
+//! place of the scenario's own task, as a closure that may block, from the moment at which it builds its first
+//! runtime until the last one is dropped. What else the world has to run goes on while that code waits.
+//!
+//! A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own tasks,
+//! never) is left as it is, for good.
+
+use super::driver::Driver;
+use super::env::Settings;
+use crate::execution::lone::{self, LoneWorld};
+use crate::execution::run::Main;
+use crate::execution::waker::TaskWaker;
+use crate::strategy::Strategy as _;
+use crate::strategy::round_robin::RoundRobin;
+use crate::task::blocking_body;
+use crate::task::body::main_body;
+use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
+use std::cell::RefCell;
+use std::io;
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// Keeps a lone world open: each of its runtimes has one.
+#[derive(Debug)]
+pub(crate) struct Lone {
+    /// The world's number.
+    serial: u64,
+}
+
+thread_local! {
+    /// The world around the code of this thread, while there is one.
+    static AROUND: RefCell<Option<(Weak<Lone>, LoneWorld)>> = const { RefCell::new(None) };
+}
+
+/// What keeps the world open in which this code runs, if it is a lone one.
+pub(crate) fn current() -> Option<Arc<Lone>> {
+    AROUND.with_borrow(|world| world.as_ref().and_then(|(lone, _)| lone.upgrade()))
+}
+
+/// Opens a world around the code that runs on this thread, if tests without an attribute are to be run.
+///
+/// # Errors
+/// When a `CCT_*` variable cannot be understood, or the system has no memory for a stack.
+pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lone>>> {
+    let settings = Settings::from_env()
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+    if !cfg!(unix) || !settings.runs_plain_tests || !is_of_the_harness() {
+        return Ok(None);
+    }
+    let world = world_around(site)?;
+    let lone = Arc::new(Lone {
+        serial: world.serial(),
+    });
+    AROUND.set(Some((Arc::downgrade(&lone), world)));
+    Ok(Some(lone))
+}
+
+/// Harnesses name the threads of tests after them. Threads that tests start, which would not find what is in the
+/// world of the test, rarely have a name.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "outside of worlds, where nothing is decided"
+)]
+fn is_of_the_harness() -> bool {
+    std::thread::current().name().is_some()
+}
+
+fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
+    let config = WorldConfig {
+        granularity: Granularity::Await,
+        limits: Limits {
+            steps: u64::MAX,
+            tasks: u32::MAX,
+            time: Duration::MAX,
+        },
+        ..WorldConfig::default()
+    };
+    let mut strategy = RoundRobin::default();
+    strategy.begin(&Iteration {
+        index: 0,
+        seed: Seed(0),
+        max_steps: u64::MAX,
+    });
+    let driver = Driver {
+        strategy: Box::new(strategy),
+    };
+    let scenario =
+        move |task: TaskWaker| -> Main { (main_body(blocking_body(lone::stand_in), task), site) };
+    LoneWorld::begin(config, Box::new(driver), scenario)
+}
+
+impl Drop for Lone {
+    fn drop(&mut self) {
+        if lone::is_around_us(self.serial) {
+            if let Some((_, world)) = AROUND.take() {
+                world.end();
+            }
+        }
+    }
+}

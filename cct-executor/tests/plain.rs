@@ -1,0 +1,252 @@
+//! Tests without an attribute that build a runtime: refused, or run once, as `CCT_PLAIN_TESTS` says.
+
+use cct_executor::runtime::{Builder, Handle, Runtime};
+use cct_executor::task::yield_now;
+use cct_executor::time::{Duration, Instant, sleep};
+use cct_executor::{spawn, task};
+use cct_sync::{Mutex, mpsc, oneshot};
+use std::future::pending;
+use std::io::ErrorKind;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Runs a test of this file in a process of its own, where plain tests are run.
+fn again(test: &str, setting: &str) -> Output {
+    let this = std::env::current_exe().expect("a test binary");
+    let mut command = Command::new(this);
+    command.args(["--exact", test, "--include-ignored"]);
+    command.env("CCT_PLAIN_TESTS", setting);
+    command.env("RUST_BACKTRACE", "0");
+    command.output().expect("a process")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what the process was started for"
+)]
+fn is_run_once() -> bool {
+    std::env::var_os("CCT_PLAIN_TESTS").is_some()
+}
+
+/// A test that runs `body` where plain tests are run, and must pass there.
+macro_rules! once {
+    ($name:ident $body:block) => {
+        #[test]
+        fn $name() {
+            if is_run_once() {
+                return $body;
+            }
+            let output = again(stringify!($name), "once");
+            assert!(output.status.success(), "{output:?}");
+        }
+    };
+}
+
+/// A test that fails where plain tests are run, and says this.
+macro_rules! fails {
+    ($name:ident $body:block says $($text:literal)*) => {
+        #[test]
+        fn $name() {
+            if is_run_once() {
+                return $body;
+            }
+            let output = again(stringify!($name), "once");
+            assert_eq!(output.status.code(), Some(101), "{output:?}");
+            let text = String::from_utf8_lossy(&output.stdout);
+            $(assert!(text.contains($text), "{text}");)*
+        }
+    };
+}
+
+/// Counts how often it is dropped.
+struct Dropped(Arc<AtomicU32>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+#[test]
+fn without_the_variable_they_are_refused() {
+    let error = Runtime::new().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(
+        error.to_string().contains("CCT_PLAIN_TESTS=once"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_value_that_cannot_be_understood_is_named() {
+    if is_run_once() {
+        let error = Runtime::new().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        let text = "invalid CCT_PLAIN_TESTS `twice`: expected `once` or `refuse`";
+        assert!(error.to_string().contains(text), "{error}");
+        return;
+    }
+    let output = again("a_value_that_cannot_be_understood_is_named", "twice");
+    assert!(output.status.success(), "{output:?}");
+}
+
+once!(tasks_go_on_from_one_block_on_to_the_next {
+    let runtime = Runtime::new().unwrap();
+    let (sender, mut receiver) = mpsc::channel(1);
+    let server = runtime.spawn(async move {
+        for n in 0..3 {
+            sender.send(n).await.unwrap();
+        }
+    });
+    assert_eq!(runtime.block_on(receiver.recv()), Some(0));
+    assert_eq!(runtime.block_on(receiver.recv()), Some(1));
+    assert_eq!(receiver.blocking_recv(), Some(2));
+    runtime.block_on(server).unwrap();
+    assert_eq!(runtime.block_on(receiver.recv()), None);
+});
+
+once!(time_is_virtual_and_closures_may_block {
+    let runtime = Runtime::new().unwrap();
+    let began = Instant::now();
+    runtime.block_on(async {
+        let slow = task::spawn_blocking(|| Handle::current().block_on(sleep(Duration::from_secs(3600))));
+        slow.await.unwrap();
+    });
+    assert_eq!(began.elapsed(), Duration::from_secs(3600));
+});
+
+once!(tasks_of_one_thread_take_turns_in_order {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    for n in 0..3 {
+        let order = order.clone();
+        runtime.spawn(async move {
+            order.lock().await.push(n);
+            yield_now().await;
+            order.lock().await.push(n + 10);
+        });
+    }
+    assert!(order.try_lock().unwrap().is_empty());
+    runtime.block_on(async {
+        while order.lock().await.len() < 6 {
+            yield_now().await;
+        }
+    });
+    let mut order = order.blocking_lock().clone();
+    assert_eq!(order[..3], [0, 1, 2]);
+    order.sort_unstable();
+    assert_eq!(order, [0, 1, 2, 10, 11, 12]);
+});
+
+once!(what_is_left_is_dropped_with_the_last_runtime {
+    let count = Arc::new(AtomicU32::new(0));
+    let (one, other) = (Runtime::new().unwrap(), Runtime::new().unwrap());
+    let (first, second) = (Dropped(count.clone()), Dropped(count.clone()));
+    one.spawn(async move {
+        let _first = first;
+        pending::<()>().await;
+    });
+    other.spawn(async move {
+        let _second = second;
+        pending::<()>().await;
+    });
+    one.block_on(yield_now());
+    drop(one);
+    assert_eq!(count.load(Relaxed), 1);
+    other.block_on(async { spawn(async {}).await.unwrap() });
+    drop(other);
+    assert_eq!(count.load(Relaxed), 2);
+    assert!(Handle::try_current().is_err(), "the world is over");
+});
+
+once!(one_world_follows_another {
+    for n in 0..3_u64 {
+        let runtime = Runtime::new().unwrap();
+        let began = Instant::now();
+        runtime.block_on(sleep(Duration::from_secs(n)));
+        assert_eq!(began.elapsed().as_secs(), n);
+    }
+});
+
+once!(a_panic_that_is_caught_leaves_all_as_it_is {
+    let caught = std::panic::catch_unwind(|| {
+        let runtime = Runtime::new().unwrap();
+        runtime.spawn(pending::<()>());
+        runtime.block_on(async { panic!("on purpose") })
+    });
+    let payload: Box<dyn std::any::Any + Send> = caught.unwrap_err();
+    assert_eq!(payload.downcast_ref(), Some(&"on purpose"));
+    let runtime = Runtime::new().unwrap();
+    let error = runtime.block_on(spawn_a_panic());
+    assert!(error.is_panic());
+});
+
+async fn spawn_a_panic() -> task::JoinError {
+    spawn(async { panic!("of a task") }).await.unwrap_err()
+}
+
+once!(a_panic_that_nobody_asks_for_is_as_in_tokio {
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        drop(spawn(async { panic!("nobody asks") }));
+        sleep(Duration::from_secs(1)).await;
+    });
+    assert_eq!(runtime.block_on(async { 3 }), 3);
+});
+
+once!(a_runtime_that_is_never_dropped_is_left {
+    let runtime = Runtime::new().unwrap();
+    assert_eq!(runtime.block_on(async { spawn(async { 7 }).await.unwrap() }), 7);
+    runtime.spawn(pending::<()>());
+    std::mem::forget(runtime);
+});
+
+once!(a_runtime_dropped_by_its_own_task_is_left {
+    let runtime = Arc::new(Runtime::new().unwrap());
+    let (keep, kept) = oneshot::channel::<Arc<Runtime>>();
+    let task = runtime.spawn(async move { kept.await.unwrap().shutdown_kindly() });
+    assert!(keep.send(runtime.clone()).is_ok());
+    runtime.block_on(task).unwrap();
+});
+
+/// What a task can do with a runtime that others have, too.
+trait Kindly {
+    fn shutdown_kindly(self);
+}
+
+impl Kindly for Arc<Runtime> {
+    fn shutdown_kindly(self) {
+        if let Some(runtime) = Arc::into_inner(self) {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn built_on_a_thread() -> std::io::Error {
+    let built = std::thread::spawn(Runtime::new).join().unwrap();
+    built.unwrap_err()
+}
+
+once!(threads_of_a_test_have_no_world {
+    let error = built_on_a_thread();
+    assert!(error.to_string().contains("use spawn_blocking"), "{error}");
+});
+
+fails!(an_assertion_fails_as_ever {
+    let runtime = Runtime::new().unwrap();
+    let two = runtime.block_on(async { 2 });
+    assert_eq!(two, 3, "of a plain test");
+} says "of a plain test" "tests/plain.rs");
+
+fails!(who_waits_for_ever_is_told {
+    let runtime = Runtime::new().unwrap();
+    let count = Arc::new(AtomicU32::new(0));
+    let dropped = Dropped(count.clone());
+    runtime.spawn(async move {
+        let _dropped = dropped;
+        pending::<()>().await;
+    });
+    runtime.block_on(pending::<()>());
+} says "the world of this test, which was run once, is over: deadlock");
