@@ -77,6 +77,12 @@ impl<'a> Loan<'a> {
         let (Some(path), Some(existed)) = (path, existed) else {
             bail!("cannot understand `{}`", place.join(LOAN).display());
         };
+        if !Path::new(path).parent().is_some_and(Path::exists) {
+            say::note(format_args!(
+                "an earlier run was killed, and `{path}` has no folder any more: nothing to put back"
+            ));
+            return remove(&place.join(LOAN));
+        }
         let before = read(&place.join(BEFORE))?.filter(|_| existed);
         let mut left = Self {
             place,
