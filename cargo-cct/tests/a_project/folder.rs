@@ -80,17 +80,14 @@ pub(crate) fn cct(folder: &Path, arguments: &[&str]) -> Command {
 
 /// As a user would run it, and not as the tests of this workspace are run.
 fn prepare(folder: &Path, command: &mut Command) {
-    for variable in [
-        "CARGO_TARGET_DIR",
-        "CARGO_BUILD_TARGET_DIR",
-        "RUSTFLAGS",
-        "CI",
-    ] {
+    for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CI"] {
         command.env_remove(variable);
     }
     command.env("CCT_ITERATIONS", "50");
     command.env("CCT_REGRESSIONS", "off");
     command.env("RUST_BACKTRACE", "0");
+    // Many projects say so, and do not mean us.
+    command.env("RUSTFLAGS", "-D warnings");
     command.current_dir(folder);
 }
 
