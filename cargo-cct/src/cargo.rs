@@ -63,10 +63,31 @@ impl Cargo {
 
     /// The system that cargo builds for unless told otherwise.
     pub(crate) fn host(&self) -> Result<String> {
+        self.says("host: ")
+    }
+
+    /// A project's own toolchain may be older than cct can be built with.
+    pub(crate) fn must_be_new_enough(&self) -> Result<()> {
+        let release = self.says("release: ")?;
+        let (Some(there), Some(needed)) = (minor(&release), minor(env!("CARGO_PKG_RUST_VERSION")))
+        else {
+            return Ok(());
+        };
+        if there < needed {
+            bail!(
+                "cct is built with the project's own Rust, which is {release}, and needs 1.{needed} at least: take \
+                 another one, as with `cargo +stable cct test`"
+            );
+        }
+        Ok(())
+    }
+
+    /// A line of `cargo -vV`.
+    fn says(&self, begin: &str) -> Result<String> {
         let version = self.ask(self.command(["-vV"]))?;
-        let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-        host.map(str::to_owned)
-            .context("`cargo -vV` does not say which system is the host")
+        let line = version.lines().find_map(|line| line.strip_prefix(begin));
+        line.map(str::to_owned)
+            .with_context(|| format!("`cargo -vV` does not say `{begin}`"))
     }
 
     fn missing(&self) -> String {
@@ -76,6 +97,11 @@ impl Cargo {
             program.display()
         )
     }
+}
+
+/// 85 of 1.85.0, or of 1.85.
+fn minor(version: &str) -> Option<u32> {
+    version.strip_prefix("1.")?.split('.').next()?.parse().ok()
 }
 
 /// What cargo complains about, without the progress that it has told before.
@@ -91,6 +117,12 @@ fn complaint(said: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(minor("1.100.0-nightly") > minor("1.85"));
+        assert_eq!(minor("2.0"), None);
+    }
 
     #[test]
     fn progress_is_no_complaint() {
