@@ -49,13 +49,8 @@ fn locked(package: &Package) -> Option<Locked> {
 fn not_from_the_registry(tokio: &Package) -> anyhow::Error {
     let folder = tokio.manifest_path.parent().unwrap_or("".into());
     match &tokio.source {
-        None if tokio.version.to_string() == VERSION => anyhow::anyhow!(
-            "tokio is cct's already, from `{folder}`, by a `[patch]` of this project: run `cargo test`, \
-             or remove the patch"
-        ),
         None => anyhow::anyhow!(
-            "this project has a tokio of its own, in `{folder}`, which cct would have to replace: \
-             remove it from `[patch]` first"
+            "this project has a tokio of its own, in `{folder}`, which cct would have to replace"
         ),
         Some(source) => anyhow::anyhow!(
             "tokio {} comes from `{source}`, and cct stands in for that of crates.io only: \

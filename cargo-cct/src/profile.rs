@@ -3,8 +3,6 @@
 //! Whatever the user has decided for one of these packages, or for all, stays.
 
 use crate::project::Project;
-use std::fs;
-use std::path::{Path, PathBuf};
 use toml_edit::DocumentMut;
 
 /// Where the time of a step goes.
@@ -18,28 +16,12 @@ const PACKAGES: [&str; 5] = [
 
 /// `--config` options for cargo.
 pub(crate) fn options(project: &Project) -> Vec<String> {
-    let said: Vec<DocumentMut> = places(project)
-        .into_iter()
-        .filter_map(|path| fs::read_to_string(path).ok()?.parse().ok())
-        .collect();
+    let said = project.settings();
     let left = PACKAGES
         .iter()
         .filter(|name| !said.iter().any(|said| decides(said, name)));
     left.map(|name| format!("profile.dev.package.{name}.opt-level=2"))
         .collect()
-}
-
-/// Files with profiles: the workspace's manifest, and cargo's configuration from here upwards.
-fn places(project: &Project) -> Vec<PathBuf> {
-    let here = std::env::current_dir().unwrap_or_else(|_| project.root.clone());
-    let mut places = vec![project.root.join("Cargo.toml")];
-    places.extend(here.ancestors().flat_map(configuration));
-    places
-}
-
-fn configuration(folder: &Path) -> [PathBuf; 2] {
-    let folder = folder.join(".cargo");
-    [folder.join("config.toml"), folder.join("config")]
 }
 
 /// Whether a file says how far a package is optimised in tests.

@@ -5,8 +5,10 @@ use crate::cargo::Cargo;
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use toml_edit::DocumentMut;
 
 /// Where it lies.
 #[derive(Debug)]
@@ -32,10 +34,34 @@ impl Project {
         })
     }
 
+    /// Where profiles and patches are: the workspace's manifest, and cargo's configuration from here upwards.
+    pub(crate) fn settings(&self) -> Vec<DocumentMut> {
+        let here = std::env::current_dir().unwrap_or_else(|_| self.root.clone());
+        let mut places = vec![self.root.join("Cargo.toml")];
+        places.extend(here.ancestors().flat_map(configuration));
+        places
+            .into_iter()
+            .filter_map(|path| fs::read_to_string(path).ok()?.parse().ok())
+            .collect()
+    }
+
+    /// Whether somebody has another tokio in the place of that of crates.io.
+    pub(crate) fn patches_tokio(&self) -> bool {
+        self.settings().iter().any(|settings| {
+            let patch = || settings.get("patch")?.get("crates-io")?.get("tokio");
+            patch().is_some()
+        })
+    }
+
     /// The project's lock file, which need not exist.
     pub(crate) fn lock_file(&self) -> PathBuf {
         self.root.join("Cargo.lock")
     }
+}
+
+fn configuration(folder: &Path) -> [PathBuf; 2] {
+    let folder = folder.join(".cargo");
+    [folder.join("config.toml"), folder.join("config")]
 }
 
 /// The graph of packages for the systems that are built for, under the given options.

@@ -90,6 +90,11 @@ impl Session {
 
     /// Borrows the project's lock file.
     pub(crate) fn borrow(&self) -> Result<Loan<'_>> {
+        if self.project.patches_tokio() {
+            bail!(
+                "this project has a `[patch]` for tokio already: if it is cct's, run `cargo test`; else remove it first"
+            );
+        }
         Loan::begin(&self.place, &self.project.lock_file())
     }
 
@@ -97,7 +102,8 @@ impl Session {
     pub(crate) fn patch(&self) -> Result<Patched<'_>> {
         let mut loan = self.borrow()?;
         let (plain, real) = self.real_tokio(&mut loan)?;
-        let folder = self.write(&self.place.join("patch"), &real, &plain)?;
+        let others = graph::with_mends(&plain);
+        let folder = self.write(&self.place.join("patch"), &real, others)?;
         let metadata = match self.as_last_time(&mut loan, &folder)? {
             Some(metadata) => metadata,
             None => self.anew(&mut loan, &folder, &plain, &real)?,
@@ -120,9 +126,9 @@ impl Session {
         &self,
         folder: &Path,
         real: &Locked,
-        plain: &Metadata,
+        others: Vec<Locked>,
     ) -> Result<PatchFolder> {
-        PatchFolder::write(folder, &self.home, real, graph::with_mends(plain))
+        PatchFolder::write(folder, &self.home, real, others)
     }
 
     /// If the lock file is what it was when we came last, so may be ours: then nothing is looked up, and the same

@@ -1,7 +1,8 @@
 //! `cargo cct patch`: the folder, for people who commit a `[patch]`.
 
 use crate::arguments::Arguments;
-use crate::patch::VERSION;
+use crate::graph;
+use crate::patch::{Locked, PatchFolder, VERSION};
 use crate::say;
 use crate::session::Session;
 use anyhow::{Context as _, Result};
@@ -15,16 +16,14 @@ pub(crate) fn patch(out: &Path, arguments: Vec<OsString>) -> Result<ExitCode> {
     let out =
         std::path::absolute(out).with_context(|| format!("invalid `--out {}`", out.display()))?;
     let session = Session::open(Arguments::read(arguments)?)?;
-    let mut loan = session.borrow()?;
-    let (plain, real) = session.real_tokio(&mut loan)?;
-    let folder = session.write(&out, &real, &plain)?;
-    loan.end()?;
+    let (real, others) = what_is_copied(&session, &out)?;
+    let folder = session.write(&out, &real, others)?;
     let root = &session.project.root;
     let mut lines = String::new();
     for (name, folder) in folder.packages() {
         let path = folder.strip_prefix(root).unwrap_or(&folder);
         let path = toml_edit::Value::from(path.to_string_lossy().into_owned());
-        let _ = writeln!(lines, "{name} = {{ path ={path} }}");
+        let _ = writeln!(lines, "{name} = {{ path = {path} }}");
     }
     say::result(format_args!(
         "Written to `{}`. In `{}`:\n\n\
@@ -39,4 +38,21 @@ pub(crate) fn patch(out: &Path, arguments: Vec<OsString>) -> Result<ExitCode> {
         real.version,
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the project has locked; or, once it has the patch, what the folder was made of.
+fn what_is_copied(session: &Session, out: &Path) -> Result<(Locked, Vec<Locked>)> {
+    if session.project.patches_tokio() {
+        return PatchFolder::made_of(out).with_context(|| {
+            format!(
+                "this project has a `[patch]` for tokio already, and `{}` cannot be written again: remove the patch, \
+                 and begin anew",
+                out.display()
+            )
+        });
+    }
+    let mut loan = session.borrow()?;
+    let (plain, real) = session.real_tokio(&mut loan)?;
+    loan.end()?;
+    Ok((real, graph::with_mends(&plain)))
 }

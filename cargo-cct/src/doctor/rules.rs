@@ -39,7 +39,15 @@ const STD_TIME: Rule = Rule {
     advice: "",
     packages: &[],
     words: &["Instant::now", "SystemTime::now", "UNIX_EPOCH.elapsed"],
-    beside: &["std::time", "core::time", "SystemTime"],
+    // Tokio has an `Instant`, too.
+    beside: &[
+        "SystemTime",
+        "std::time::Instant",
+        "std::time::{Instant",
+        "std::time::{Duration, Instant",
+        "std::time::{self",
+        "use std::time;",
+    ],
 };
 const STD_SLEEP: Rule = Rule {
     title: "threads that sleep",

@@ -2,9 +2,11 @@
 //!
 //! 1. What was there before is on disk before cargo is called, with the path it belongs to; it is removed when the
 //!    loan is over. So whoever finds it (after a kill, or a power cut) can finish.
-//! 2. A file that somebody else has changed in the meantime is never overwritten. It is said where the old one is.
+//! 2. A file that somebody else has changed in the meantime is never overwritten, unless it is what cargo makes of
+//!    ours when an editor calls it. It is said where the old one is.
 //! 3. Files are replaced as a whole.
 
+mod editor;
 mod place;
 mod rules;
 
@@ -75,6 +77,12 @@ impl<'a> Loan<'a> {
         let (Some(path), Some(existed)) = (path, existed) else {
             bail!("cannot understand `{}`", place.join(LOAN).display());
         };
+        if !Path::new(path).parent().is_some_and(Path::exists) {
+            say::note(format_args!(
+                "an earlier run was killed, and `{path}` has no folder any more: nothing to put back"
+            ));
+            return remove(&place.join(LOAN));
+        }
         let before = read(&place.join(BEFORE))?.filter(|_| existed);
         let mut left = Self {
             place,
@@ -124,6 +132,7 @@ impl<'a> Loan<'a> {
         match judge(&read(&self.path)?, &self.before, self.written.as_ref()) {
             Verdict::Nothing => {}
             Verdict::Restore => replace(&self.path, &self.before)?,
+            Verdict::Keep if editor::is_its_doing(self)? => replace(&self.path, &self.before)?,
             Verdict::Keep => self.tell()?,
         }
         // First, as it is what says that there is a loan.
@@ -143,8 +152,7 @@ impl<'a> Loan<'a> {
             None => "before there was none".to_owned(),
         };
         say::note(format_args!(
-            "`{path}` was changed by somebody else in the meantime (an editor's cargo, perhaps), and is left as it \
-             is; {old}"
+            "`{path}` was changed by somebody else in the meantime, and is left as it is; {old}"
         ));
         Ok(())
     }

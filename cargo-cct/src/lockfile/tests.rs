@@ -118,3 +118,35 @@ fn a_file_that_is_on_loan_already_is_not_lent() {
     let error = Loan::begin(&place, &scratch.lock()).expect_err("on loan");
     assert!(error.to_string().contains("names cct's tokio"), "{error}");
 }
+
+/// Target folders are shared, and projects are removed.
+#[test]
+fn a_project_that_is_gone_keeps_nobody_from_work() {
+    let scratch = Scratch::new("gone");
+    let project = scratch.0.join("project");
+    fs::create_dir_all(&project).expect("a folder");
+    let lock = project.join("Cargo.lock");
+    fs::write(&lock, BEFORE_TEXT).expect("a lock file");
+    let place = scratch.place();
+    std::mem::forget(Loan::begin(&place, &lock).expect("a loan"));
+    fs::remove_dir_all(&project).expect("no project");
+    Loan::finish_an_earlier_one(&place).expect("nothing to finish");
+    assert!(!place.join(LOAN).exists() && !project.exists());
+}
+
+#[test]
+fn one_at_a_time_is_in_a_place() {
+    use fs4::{FileExt, TryLockError};
+    let scratch = Scratch::new("held");
+    let place = scratch.place();
+    let other = File::open(place.join("held")).expect("a file");
+    let held = FileExt::try_lock(&other);
+    assert!(matches!(held, Err(TryLockError::WouldBlock)));
+    let told = fs::read_to_string(place.join("held")).expect("text");
+    assert!(
+        told.starts_with(&format!("{} in `", std::process::id())),
+        "{told}"
+    );
+    drop(place);
+    FileExt::try_lock(&other).expect("free");
+}

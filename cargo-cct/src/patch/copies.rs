@@ -47,7 +47,21 @@ pub(super) fn package(from: &Path, to: &Path, change: impl FnOnce(&mut DocumentM
     let mut manifest = read_manifest(&from.join("Cargo.toml"))?;
     change(&mut manifest);
     leave_the_library(&mut manifest);
-    write_if_changed(&to.join("Cargo.toml"), &manifest.to_string())
+    write_if_changed(&to.join("Cargo.toml"), &manifest.to_string())?;
+    silence(&to.join(library(&manifest)))
+}
+
+fn library(manifest: &DocumentMut) -> &str {
+    let said = || manifest.get("lib")?.get("path")?.as_str();
+    said().unwrap_or("src/lib.rs")
+}
+
+/// Cargo shows warnings of packages in folders, and `RUSTFLAGS` may make errors of them; those of crates.io are spared
+/// both. On the first line, so that the others stay where they are.
+fn silence(root: &Path) -> Result<()> {
+    let text = fs::read_to_string(root);
+    text.and_then(|text| fs::write(root, format!("#![allow(warnings)] {text}")))
+        .with_context(|| format!("cannot change `{}`", root.display()))
 }
 
 fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
@@ -109,6 +123,7 @@ mod tests {
         .parse()
         .expect("a manifest");
         leave_the_library(&mut manifest);
+        assert_eq!(library(&manifest), "src/lib.rs");
         let text = manifest.to_string();
         assert_eq!(
             manifest["dependencies"]["bytes"]["version"].as_str(),

@@ -77,6 +77,24 @@ impl PatchFolder {
         })
     }
 
+    /// What the folder was made of, if that is still there: for a project that has taken it for tokio, and does not
+    /// name the real one any more.
+    pub(crate) fn made_of(folder: &Path) -> Result<(Locked, Vec<Locked>)> {
+        let mark = read_manifest(&folder.join(MARK))?;
+        let mut copied = mark.iter().filter_map(|(name, item)| {
+            let folder = PathBuf::from(item.get("folder")?.as_str()?);
+            let version = item.get("version")?.as_str()?.parse().ok()?;
+            folder.exists().then(|| Locked {
+                name: name.to_owned(),
+                version,
+                folder,
+            })
+        });
+        let real = copied.next().filter(|first| first.name == "tokio");
+        let real = real.context("the tokio that it was made of is not there any more")?;
+        Ok((real, copied.collect()))
+    }
+
     /// The package named `tokio`.
     pub(crate) fn tokio(&self) -> PathBuf {
         self.folder.join("tokio")
@@ -113,7 +131,7 @@ fn mark(real: &Locked, others: &[Locked]) -> String {
         let folder = toml_edit::Value::from(copied.folder.to_string_lossy().into_owned());
         let _ = writeln!(
             text,
-            "[{}]\nversion = \"{}\"\nfolder ={folder}",
+            "[{}]\nversion = \"{}\"\nfolder = {folder}",
             copied.name, copied.version
         );
     }
@@ -176,6 +194,32 @@ mod tests {
         fs::write(folder.join("thesis.txt"), "ten years of work").expect("a file");
         let error = must_be_ours(&folder).expect_err("not ours");
         assert!(error.to_string().contains("name another folder"), "{error}");
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+
+    #[test]
+    fn a_folder_knows_what_it_was_made_of() {
+        let folder = scratch("made-of");
+        fs::create_dir_all(&folder).expect("a folder");
+        let here = |name: &str| Locked {
+            name: name.to_owned(),
+            version: Version::new(1, 2, 3),
+            folder: folder.clone(),
+        };
+        let gone = Locked {
+            folder: folder.join("gone"),
+            ..here("fastrand")
+        };
+        let text = mark(&here("tokio"), &[gone, here("tokio-stream")]);
+        fs::write(folder.join(MARK), text).expect("a file");
+        let (real, others) = PatchFolder::made_of(&folder).expect("what it was made of");
+        assert_eq!(
+            (real.name.as_str(), real.version),
+            ("tokio", Version::new(1, 2, 3))
+        );
+        assert_eq!(real.folder, folder);
+        let names: Vec<_> = others.iter().map(|other| other.name.as_str()).collect();
+        assert_eq!(names, ["tokio-stream"]);
         fs::remove_dir_all(&folder).expect("the end");
     }
 
