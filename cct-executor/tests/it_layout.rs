@@ -88,6 +88,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
         &[
             "execution/panics.rs",
             "explore/campaign.rs",
+            "explore/lone/watch.rs",
             "explore/worker.rs",
             "explore/watched.rs",
             "execution/run.rs",

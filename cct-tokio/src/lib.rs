@@ -29,11 +29,12 @@
 //!
 //! - `task`, `time`, `runtime`, [`select!`], [`join!`] and the attributes are [`cct_executor`]'s, [`sync`] is
 //!   [`cct_sync`], [`net`] and [`signal`] are [`cct_net`]'s. What differs from tokio is said there.
+//! - [`fs`] is the machine's files, [`process`] cannot start anything, and says what to do instead.
 //! - The traits and utilities of [`io`] are tokio's own, so that streams are what other crates ask for. Its streams
 //!   in memory have scheduling points, and cost budget as they do on tokio's runtimes.
 //!
 //! All features of tokio are on. What belongs to tokio's own insides, or shows what a world does not have
-//! (metrics, dumps, hooks of threads), does not exist.
+//! (dumps, hooks of threads, what takes `tokio_unstable`), does not exist.
 
 pub mod fs;
 pub mod io;

@@ -36,15 +36,13 @@ pub(crate) async fn run<T: Send + 'static>(
     }
 }
 
-/// Hands work to the pool that is done although nobody may wait for it.
-///
-/// # Errors
-/// When the runtime takes no more work.
+/// Hands work to the pool that is done although nobody may wait for it; `None` when the runtime takes no
+/// more work.
 #[track_caller]
 pub(crate) fn spawn_mandatory<T: Send + 'static>(
     site: Site,
     work: impl FnOnce() -> T + Send + 'static,
-) -> io::Result<JoinHandle<T>> {
+) -> Option<JoinHandle<T>> {
     let promise = Arc::new(Promise::default());
     let errand = Errand {
         work: Some(work),
@@ -53,13 +51,14 @@ pub(crate) fn spawn_mandatory<T: Send + 'static>(
     };
     let handle = spawn(site, move || errand.run());
     if handle.is_finished() && !promise.begun.load(Relaxed) {
-        return Err(failed());
+        return None;
     }
     promise.given.store(true, Relaxed);
-    Ok(handle)
+    Some(handle)
 }
 
-fn failed() -> io::Error {
+/// What a file says when its work was not done.
+pub(crate) fn failed() -> io::Error {
     io::Error::other("background task failed")
 }
 

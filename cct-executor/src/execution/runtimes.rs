@@ -10,6 +10,8 @@
 
 use super::core::{Core, NONE};
 use super::decider::Decider;
+use super::tasks::Task;
+use crate::words::NodeId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -33,6 +35,8 @@ pub(crate) struct RuntimeEntry {
     told: Vec<u32>,
     /// The task that waits for the last of the runtime's tasks to end, or [`NONE`].
     awaited_by: u32,
+    /// How many threads were asked for.
+    pub(crate) workers: usize,
 }
 
 impl RuntimeEntry {
@@ -98,7 +102,7 @@ impl Core {
     pub(crate) fn add_runtime(
         &mut self,
         name: Option<Arc<str>>,
-        one_thread: bool,
+        (one_thread, workers): (bool, usize),
         owner: u32,
     ) -> Option<u16> {
         let runtime = u16::try_from(self.runtimes.entries.len() + 1).ok()?;
@@ -117,6 +121,7 @@ impl Core {
             idle_threads: 0,
             told: Vec::new(),
             awaited_by: NONE,
+            workers,
         });
         Some(runtime)
     }
@@ -273,6 +278,21 @@ impl Core {
                 self.abort(key, decider);
             }
         }
+    }
+
+    /// How many tasks of the runtime have not ended, on a node: neither roots nor blocking closures nor the
+    /// tasks of a `LocalSet`.
+    pub(crate) fn alive_tasks(&self, runtime: u16, node: NodeId) -> usize {
+        let counts = |task: &&Task| {
+            let of_runtime = task.group == NONE || self.groups[task.group as usize].of_runtime;
+            let spawned = task.key != self.tasks[0].key && !task.blocking;
+            task.runtime == runtime
+                && spawned
+                && of_runtime
+                && self.is_alive(task.key)
+                && self.node_of(task.key) == node
+        };
+        self.tasks.iter().filter(counts).count()
     }
 
     /// Whether all tasks of the runtime have ended. If not, the asking task is woken when they have.

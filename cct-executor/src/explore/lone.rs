@@ -8,6 +8,8 @@
 //! A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own tasks,
 //! never) is left as it is, for good.
 
+mod watch;
+
 use super::driver::Driver;
 use super::env::Settings;
 use crate::execution::lone::{self, LoneWorld};
@@ -23,6 +25,7 @@ use std::io;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use watch::Watch;
 
 /// Keeps a lone world open: each of its runtimes has one.
 #[derive(Debug)]
@@ -31,14 +34,22 @@ pub(crate) struct Lone {
     serial: u64,
 }
 
+/// The world around the code of a thread.
+struct Around {
+    lone: Weak<Lone>,
+    world: LoneWorld,
+    /// Until the world is over.
+    _watch: Watch,
+}
+
 thread_local! {
     /// The world around the code of this thread, while there is one.
-    static AROUND: RefCell<Option<(Weak<Lone>, LoneWorld)>> = const { RefCell::new(None) };
+    static AROUND: RefCell<Option<Around>> = const { RefCell::new(None) };
 }
 
 /// What keeps the world open in which this code runs, if it is a lone one.
 pub(crate) fn current() -> Option<Arc<Lone>> {
-    AROUND.with_borrow(|world| world.as_ref().and_then(|(lone, _)| lone.upgrade()))
+    AROUND.with_borrow(|around| around.as_ref().and_then(|around| around.lone.upgrade()))
 }
 
 /// Opens a world around the code that runs on this thread, if tests without an attribute are to be run.
@@ -51,11 +62,16 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     if !cfg!(unix) || !settings.runs_plain_tests || !is_of_the_harness() {
         return Ok(None);
     }
+    let watch = Watch::begin();
     let world = world_around(site)?;
     let lone = Arc::new(Lone {
         serial: world.serial(),
     });
-    AROUND.set(Some((Arc::downgrade(&lone), world)));
+    AROUND.set(Some(Around {
+        lone: Arc::downgrade(&lone),
+        world,
+        _watch: watch,
+    }));
     Ok(Some(lone))
 }
 
@@ -96,8 +112,8 @@ fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
 impl Drop for Lone {
     fn drop(&mut self) {
         if lone::is_around_us(self.serial) {
-            if let Some((_, world)) = AROUND.take() {
-                world.end();
+            if let Some(around) = AROUND.take() {
+                around.world.end();
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::built::Runtime;
 use super::handle::Handle;
 use super::local::{LocalOptions, LocalRuntime};
+use super::metrics::WORKERS;
 use crate::execution::core::NONE;
 use crate::execution::world::WORLD;
 use crate::explore::lone;
@@ -22,6 +23,7 @@ use std::time::Duration;
 pub struct Builder {
     name: Option<String>,
     one_thread: bool,
+    workers: usize,
     start_paused: bool,
 }
 
@@ -30,6 +32,7 @@ impl Builder {
         Builder {
             name: None,
             one_thread,
+            workers: if one_thread { 1 } else { WORKERS },
             start_paused: false,
         }
     }
@@ -60,13 +63,17 @@ impl Builder {
         self
     }
 
-    /// Without effect.
+    /// What [`RuntimeMetrics::num_workers`](super::RuntimeMetrics::num_workers) tells, for a runtime of
+    /// several threads.
     ///
     /// # Panics
     /// If it is 0.
     #[track_caller]
     pub fn worker_threads(&mut self, val: usize) -> &mut Self {
         assert!(val > 0, "Worker threads cannot be set to 0");
+        if !self.one_thread {
+            self.workers = val;
+        }
         self
     }
 
@@ -208,9 +215,9 @@ impl Builder {
             WORLD.with(|world| world.frozen.set(true));
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
-        let (one_thread, owner) = (self.one_thread, owner());
+        let (threads, owner) = ((self.one_thread, self.workers), owner());
         let runtime =
-            WORLD.with(|world| world.with(|core, _| core.add_runtime(name, one_thread, owner)));
+            WORLD.with(|world| world.with(|core, _| core.add_runtime(name, threads, owner)));
         match runtime {
             Some(runtime) => Ok(Runtime::of(world.of_runtime(runtime), lone)),
             None => Err(io::Error::other("a world has at most 65535 runtimes")),

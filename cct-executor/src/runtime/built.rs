@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use super::handle::{EnterGuard, Handle};
+use super::metrics::RuntimeMetrics;
 use crate::execution::world::{Phase, WORLD};
 use crate::explore::lone::Lone;
 use crate::task::{JoinHandle, may_block};
@@ -46,6 +47,11 @@ impl Runtime {
     /// A handle to it.
     pub fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    /// As [`Handle::metrics`].
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.handle.metrics()
     }
 
     /// As [`Handle::spawn`].

@@ -1,5 +1,6 @@
 //! Handles: to the running world, and to the runtimes that a scenario builds.
 
+use super::metrics::RuntimeMetrics;
 use crate::execution::runtimes::Entered;
 use crate::execution::world::{Phase, WORLD};
 use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime, spawn_on_runtime};
@@ -213,6 +214,16 @@ impl Handle {
         } else {
             RuntimeFlavor::MultiThread
         }
+    }
+
+    /// Whether all its tasks are on one thread.
+    pub(super) fn has_one_thread(&self) -> bool {
+        self.one_thread
+    }
+
+    /// What is counted of it.
+    pub fn metrics(&self) -> RuntimeMetrics {
+        RuntimeMetrics::of(self.clone())
     }
 
     /// Its id, which no other runtime of the world has.

@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::built::Runtime;
 use super::handle::{EnterGuard, Handle};
+use super::metrics::RuntimeMetrics;
 use crate::execution::world::WORLD;
 use crate::task::{JoinHandle, drop_group, spawn_local_on_runtime};
 use std::io;
@@ -76,6 +77,11 @@ impl LocalRuntime {
     /// A handle to it.
     pub fn handle(&self) -> &Handle {
         self.runtime().handle()
+    }
+
+    /// As [`Handle::metrics`].
+    pub fn metrics(&self) -> RuntimeMetrics {
+        self.handle().metrics()
     }
 
     /// Spawns a task that need not be `Send`.

@@ -27,10 +27,12 @@ mod builder;
 mod built;
 mod handle;
 mod local;
+mod metrics;
 mod shutdown;
 
 pub use builder::Builder;
 pub use built::Runtime;
 pub use handle::{EnterGuard, Handle, Id, RuntimeFlavor, TryCurrentError};
 pub use local::{LocalOptions, LocalRuntime};
+pub use metrics::{RuntimeMetrics, worker_index};
 pub use shutdown::is_rt_shutdown_err;

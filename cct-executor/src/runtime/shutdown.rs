@@ -9,8 +9,8 @@ const SHUTTING_DOWN: &str = "A Tokio 1.x context was found, but it is being shut
 /// Whether an error says that a runtime was shut down.
 ///
 /// # Differences from tokio
-/// Sockets and files are the world's, and do not fail with the runtime that made them; so no operation
-/// ends with such an error, and those that are known by their text come from elsewhere.
+/// Sockets are the world's, and do not fail with the runtime that made them. Errors are known by their text,
+/// which is tokio's.
 pub fn is_rt_shutdown_err(err: &io::Error) -> bool {
     err.kind() == io::ErrorKind::Other
         && err.get_ref().is_some_and(|inner| {

@@ -85,7 +85,7 @@ impl UnixListener {
     /// One before binding, at granularity `sync`.
     ///
     /// # Errors
-    /// As for [`bind`](Self::bind); `Unsupported` for no name, for which Linux finds an abstract one.
+    /// As for [`bind`](Self::bind); `Unsupported` for abstract names, and for none, for which Linux finds one.
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
         match socket_addr.as_pathname() {

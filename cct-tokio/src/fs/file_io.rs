@@ -190,10 +190,11 @@ impl AsyncWrite for File {
         let back = buffer.give_back();
         let count = buffer.fill(bufs, file.max_buf_size);
         let std = file.std.clone();
-        inner.state = State::Busy(pool::spawn_mandatory(file.site, move || {
+        let writing = pool::spawn_mandatory(file.site, move || {
             let written = go_back(&std, back).and_then(|()| buffer.write_to(&*std));
             (Done::Wrote(written), buffer)
-        })?);
+        });
+        inner.state = State::Busy(writing.ok_or_else(pool::failed)?);
         Poll::Ready(Ok(count))
     }
 

@@ -81,12 +81,13 @@ impl Output {
     ) -> Poll<io::Result<usize>> {
         let mut rest = ready!(self.poll_idle(cx))?;
         let count = bytes.len().min(AT_ONCE);
-        rest.bytes.extend_from_slice(&bytes[..count]);
+        let bytes = bytes[..count].to_owned();
         let printing = pool::spawn_mandatory(self.site, move || {
+            rest.bytes.extend(bytes);
             rest.print_whole_characters();
             (Ok(()), rest)
         });
-        self.state = State::Busy(printing?);
+        self.state = State::Busy(printing.ok_or_else(gone)?);
         self.flushed = false;
         Poll::Ready(Ok(count))
     }
@@ -103,9 +104,14 @@ impl Output {
                 rest.print_all();
                 ((rest.printer.flush)(), rest)
             });
-            self.state = State::Busy(flushing?);
+            self.state = State::Busy(flushing.ok_or_else(gone)?);
         }
     }
+}
+
+/// What tokio says when the runtime is gone.
+fn gone() -> io::Error {
+    io::Error::other("A Tokio 1.x context was found, but it is being shutdown.")
 }
 
 impl Rest {
@@ -227,6 +233,24 @@ mod tests {
                 cct_executor::task::yield_now().await;
             }
             assert_eq!(PRINTED.take(), ["\u{fffd}"]);
+        });
+    }
+
+    #[test]
+    fn a_runtime_that_is_shut_down_prints_nothing() {
+        run(|| async {
+            let body = cct_executor::task::spawn_blocking(|| {
+                let runtime = cct_executor::runtime::Runtime::new().unwrap();
+                let handle = runtime.handle().clone();
+                let _inside = handle.enter();
+                drop(runtime);
+                let mut output = Output::new(NOTED);
+                let written = poll_fn(|cx| output.poll_write(cx, b"lost"));
+                handle.block_on(written).unwrap_err()
+            });
+            let error = body.await.unwrap();
+            assert!(cct_executor::runtime::is_rt_shutdown_err(&error));
+            assert!(PRINTED.take().is_empty());
         });
     }
 

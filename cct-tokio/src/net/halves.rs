@@ -2,7 +2,7 @@
 
 /// The halves of a stream, borrowed and owned, and how they come about.
 macro_rules! halves {
-    ($inner:path, $Stream:ident) => {
+    ($inner:path, $Stream:ident, $Address:ty) => {
         use $crate::net::around::{around, reads, writes};
         use ::ref_cast::RefCast as _;
         use $inner as inner;
@@ -22,6 +22,23 @@ macro_rules! halves {
         around! {
             /// The writing half of a stream. Dropping it shuts down the stream's writing direction.
             OwnedWriteHalf, inner::OwnedWriteHalf
+        }
+
+        $crate::net::forward::forwards_names! {
+            $Address:
+            $Stream, inner::$Stream;
+            ReadHalf<'_>, inner::ReadHalf;
+            OwnedReadHalf, inner::OwnedReadHalf;
+            WriteHalf<'_>, inner::WriteHalf;
+            OwnedWriteHalf, inner::OwnedWriteHalf;
+        }
+        $crate::net::forward::forwards_reading! {
+            ReadHalf<'_>, inner::ReadHalf;
+            OwnedReadHalf, inner::OwnedReadHalf;
+        }
+        $crate::net::forward::forwards_writing! {
+            WriteHalf<'_>, inner::WriteHalf;
+            OwnedWriteHalf, inner::OwnedWriteHalf;
         }
 
         reads!(ReadHalf<'_>);

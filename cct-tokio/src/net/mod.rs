@@ -7,6 +7,7 @@
 
 mod around;
 mod datagrams;
+mod forward;
 mod halves;
 pub mod tcp;
 mod udp;

@@ -1,13 +1,15 @@
 //! TCP, see [`cct_net::tcp`].
 
 use super::around::{converts, shows};
+use super::forward::{forwards, forwards_stream};
 use super::halves::halves;
 use cct_net::ToSocketAddrs;
 use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-halves!(cct_net::tcp, TcpStream);
+halves!(cct_net::tcp, TcpStream, SocketAddr);
 
 around! {
     /// A connection, see [`cct_net::TcpStream`].
@@ -16,6 +18,25 @@ around! {
 reads!(TcpStream);
 writes!(TcpStream);
 converts!(TcpStream, std::net::TcpStream);
+forwards_stream!(TcpStream, cct_net::TcpStream);
+forwards! {
+    TcpStream, cct_net::TcpStream;
+    fn nodelay() -> io::Result<bool>;
+    fn set_nodelay(nodelay: bool) -> io::Result<()>;
+    fn linger() -> io::Result<Option<Duration>>;
+    #[deprecated = "`SO_LINGER` causes the socket to block the thread on drop"]
+    fn set_linger(dur: Option<Duration>) -> io::Result<()>;
+    fn set_zero_linger() -> io::Result<()>;
+    fn ttl() -> io::Result<u32>;
+    fn set_ttl(ttl: u32) -> io::Result<()>;
+    async fn peek(buf: &mut [u8]) -> io::Result<usize>;
+}
+#[cfg(any(target_os = "linux", target_os = "android"))]
+forwards! {
+    TcpStream, cct_net::TcpStream;
+    fn quickack() -> io::Result<bool>;
+    fn set_quickack(quickack: bool) -> io::Result<()>;
+}
 
 impl TcpStream {
     /// See [`cct_net::TcpStream::connect`].
@@ -69,12 +90,26 @@ macro_rules! peeks {
     )*};
 }
 peeks!(ReadHalf<'_>, OwnedReadHalf);
+forwards! {
+    ReadHalf<'_>, cct_net::tcp::ReadHalf;
+    async fn peek(buf: &mut [u8]) -> io::Result<usize>;
+}
+forwards! {
+    OwnedReadHalf, cct_net::tcp::OwnedReadHalf;
+    async fn peek(buf: &mut [u8]) -> io::Result<usize>;
+}
 
 around! {
     /// Waits for connections, see [`cct_net::TcpListener`].
     TcpListener, cct_net::TcpListener
 }
 converts!(TcpListener, std::net::TcpListener);
+forwards! {
+    TcpListener, cct_net::TcpListener;
+    fn local_addr() -> io::Result<SocketAddr>;
+    fn ttl() -> io::Result<u32>;
+    fn set_ttl(ttl: u32) -> io::Result<()>;
+}
 
 impl TcpListener {
     /// See [`cct_net::TcpListener::bind`].
@@ -117,6 +152,32 @@ around! {
     TcpSocket, cct_net::TcpSocket
 }
 shows!(TcpSocket);
+forwards! {
+    TcpSocket, cct_net::TcpSocket;
+    fn bind(addr: SocketAddr) -> io::Result<()>;
+    fn local_addr() -> io::Result<SocketAddr>;
+    fn take_error() -> io::Result<Option<io::Error>>;
+    fn set_reuseaddr(reuseaddr: bool) -> io::Result<()>;
+    fn reuseaddr() -> io::Result<bool>;
+    fn set_reuseport(reuseport: bool) -> io::Result<()>;
+    fn reuseport() -> io::Result<bool>;
+    fn set_keepalive(keepalive: bool) -> io::Result<()>;
+    fn keepalive() -> io::Result<bool>;
+    fn set_nodelay(nodelay: bool) -> io::Result<()>;
+    fn nodelay() -> io::Result<bool>;
+    fn set_send_buffer_size(send_buffer_size: u32) -> io::Result<()>;
+    fn send_buffer_size() -> io::Result<u32>;
+    fn set_recv_buffer_size(recv_buffer_size: u32) -> io::Result<()>;
+    fn recv_buffer_size() -> io::Result<u32>;
+    fn set_tos_v4(tos_v4: u32) -> io::Result<()>;
+    fn tos_v4() -> io::Result<u32>;
+    fn set_tclass_v6(tclass_v6: u32) -> io::Result<()>;
+    fn tclass_v6() -> io::Result<u32>;
+    fn linger() -> io::Result<Option<Duration>>;
+    #[deprecated = "`SO_LINGER` causes the socket to block the thread on drop"]
+    fn set_linger(dur: Option<Duration>) -> io::Result<()>;
+    fn set_zero_linger() -> io::Result<()>;
+}
 
 impl TcpSocket {
     /// See [`cct_net::TcpSocket::new_v4`].

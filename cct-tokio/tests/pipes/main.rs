@@ -50,10 +50,33 @@ contracts! { to_the_end nobody_reads full readiness shutdown }
 #[test]
 fn pipes_of_the_machine_are_refused() {
     use cct_tokio::net::unix::pipe::{OpenOptions, Sender};
-    let error = OpenOptions::new().open_receiver("/tmp/fifo").unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
-    assert!(error.to_string().contains("/tmp/fifo"), "{error}");
+    use std::io::ErrorKind;
+
+    // Its output is a pipe.
+    let mut process = std::process::Command::new("true");
+    let process = process.stdout(std::process::Stdio::piped()).spawn();
+    let mut process = process.expect("a process");
+    let output = process.stdout.take().expect("a pipe");
+    let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&output));
+    let error = OpenOptions::new().open_receiver(&path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains(&path), "{error}");
+    let fd = std::os::fd::OwnedFd::from(output);
+    let error = Sender::from_owned_fd(fd).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    process.wait().expect("its end");
+}
+
+#[test]
+fn what_is_no_pipe_is_refused_as_by_tokio() {
+    use cct_tokio::net::unix::pipe::{OpenOptions, Sender};
+    use std::io::ErrorKind;
+
     let file = std::fs::File::open("/dev/null").unwrap();
     let error = Sender::from_file(file).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let error = OpenOptions::new().open_receiver("/dev/null").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let error = OpenOptions::new().open_sender("/nowhere/at/all");
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::NotFound);
 }

@@ -22,7 +22,9 @@ mod on_tokio {
 
     #[path = "../../../cct-net/tests/surface/ask.rs"]
     mod ask;
+    mod machine;
     mod net;
+    mod paths;
 }
 
 #[path = "."]
@@ -33,7 +35,9 @@ mod on_ours {
 
     #[path = "../../../cct-net/tests/surface/ask.rs"]
     mod ask;
+    mod machine;
     mod net;
+    mod paths;
 }
 
 #[path = "../../../tests/src/surface"]
@@ -52,10 +56,11 @@ mod tasks {
 #[path = "../../../cct-net/tests/surface"]
 mod machine {
     mod rt {
-        pub(crate) use cct_tokio::{io, net, signal};
+        pub(crate) use cct_tokio::{fs, io, net, signal};
     }
 
     mod ask;
+    mod fs;
     mod net;
     mod signal;
 }

@@ -18,6 +18,7 @@ mod on_tokio {
     use super::Log;
     use real_tokio as rt;
 
+    pub(crate) mod copying;
     pub(crate) mod memory;
 }
 
@@ -26,6 +27,7 @@ mod on_ours {
     use super::Log;
     use cct_tokio as rt;
 
+    pub(crate) mod copying;
     pub(crate) mod memory;
 }
 
@@ -72,5 +74,6 @@ macro_rules! contracts {
 }
 
 contracts! {
+    copying: order failures both_ways streams budget;
     memory: there_and_back little_room one_direction budget;
 }

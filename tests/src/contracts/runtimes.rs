@@ -390,3 +390,58 @@ pub(crate) async fn errors_of_its_end_are_known_by_their_words(log: Log) {
         note!(log, "{}", runtime::is_rt_shutdown_err(error));
     }
 }
+
+/// What is counted of tasks. That a task has ended is counted some time after others learn of it.
+pub(crate) async fn tasks_are_counted(log: Log) {
+    on_a_thread(move |build| {
+        let runtime = build();
+        let metrics = runtime.metrics();
+        note!(log, "{} workers", metrics.num_workers());
+        note!(log, "{} at first", metrics.num_alive_tasks());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let task = runtime.spawn(async move {
+            let inner = spawn(pending::<()>());
+            let here = Handle::current().metrics().num_alive_tasks();
+            let _ = stopped.await;
+            inner.abort();
+            assert!(inner.await.unwrap_err().is_cancelled());
+            here
+        });
+        let closure = runtime.spawn_blocking(|| 1);
+        let set = tasks::LocalSet::new();
+        set.spawn_local(pending::<()>());
+        runtime.block_on(async {
+            while metrics.num_alive_tasks() < 2 {
+                tasks::yield_now().await;
+            }
+            assert_eq!(closure.await.unwrap(), 1);
+        });
+        note!(log, "{} meanwhile", metrics.num_alive_tasks());
+        stop.send(()).unwrap();
+        note!(log, "{} inside", runtime.block_on(task).unwrap());
+        runtime.block_on(async {
+            while metrics.num_alive_tasks() > 0 {
+                tasks::yield_now().await;
+            }
+        });
+        drop(set);
+        note!(log, "{} at the end", metrics.num_alive_tasks());
+    })
+    .await;
+}
+
+pub(crate) async fn workers_have_numbers(log: Log) {
+    let blocking = tasks::spawn_blocking(runtime::worker_index);
+    note!(log, "closure: {:?}", blocking.await.unwrap());
+    on_a_thread(move |build| {
+        let runtime = build();
+        let kind = runtime.handle().runtime_flavor();
+        note!(log, "{kind:?}, outside: {:?}", runtime::worker_index());
+        let root = runtime.block_on(async { runtime::worker_index() });
+        note!(log, "root: {root:?}");
+        let task = runtime.spawn(async { runtime::worker_index() });
+        let task = runtime.block_on(task).unwrap();
+        note!(log, "task: {}", task.is_some_and(|index| index < 2));
+    })
+    .await;
+}

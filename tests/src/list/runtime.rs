@@ -125,7 +125,7 @@ macro_rules! runtime_contracts {
                     guards_go_in_reverse_order a_task_may_not_wait_for_it a_local_set_runs_on_it
                     two_threads_drive_one its_root_has_a_budget wakers_of_others_work_in_it
                     a_replaced_waker_may_run_it its_clock_is_the_tests
-                    errors_of_its_end_are_known_by_their_words;
+                    errors_of_its_end_are_known_by_their_words tasks_are_counted workers_have_numbers;
             }
             select {
                 any: biased_asks_in_order preconditions_switch_branches_off

@@ -4,15 +4,17 @@ pub mod pipe;
 
 use crate::net::around::{converts, shows};
 use crate::net::datagrams::receives;
+use crate::net::forward::{forwards, forwards_datagrams, forwards_stream};
 use crate::net::halves::halves;
 use std::io;
+use std::net::Shutdown;
 use std::os::unix::net;
 use std::path::Path;
 use std::task::{Context, Poll};
 
 pub use cct_net::unix::{SocketAddr, UCred, gid_t, pid_t, uid_t};
 
-halves!(cct_net::unix, UnixStream);
+halves!(cct_net::unix, UnixStream, SocketAddr);
 
 around! {
     /// A connection inside a node, see [`cct_net::UnixStream`].
@@ -21,6 +23,11 @@ around! {
 reads!(UnixStream);
 writes!(UnixStream);
 converts!(UnixStream, net::UnixStream);
+forwards_stream!(UnixStream, cct_net::UnixStream);
+forwards! {
+    UnixStream, cct_net::UnixStream;
+    fn peer_cred() -> io::Result<UCred>;
+}
 
 impl UnixStream {
     /// See [`cct_net::UnixStream::connect`].
@@ -65,6 +72,11 @@ around! {
     UnixListener, cct_net::UnixListener
 }
 converts!(UnixListener, net::UnixListener);
+forwards! {
+    UnixListener, cct_net::UnixListener;
+    fn local_addr() -> io::Result<SocketAddr>;
+    fn take_error() -> io::Result<Option<io::Error>>;
+}
 
 impl UnixListener {
     /// See [`cct_net::UnixListener::bind`].
@@ -113,6 +125,10 @@ impl UnixListener {
 around! {
     /// A socket before it is one of streams or of datagrams, see [`cct_net::UnixSocket`].
     UnixSocket, cct_net::UnixSocket
+}
+forwards! {
+    UnixSocket, cct_net::UnixSocket;
+    fn bind(path: impl AsRef<Path>) -> io::Result<()>;
 }
 
 impl UnixSocket {
@@ -169,6 +185,19 @@ around! {
 }
 converts!(UnixDatagram, net::UnixDatagram);
 receives!(UnixDatagram, SocketAddr, [poll_recv], [poll_recv_from]);
+forwards_datagrams!(UnixDatagram, cct_net::UnixDatagram, SocketAddr);
+forwards! {
+    UnixDatagram, cct_net::UnixDatagram;
+    fn connect[P: AsRef<Path>](path: P) -> io::Result<()>;
+    fn poll_send_to[P: AsRef<Path>](
+        cx: &mut Context<'_>,
+        buf: &[u8],
+        target: P
+    ) -> Poll<io::Result<usize>>;
+    fn try_send_to[P: AsRef<Path>](buf: &[u8], target: P) -> io::Result<usize>;
+    fn shutdown(how: Shutdown) -> io::Result<()>;
+    async fn send_to[P: AsRef<Path>](buf: &[u8], target: P) -> io::Result<usize>;
+}
 
 impl UnixDatagram {
     /// See [`cct_net::UnixDatagram::bind`].

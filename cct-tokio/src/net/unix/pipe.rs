@@ -11,6 +11,7 @@ use bytes::BufMut;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -35,7 +36,9 @@ fn of_the_machine<T>(what: impl std::fmt::Display) -> io::Result<T> {
 
 /// How a pipe with a name is to be opened, which fails.
 #[derive(Clone, Debug, Default)]
-pub struct OpenOptions(());
+pub struct OpenOptions {
+    unchecked: bool,
+}
 
 impl OpenOptions {
     /// Nothing is set.
@@ -50,26 +53,33 @@ impl OpenOptions {
     }
 
     /// Whether nobody looks if it is a pipe.
-    pub fn unchecked(&mut self, _value: bool) -> &mut OpenOptions {
+    pub fn unchecked(&mut self, value: bool) -> &mut OpenOptions {
+        self.unchecked = value;
         self
     }
 
     /// Fails.
     ///
     /// # Errors
-    /// `Unsupported`, always.
+    /// `Unsupported` for a pipe, and those of tokio for what is none.
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
-        let path = path.as_ref().display();
-        of_the_machine(format_args!("to open the pipe {path}"))
+        self.open(path.as_ref())
     }
 
     /// Fails.
     ///
     /// # Errors
-    /// `Unsupported`, always.
+    /// `Unsupported` for a pipe, and those of tokio for what is none.
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
-        let path = path.as_ref().display();
-        of_the_machine(format_args!("to open the pipe {path}"))
+        self.open(path.as_ref())
+    }
+
+    fn open<T>(&self, path: &Path) -> io::Result<T> {
+        let is_pipe = std::fs::metadata(path)?.file_type().is_fifo();
+        if !self.unchecked && !is_pipe {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a pipe"));
+        }
+        of_the_machine(format_args!("to open the pipe {}", path.display()))
     }
 }
 
@@ -87,8 +97,11 @@ macro_rules! ends {
             /// Fails.
             ///
             /// # Errors
-            /// `Unsupported`, always.
-            pub fn from_file(_file: File) -> io::Result<$End> {
+            /// `Unsupported` for a pipe, and `InvalidInput` for what is none.
+            pub fn from_file(file: File) -> io::Result<$End> {
+                if !file.metadata()?.file_type().is_fifo() {
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a pipe"));
+                }
                 of_the_machine("a pipe from a file")
             }
 
@@ -103,9 +116,9 @@ macro_rules! ends {
             /// Fails.
             ///
             /// # Errors
-            /// `Unsupported`, always.
-            pub fn from_owned_fd(_owned_fd: OwnedFd) -> io::Result<$End> {
-                of_the_machine("a pipe from a descriptor")
+            /// As for [`from_file`](Self::from_file).
+            pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<$End> {
+                $End::from_file(owned_fd.into())
             }
 
             /// Fails.
