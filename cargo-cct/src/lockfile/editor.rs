@@ -1,8 +1,9 @@
 //! Editors call cargo whenever `Cargo.lock` changes, and cargo, which knows nothing of our patch then, writes its own
 //! version of ours. Nobody means that one to stay.
 
+use super::Loan;
+use super::files::{read, replace};
 use super::rules::names_ours;
-use super::{Loan, read, replace};
 use crate::cargo::Cargo;
 use anyhow::Result;
 

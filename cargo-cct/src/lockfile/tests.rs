@@ -1,4 +1,10 @@
-use super::*;
+use super::files::read;
+use super::loan::LOAN;
+use super::rules::Content;
+use super::{Loan, Place};
+use anyhow::{Result, bail};
+use std::fs::{self, File};
+use std::path::PathBuf;
 
 const BEFORE_TEXT: &[u8] = b"# the user's\n";
 const OURS: &[u8] = b"[[package]]\nname = \"tokio\"\nversion = \"1.999.0\"\n";

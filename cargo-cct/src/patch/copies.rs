@@ -3,7 +3,7 @@
 //! That of the real tokio has a name of its own, as a package cannot depend on the very package that it is a patch
 //! of. Its library is still called `tokio`, so that its own paths hold.
 
-use super::{read_manifest, write_if_changed};
+use super::files::{read_manifest, write_if_changed};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::Path;

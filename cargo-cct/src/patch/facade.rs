@@ -1,6 +1,7 @@
 //! The manifest of the package named `tokio`, made of that of `cct-tokio`, so that the two cannot drift apart.
 
-use super::{copies, read_manifest};
+use super::copies;
+use super::files::read_manifest;
 use crate::home::Home;
 use anyhow::{Context as _, Result, bail};
 use semver::VersionReq;

@@ -4,7 +4,7 @@
 //! with a warning at most. So it has every name: those of the tokio that the project has locked, and those that
 //! any version is known to have.
 
-use super::read_manifest;
+use super::files::read_manifest;
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -5,7 +5,8 @@
 //! from the system's random bytes, and those are the world's. Nothing else in them is changed, and where a version
 //! reads otherwise it is left alone.
 
-use super::{Locked, copies};
+use super::copies;
+use super::folder::Locked;
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::Path;

@@ -1,0 +1,203 @@
+//! Writing the folder, and knowing it again.
+
+use super::files::{read_manifest, write_if_changed};
+use super::{copies, facade, features, mends};
+use crate::home::Home;
+use anyhow::{Context as _, Result, bail};
+use semver::Version;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Says whose the folder is, and of which tokio its copy was made.
+const MARK: &str = "cargo-cct.toml";
+
+/// A package that the project has locked, as cargo has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Locked {
+    pub(crate) name: String,
+    pub(crate) version: Version,
+    /// The folder with its `Cargo.toml`.
+    pub(crate) folder: PathBuf,
+}
+
+/// Whether `cct-tokio` can use the traits and utilities of this tokio.
+pub(crate) fn is_of_use(tokio: &Locked, home: &Home) -> Result<bool> {
+    Ok(facade::needs(home)?.matches(&tokio.version))
+}
+
+/// A folder that has been written.
+#[derive(Clone, Debug)]
+pub(crate) struct PatchFolder {
+    folder: PathBuf,
+    /// What is in the folder under its own name, tokio first.
+    names: Vec<String>,
+}
+
+impl PatchFolder {
+    /// Writes what differs from what is there. Of the `others` those are copied that have a mend.
+    pub(crate) fn write(
+        folder: &Path,
+        home: &Home,
+        real: &Locked,
+        others: Vec<Locked>,
+    ) -> Result<Self> {
+        must_be_ours(folder)?;
+        let others: Vec<Locked> = others.into_iter().filter(mends::fits).collect();
+        let mark = mark(real, &others);
+        let features = features::of(&real.folder)?;
+        let facade = facade::manifest(home, &features)?;
+        if fs::read_to_string(folder.join(MARK)).ok().as_ref() != Some(&mark) {
+            copies::real_tokio(&real.folder, &folder.join("real-tokio"))?;
+            for other in &others {
+                mends::copy(other, &folder.join(&other.name))?;
+            }
+        }
+        write_if_changed(&folder.join("tokio/Cargo.toml"), &facade)?;
+        // Last, so that a copy that was interrupted is made again.
+        write_if_changed(&folder.join(MARK), &mark)?;
+        let others = others.into_iter().map(|other| other.name);
+        Ok(Self {
+            folder: folder.to_owned(),
+            names: std::iter::once("tokio".to_owned()).chain(others).collect(),
+        })
+    }
+
+    /// What the folder was made of, if that is still there: for a project that has taken it for tokio, and does not
+    /// name the real one any more.
+    pub(crate) fn made_of(folder: &Path) -> Result<(Locked, Vec<Locked>)> {
+        let mark = read_manifest(&folder.join(MARK))?;
+        let mut copied = mark.iter().filter_map(|(name, item)| {
+            let folder = PathBuf::from(item.get("folder")?.as_str()?);
+            let version = item.get("version")?.as_str()?.parse().ok()?;
+            folder.exists().then(|| Locked {
+                name: name.to_owned(),
+                version,
+                folder,
+            })
+        });
+        let real = copied.next().filter(|first| first.name == "tokio");
+        let real = real.context("the tokio that it was made of is not there any more")?;
+        Ok((real, copied.collect()))
+    }
+
+    /// The package named `tokio`.
+    pub(crate) fn tokio(&self) -> PathBuf {
+        self.folder.join("tokio")
+    }
+
+    /// The packages that take the place of others, with their folders.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = (&str, PathBuf)> {
+        let names = self.names.iter();
+        names.map(|name| (name.as_str(), self.folder.join(name)))
+    }
+
+    /// What cargo is told to take them.
+    pub(crate) fn options(&self) -> Vec<OsString> {
+        let options = self.packages().flat_map(|(name, folder)| {
+            let path = toml_edit::Value::from(folder.to_string_lossy().into_owned());
+            [
+                "--config".to_owned(),
+                format!("patch.crates-io.{name}.path={path}"),
+            ]
+        });
+        options.map(OsString::from).collect()
+    }
+}
+
+fn mark(real: &Locked, others: &[Locked]) -> String {
+    let mut text = format!(
+        "# Written by `cargo cct`, which writes it again whenever something changes.\n\
+         cargo-cct = {:?}\n\
+         \n\
+         # What was copied from where.\n",
+        env!("CARGO_PKG_VERSION"),
+    );
+    for copied in std::iter::once(real).chain(others) {
+        let folder = toml_edit::Value::from(copied.folder.to_string_lossy().into_owned());
+        let _ = writeln!(
+            text,
+            "[{}]\nversion = \"{}\"\nfolder = {folder}",
+            copied.name, copied.version
+        );
+    }
+    text
+}
+
+/// An empty folder will do as well, and one that does not exist. So will one whose writing was interrupted.
+fn must_be_ours(folder: &Path) -> Result<()> {
+    let unwritten = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !folder.exists(),
+    };
+    if unwritten {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        return write_if_changed(&folder.join(MARK), "# Being written by `cargo cct`.\n");
+    }
+    if !folder.join(MARK).is_file() {
+        bail!(
+            "`{}` is not empty, and was not written by `cargo cct` (there is no `{MARK}`): name another folder, \
+             or remove this one",
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("cargo-cct-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    #[test]
+    fn a_folder_of_others_is_not_touched() {
+        let folder = scratch("others");
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("thesis.txt"), "ten years of work").expect("a file");
+        let error = must_be_ours(&folder).expect_err("not ours");
+        assert!(error.to_string().contains("name another folder"), "{error}");
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+
+    #[test]
+    fn a_folder_knows_what_it_was_made_of() {
+        let folder = scratch("made-of");
+        fs::create_dir_all(&folder).expect("a folder");
+        let here = |name: &str| Locked {
+            name: name.to_owned(),
+            version: Version::new(1, 2, 3),
+            folder: folder.clone(),
+        };
+        let gone = Locked {
+            folder: folder.join("gone"),
+            ..here("fastrand")
+        };
+        let text = mark(&here("tokio"), &[gone, here("tokio-stream")]);
+        fs::write(folder.join(MARK), text).expect("a file");
+        let (real, others) = PatchFolder::made_of(&folder).expect("what it was made of");
+        assert_eq!(
+            (real.name.as_str(), real.version),
+            ("tokio", Version::new(1, 2, 3))
+        );
+        assert_eq!(real.folder, folder);
+        let names: Vec<_> = others.iter().map(|other| other.name.as_str()).collect();
+        assert_eq!(names, ["tokio-stream"]);
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+
+    #[test]
+    fn a_new_folder_is_marked_at_once() {
+        let folder = scratch("marked");
+        must_be_ours(&folder).expect("nobody's");
+        fs::create_dir_all(folder.join("real-tokio")).expect("half of the work");
+        must_be_ours(&folder).expect("ours, if unfinished");
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+}
