@@ -13,8 +13,9 @@
 //! A folder in the target folder holds some packages: one named `tokio`, of a version above all that anybody asks
 //! for, whose library is that of `cct-tokio`; and a renamed copy of the tokio that the project's lock file names,
 //! of which `cct-tokio` uses traits and utilities that need no runtime; and copies of a few packages whose random
-//! numbers could not be repeated. `[patch]` on cargo's command line puts them in the place of the real ones. The build has a target folder of its own, and the project's `Cargo.lock` is
-//! put back as it was when the command ends, however it ends.
+//! numbers could not be repeated. `[patch]` on cargo's command line puts them in the place of the real ones. The
+//! build has a target folder of its own, and the project's `Cargo.lock` is put back as it was when the command ends,
+//! however it ends.
 //!
 //! # Rooms
 //!
