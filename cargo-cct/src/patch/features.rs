@@ -11,7 +11,7 @@ use std::path::Path;
 use toml_edit::{DocumentMut, Item};
 
 /// Of tokio 1.0 to 1.54, those of optional dependencies included.
-const KNOWN: [&str; 27] = [
+const KNOWN: &[&str] = &[
     "bytes",
     "default",
     "fs",
@@ -34,19 +34,22 @@ const KNOWN: [&str; 27] = [
     "signal",
     "signal-hook-registry",
     "socket2",
+    "stats",
     "sync",
     "taskdump",
     "test-util",
     "time",
     "tokio-macros",
+    "tracing",
+    "winapi",
+    "windows-sys",
 ];
-const KNOWN_RARE: [&str; 4] = ["stats", "tracing", "winapi", "windows-sys"];
 
 /// All names, with those of the tokio in the folder.
 pub(super) fn of(tokio: &Path) -> Result<BTreeSet<String>> {
     let manifest = read_manifest(&tokio.join("Cargo.toml"))?;
     let mut names = declared(&manifest);
-    names.extend(KNOWN.iter().chain(&KNOWN_RARE).map(ToString::to_string));
+    names.extend(KNOWN.iter().map(ToString::to_string));
     Ok(names)
 }
 
