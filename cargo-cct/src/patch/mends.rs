@@ -2,8 +2,8 @@
 //!
 //! Each seeds a generator from a counter of the process, which goes on from iteration to iteration: the same
 //! decisions would lead to different runs, in code that nobody can change but their authors. The copies seed it
-//! from the system's random bytes, and those are the world's where `cct-interpose` is at work. Nothing else in them is changed, and where a version
-//! reads otherwise it is left alone.
+//! from the system's random bytes, and those are the world's where `cct-interpose` is at work. Nothing else in them is
+//! changed, and where a version reads otherwise it is left alone.
 
 use super::copies;
 use super::folder::Locked;
