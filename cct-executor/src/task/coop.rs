@@ -3,6 +3,7 @@
 use crate::execution::world::{Running, WORLD};
 use pin_project_lite::pin_project;
 use std::future::poll_fn;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -10,6 +11,8 @@ use std::task::{Context, Poll, ready};
 #[derive(Debug)]
 #[must_use = "the unit of budget is given back at once"]
 pub struct RestoreOnPending {
+    /// Not `Send`, as in tokio: the budget is that of the poll which is going on.
+    _not_send: PhantomData<*mut ()>,
     /// The budget before, or [`Running::UNLIMITED`] when there is nothing to restore.
     before: std::cell::Cell<u8>,
 }
@@ -65,6 +68,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
         _ => set_budget(before - 1),
     }
     Poll::Ready(RestoreOnPending {
+        _not_send: PhantomData,
         before: std::cell::Cell::new(before),
     })
 }

@@ -22,6 +22,9 @@ const NOT_FROZEN: &str = "time is not frozen";
 ///
 /// # Panics
 /// When it is frozen already, and outside a world.
+///
+/// # Differences from tokio
+/// It works in a runtime of several threads too, where tokio panics.
 #[track_caller]
 pub fn pause() {
     let frozen = with_clock(|world| world.frozen.replace(true));

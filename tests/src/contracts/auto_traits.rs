@@ -131,6 +131,7 @@ pub(crate) async fn locks_between_threads(log: Log) {
 pub(crate) async fn tasks_and_time_between_threads(log: Log) {
     note_threads!(
         log,
+        tasks::coop::RestoreOnPending,
         tasks::JoinHandle<u8>,
         tasks::JoinHandle<Cell<u8>>,
         tasks::JoinHandle<Rc<u8>>,

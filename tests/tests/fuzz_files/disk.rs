@@ -33,7 +33,7 @@ pub(crate) async fn within<F: Future<Output = ()>>(log: Log, play: impl FnOnce(P
         .build()
         .expect("a runtime");
     let threads = Threads(Some(threads));
-    let mut future = pin!(play(directory.0.clone()));
+    let mut future = pin!(play(directory.path()));
     poll_fn(|cx| {
         let _entered = threads.0.as_ref().map(Runtime::enter);
         let poll = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
@@ -60,7 +60,7 @@ pub(crate) fn permissions_bind() -> bool {
 }
 
 /// Only this thread loses its rights, and only those over files.
-fn without_rights() {
+pub(crate) fn without_rights() {
     if Uid::effective().is_root() {
         setfsuid(Uid::from_raw(NOBODY));
     }
@@ -77,10 +77,11 @@ impl Drop for Threads {
     }
 }
 
-struct Directory(PathBuf);
+/// A new directory that the process is in. It is gone when this is dropped.
+pub(crate) struct Directory(PathBuf);
 
 impl Directory {
-    fn new() -> Directory {
+    pub(crate) fn new() -> Directory {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         umask(Mode::from_bits_truncate(0o022));
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -96,6 +97,10 @@ impl Directory {
         }
         std::env::set_current_dir(&path).expect("it is there");
         Directory(path)
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.clone()
     }
 }
 
