@@ -47,7 +47,7 @@ impl UnixDatagram {
     /// One before binding, at granularity `sync`.
     ///
     /// # Errors
-    /// `AddrInUse` when the path is taken.
+    /// `AddrInUse` when the path is taken, `InvalidInput` when it is too long for an address.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         let (path, site) = (path.as_ref(), Location::caller());

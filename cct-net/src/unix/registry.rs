@@ -25,6 +25,7 @@ pub(super) enum Bound {
 
 impl Paths {
     pub(super) fn check_free(&self, path: &Path) -> io::Result<()> {
+        check_form(path)?;
         if self.0.contains_key(path) {
             let text = format!("`{}` exists already", path.display());
             return Err(io::Error::new(ErrorKind::AddrInUse, text));
@@ -48,10 +49,8 @@ impl Paths {
     }
 
     fn find(&self, path: &Path) -> io::Result<&Bound> {
-        self.0.get(path).ok_or_else(|| {
-            let text = format!("no socket of this node is bound to `{}`", path.display());
-            io::Error::new(ErrorKind::NotFound, text)
-        })
+        check_form(path)?;
+        self.0.get(path).ok_or_else(|| nobody_at(path))
     }
 
     pub(super) fn listener(&self, path: &Path) -> io::Result<Arc<Listening>> {
@@ -72,6 +71,11 @@ impl Paths {
     }
 }
 
+fn nobody_at(path: &Path) -> io::Error {
+    let text = format!("no socket of this node is bound to `{}`", path.display());
+    io::Error::new(ErrorKind::NotFound, text)
+}
+
 fn wrong_type(path: &Path) -> io::Error {
     let text = format!("`{}` is a socket of another type", path.display());
     io::Error::other(text)
@@ -86,8 +90,16 @@ pub fn unlink(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
     hosts()?.state.with(|state| {
         let paths = &mut state.host(current()).unix;
-        paths.find(path)?;
-        paths.0.remove(path);
-        Ok(())
+        let gone = paths.0.remove(path).map(drop);
+        gone.ok_or_else(|| nobody_at(path))
     })
+}
+
+/// A name that no address of the system holds is refused: one that is too long, or has a byte that is 0.
+fn check_form(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    std::os::unix::net::SocketAddr::from_pathname(path)?;
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }

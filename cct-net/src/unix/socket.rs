@@ -17,7 +17,8 @@ use std::sync::Arc;
 /// before it connects, or has a backlog of its own.
 ///
 /// # Differences from tokio
-/// No file descriptors, no abstract names.
+/// No file descriptors, no abstract names. A path with a byte that is 0 is refused, as by the other sockets,
+/// where Linux takes what comes before it.
 pub struct UnixSocket {
     kind: Kind,
 }

@@ -1,7 +1,7 @@
 //! Unix sockets.
 
 use super::Log;
-use super::rt::{self, UnixDatagram, UnixListener, UnixStream};
+use super::rt::{self, UnixDatagram, UnixListener, UnixSocket, UnixStream};
 
 pub(crate) async fn pair(log: Log) {
     let (mut one, mut two) = UnixStream::pair().unwrap();
@@ -62,6 +62,25 @@ pub(crate) async fn paths(log: Log) {
     log.result("gone", UnixStream::connect(&path).await.map(|_| "ok"));
     log.result("free", UnixListener::bind(&path).map(|_| "ok"));
     rt::unlink(&path).unwrap();
+}
+
+/// What is too long for an address, or has a byte that ends it.
+pub(crate) async fn no_paths(log: Log) {
+    let (datagram, name) = (UnixDatagram::unbound().unwrap(), rt::path("no-path"));
+    let long = name.with_file_name("x".repeat(120));
+    let cut = name.with_file_name("a\0b");
+    let socket = UnixSocket::new_stream().unwrap();
+    log.result("socket", socket.bind(&long).map(|()| "ok"));
+    log.result("connect", socket.connect(&long).await.map(|_| "ok"));
+    datagram.writable().await.unwrap();
+    for path in [long, cut] {
+        log.result("listener", UnixListener::bind(&path).map(|_| "ok"));
+        log.result("datagram", UnixDatagram::bind(&path).map(|_| "ok"));
+        log.result("stream", UnixStream::connect(&path).await.map(|_| "ok"));
+        log.result("peer", datagram.connect(&path).map(|()| "ok"));
+        log.result("send_to", datagram.send_to(b"x", &path).await);
+        log.result("try_send_to", datagram.try_send_to(b"x", &path));
+    }
 }
 
 pub(crate) async fn datagrams(log: Log) {
