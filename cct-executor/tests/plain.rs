@@ -116,6 +116,26 @@ once!(time_is_virtual_and_closures_may_block {
     assert_eq!(began.elapsed(), Duration::from_secs(3600));
 });
 
+#[cfg(target_os = "linux")]
+once!(closures_may_wait_by_means_of_others {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let (lock, told) = (Arc::new(std::sync::Mutex::new(0)), oneshot::channel());
+    let (same, (tell, told)) = (lock.clone(), told);
+    let first = runtime.spawn_blocking(move || {
+        let mut held = same.lock().unwrap();
+        tell.send(()).unwrap();
+        futures::executor::block_on(sleep(Duration::from_secs(1)));
+        *held += 1;
+    });
+    let second = runtime.spawn(async move {
+        told.await.unwrap();
+        let waits = task::spawn_blocking(move || *lock.lock().unwrap());
+        waits.await.unwrap()
+    });
+    assert_eq!(runtime.block_on(second).unwrap(), 1);
+    runtime.block_on(first).unwrap();
+});
+
 once!(tasks_of_one_thread_take_turns_in_order {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let order = Arc::new(Mutex::new(Vec::new()));

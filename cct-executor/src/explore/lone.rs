@@ -87,7 +87,8 @@ fn is_of_the_harness() -> bool {
 
 fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
     let config = WorldConfig {
-        granularity: Granularity::Await,
+        // Round robin interrupts no poll. But one may wait for what another task has, or does.
+        granularity: Granularity::Op,
         limits: Limits {
             steps: u64::MAX,
             tasks: u32::MAX,
