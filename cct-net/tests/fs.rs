@@ -13,6 +13,9 @@ mod faults;
 mod flags;
 #[path = "fs/given_up.rs"]
 mod given_up;
+#[macro_use]
+#[path = "fs/list.rs"]
+mod list;
 #[path = "fs/log_store.rs"]
 mod log_store;
 #[path = "fs/schedules.rs"]

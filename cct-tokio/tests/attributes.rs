@@ -80,6 +80,11 @@ static RUNS: AtomicUsize = AtomicUsize::new(0);
 
 #[tokio::main]
 async fn program() -> Result<(), std::io::Error> {
+    scenario().await
+}
+
+/// A name that the expansion might have taken for its own.
+async fn scenario() -> Result<(), std::io::Error> {
     RUNS.fetch_add(1, Ordering::Relaxed);
     tokio::spawn(async {}).await?;
     Ok(())

@@ -12,9 +12,6 @@ use crate::raw::beside::{self, Beside};
 use crate::words::WorldConfig;
 use std::io;
 
-/// Bytes of the stack on which a world switches between others, and what is left of its tasks is dropped.
-const STACK_BYTES: usize = 2 << 20;
-
 /// A world around the code that runs on this thread.
 pub(crate) struct LoneWorld {
     beside: Beside,
@@ -31,10 +28,13 @@ impl LoneWorld {
         decider: Box<dyn Decider>,
         scenario: impl Fn(TaskWaker) -> Main + Send + Sync + 'static,
     ) -> io::Result<LoneWorld> {
-        WORLD.with(|world| world.lone.set(true));
-        let world = move || drop(run::run(&config, decider, &scenario, false));
+        let beside = Beside::begin(move || {
+            WORLD.with(|world| world.lone.set(true));
+            drop(run::run(&config, decider, &scenario, false));
+            WORLD.with(|world| world.lone.set(false));
+        })?;
         Ok(LoneWorld {
-            beside: Beside::begin(STACK_BYTES, world)?,
+            beside,
             serial: WORLD.with(|world| world.serial.get()),
         })
     }
@@ -47,7 +47,6 @@ impl LoneWorld {
     /// Ends it.
     pub(crate) fn end(mut self) {
         self.beside.go_on();
-        WORLD.with(|world| world.lone.set(false));
     }
 }
 

@@ -1,6 +1,8 @@
 //! Runs MANY iterations: the checker, its workers, replay, the determinism check, the watchdog,
 //! remembered failures. The only reader of `CCT_*` variables ([`env`]).
 //!
+//! (And once where nobody can run the code again: [`lone`].)
+//!
 //! Failure is a value: [`Checker::run`] returns a [`Report`], and only
 //! [`Report::assert_passed`] panics.
 //!

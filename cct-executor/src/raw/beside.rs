@@ -7,6 +7,7 @@
 //!    there, and go on there: its place on its own stack is kept by the coroutine.
 //! 3. A coroutine that has not ended is never dropped.
 
+use super::stack::STACK_BYTES;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
 use std::cell::Cell;
@@ -31,12 +32,12 @@ impl Beside {
     ///
     /// # Panics
     /// If there is code beside this thread's already.
-    pub(crate) fn begin(stack_bytes: usize, body: impl FnOnce() + 'static) -> io::Result<Beside> {
+    pub(crate) fn begin(body: impl FnOnce() + 'static) -> io::Result<Beside> {
         assert!(
             PAUSES.get().is_null(),
             "cct bug: two worlds beside a thread"
         );
-        let stack = DefaultStack::new(stack_bytes)?;
+        let stack = DefaultStack::new(STACK_BYTES)?;
         let coroutine = Coroutine::with_stack(stack, move |pauses: &Pauses, ()| {
             PAUSES.set(pauses);
             body();

@@ -2,8 +2,8 @@
 //! allocation.
 //!
 //! Everything it offers is safe to use from outside. Each block argues its case in a SAFETY
-//! comment. Miri judges `shared`, `slot` and `task`; it cannot run `stack`, which
-//! switches machine stacks.
+//! comment. Miri judges `shared`, `slot` and `task`; it cannot run `stack` and
+//! `beside`, which switch machine stacks.
 #![expect(
     unsafe_code,
     reason = "the one room where it is allowed; see the module's documentation"

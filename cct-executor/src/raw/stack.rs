@@ -18,7 +18,7 @@ use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Size of a worker's stack: that of a thread Rust spawns. Reserved, not committed.
-const STACK_BYTES: usize = 2 << 20;
+pub(super) const STACK_BYTES: usize = 2 << 20;
 
 /// What a worker is told when its stack goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,8 @@
 //! Sockets: what real ones do, and what becomes of them when things go wrong.
 
+#[macro_use]
+#[path = "contracts/list.rs"]
+mod list;
 mod contracts;
 mod faults;
 mod fresh;
@@ -7,6 +10,8 @@ mod keepalive;
 mod locked;
 mod netstat;
 mod repeat;
+#[path = "../two_sided/results.rs"]
+mod results;
 mod standard;
 #[path = "../two_sided/contracts.rs"]
 mod two_sided;

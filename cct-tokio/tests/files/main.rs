@@ -9,6 +9,9 @@
 )]
 
 mod background;
+#[macro_use]
+#[path = "../../../cct-net/tests/fs/list.rs"]
+mod list;
 mod scratch;
 #[path = "../../../cct-net/tests/two_sided/worlds.rs"]
 mod worlds;
@@ -75,21 +78,4 @@ macro_rules! contracts {
     )*};
 }
 
-contracts! {
-    whole_files
-    directories
-    renames_and_links
-    symbolic_links
-    odd_symbolic_links
-    options
-    reading_and_writing
-    permissions
-    modes
-    denied
-    file_times
-    dots_at_the_end
-    long_paths
-    groups_of_directories
-    nothing_to_read_or_write
-    flags
-}
+file_contracts!(contracts);

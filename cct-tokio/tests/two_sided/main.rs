@@ -6,12 +6,17 @@
     reason = "both sides compile the same contracts"
 )]
 
-#[path = "../sockets/log.rs"]
-mod log;
+// The contracts' side of tokio.
+extern crate real_tokio as tokio;
+
+#[path = "../../../cct-net/tests/two_sided/results.rs"]
+mod results;
+#[path = "../../../cct-net/tests/two_sided/contracts.rs"]
+mod two_sided;
 #[path = "../../../cct-net/tests/two_sided/worlds.rs"]
 mod worlds;
 
-use log::Log;
+use two_sided::{Log, contracts, ours};
 
 #[path = "."]
 mod on_tokio {
@@ -23,7 +28,7 @@ mod on_tokio {
 }
 
 #[path = "."]
-mod on_ours {
+mod on_cct {
     use super::Log;
     use cct_tokio as rt;
 
@@ -31,46 +36,8 @@ mod on_ours {
     pub(crate) mod memory;
 }
 
-/// What a contract notes on tokio.
 fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
-    let mut builder = real_tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_all().build().expect("a runtime");
-    let log = Log::default();
-    runtime.block_on(contract(log.clone()));
-    log.lines()
-}
-
-fn ours<F: Future<Output = ()> + 'static>(
-    name: &str,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
-    expected: &[String],
-) {
-    assert!(!expected.is_empty(), "a contract that notes nothing");
-    worlds::everywhere(name, 40, |checker| {
-        let expected = expected.to_vec();
-        checker.run(move || {
-            let expected = expected.clone();
-            async move {
-                let log = Log::default();
-                contract(log.clone()).await;
-                assert_eq!(log.lines(), expected, "ours noted what tokio does not");
-            }
-        })
-    });
-}
-
-macro_rules! contracts {
-    ($($file:ident: $($name:ident)*;)*) => {
-        $(mod $file {
-            $(
-                #[test]
-                fn $name() {
-                    let expected = super::real(super::on_tokio::$file::$name);
-                    super::ours(stringify!($name), super::on_ours::$file::$name, &expected);
-                }
-            )*
-        })*
-    };
+    two_sided::real(&mut tokio::runtime::Builder::new_current_thread(), contract)
 }
 
 contracts! {

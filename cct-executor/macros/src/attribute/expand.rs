@@ -3,6 +3,7 @@
 
 use super::options::{Call, Code, Options};
 use super::parameters::Parameters;
+use super::scenario_of;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -31,9 +32,7 @@ pub(super) fn expand(
         .iter()
         .map(|call| builder_call(call, crate_path));
     let (asyncness, fn_token, output) = (&sig.asyncness, &sig.fn_token, &sig.output);
-    // Named like the test: an identifier that the body could mean otherwise would be captured.
-    let mut scenario = name.clone();
-    scenario.set_span(name.span().resolved_at(Span::mixed_site()));
+    let scenario = scenario_of(sig);
     let Parameters {
         outer: outer_parameters,
         inner,

@@ -1,8 +1,8 @@
 //! `#[cct_executor::main]`: an `async fn` that builds a runtime and blocks on its body, or is explored.
 
 use super::options::{MainFlavor, MainOptions};
-use super::{Home, empty_function, not_a_function};
-use proc_macro2::TokenStream;
+use super::{Home, empty_function, not_a_function, scenario_of};
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::{GenericArgument, ItemFn, PathArguments, ReturnType, Signature, Type};
@@ -43,15 +43,15 @@ fn main_function(function: ItemFn, options: &MainOptions, crate_path: &TokenStre
         block,
     } = function;
     sig.asyncness = None;
-    let body = quote!(async #block);
     let body = match repeated(&sig) {
         Some(passed) => {
-            let blocking = blocking(options, crate_path, &quote!(scenario()));
-            let exploring = exploring(&sig, options, crate_path);
+            let scenario = scenario_of(&sig);
+            let blocking = blocking(options, crate_path, &quote!(#scenario()));
+            let exploring = exploring(&sig, &scenario, options, crate_path);
             let output = &sig.output;
             quote! {
                 #[allow(clippy::unused_async)]
-                async fn scenario() #output #block
+                async fn #scenario() #output #block
                 if #crate_path::runtime::Handle::try_current().is_ok() {
                     #blocking
                 } else {
@@ -60,7 +60,7 @@ fn main_function(function: ItemFn, options: &MainOptions, crate_path: &TokenStre
                 }
             }
         }
-        None => blocking(options, crate_path, &body),
+        None => blocking(options, crate_path, &quote!(async #block)),
     };
     quote! {
         #(#attrs)*
@@ -88,7 +88,12 @@ fn blocking(options: &MainOptions, crate_path: &TokenStream, body: &TokenStream)
     }
 }
 
-fn exploring(sig: &Signature, options: &MainOptions, crate_path: &TokenStream) -> TokenStream {
+fn exploring(
+    sig: &Signature,
+    scenario: &Ident,
+    options: &MainOptions,
+    crate_path: &TokenStream,
+) -> TokenStream {
     let flavor = match options.flavor {
         MainFlavor::OneThread => quote!(current_thread),
         MainFlavor::Threads => quote!(multi_thread),
@@ -99,7 +104,7 @@ fn exploring(sig: &Signature, options: &MainOptions, crate_path: &TokenStream) -
         #crate_path::__private::run_main(
             ::core::concat!(::core::module_path!(), "::", #name),
             #paused,
-            || #crate_path::__private::#flavor(scenario()),
+            || #crate_path::__private::#flavor(#scenario()),
         );
     }
 }

@@ -1,4 +1,5 @@
-//! `#[cct_executor::test]`, and the same for the crate that stands in for tokio: options in `options`, literals in `values`, output in `expand`.
+//! `#[cct_executor::test]`, and the same for the crate that stands in for tokio: options in `options`,
+//! literals in `values`, output in `expand`.
 //! `#[cct_executor::main]` is in `main_fn`.
 
 mod expand;
@@ -8,18 +9,18 @@ mod parameters;
 mod values;
 
 use options::Options;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, ItemFn, Meta, Path, Token};
+use syn::{Attribute, ItemFn, Meta, Path, Signature, Token};
 
 /// Which crate's attribute this is, and so where its users have `cct_executor`.
 #[derive(Clone, Copy)]
 pub(crate) enum Home {
     /// `cct_executor`'s own.
     Executor,
-    /// That of the crate that stands in for tokio. It has all of `cct_executor` as `__cct`, for those who
-    /// use it do not know `cct_executor`.
+    /// That of the crate that stands in for tokio. It has all of `cct_executor` as `__cct`, as its users do
+    /// not know `cct_executor`.
     Tokio,
 }
 
@@ -76,6 +77,14 @@ fn not_a_function(item: TokenStream, message: &str) -> TokenStream {
         }
         Err(error) => error.into_compile_error(),
     }
+}
+
+/// The inner function with the body. Named like the outer one: an identifier that the body could mean otherwise
+/// would be captured.
+fn scenario_of(signature: &Signature) -> Ident {
+    let mut scenario = signature.ident.clone();
+    scenario.set_span(scenario.span().resolved_at(Span::mixed_site()));
+    scenario
 }
 
 fn check_function(function: &ItemFn) -> syn::Result<()> {
