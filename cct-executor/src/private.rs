@@ -49,6 +49,8 @@ pub fn waypoint(
     crate::observe::waypoint(name, holds, file, line);
 }
 
+use crate::explore::apart::Says;
+use crate::explore::testcase::Judged;
 pub use crate::explore::testcase::{TestCase, case_name};
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
@@ -99,17 +101,26 @@ where
     Fut: Future + 'static,
     Fut::Output: crate::ScenarioResult,
 {
-    show(&case.run(checker, scenario));
+    match case.judge(checker, scenario) {
+        Judged::Here(report) => show(&report),
+        Judged::Apart(verdict) => {
+            assert!(verdict.says == Says::Passed, "{}", verdict.text);
+            tell(&verdict.text);
+        }
+        Judged::Told => {}
+    }
 }
 
 #[track_caller]
 fn show(report: &crate::Report) {
     report.assert_passed();
-    #[expect(
-        clippy::print_stdout,
-        reason = "the test's one line, captured by the test harness"
-    )]
-    {
-        print!("{}", report.text());
-    }
+    tell(&report.text());
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "the test's one line, captured by the test harness"
+)]
+fn tell(text: &str) {
+    print!("{text}");
 }

@@ -47,7 +47,7 @@ use proc_macro::TokenStream;
 /// | `determinism_check` | bool | repeat an iteration and compare the traces |
 /// | `await_check` | bool | after a failure at a finer granularity, try granularity `await` too |
 /// | `shrink` | bool | after a failure, look for a shorter schedule that fails in the same way |
-/// | `isolation` | `"thread"`, `"none"` | whether each iteration gets a thread of its own |
+/// | `isolation` | `"thread"`, `"process"`, `"none"` | whether each iteration gets a thread, or a process, of its own |
 /// | `coop_budget` | bool | tokio's cooperative budget |
 /// | `spurious_polls` | bool | polls that nothing asked for |
 /// | `start_paused` | bool | as in tokio |

@@ -46,4 +46,6 @@ pub(crate) mod waypoints;
 pub(crate) mod world;
 pub(crate) mod yields;
 
+#[cfg(unix)]
+pub(crate) use crate::raw::fork;
 pub(crate) use decider::{Decider, Stop};

@@ -20,6 +20,21 @@ impl Sketch {
         }
     }
 
+    /// As bytes, for another process.
+    #[cfg(unix)]
+    pub(crate) fn to_bytes(&self) -> &[u8] {
+        &*self.registers
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) gave.
+    #[cfg(unix)]
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Sketch> {
+        let registers = bytes.try_into().ok()?;
+        Some(Sketch {
+            registers: Box::new(registers),
+        })
+    }
+
     /// Notes a value.
     #[inline]
     pub(crate) fn add(&mut self, value: u64) {

@@ -47,6 +47,7 @@ pub(super) struct Board {
 }
 
 /// What a worker hands in when it is done.
+#[derive(Default)]
 pub(super) struct Yielded {
     pub(super) records: Vec<Record>,
     pub(super) harvest: Harvest,

@@ -6,7 +6,7 @@
 
 use super::THREAD_NAMES;
 use super::board::{Board, Found, Message, Pulse, Record, Yielded};
-use super::checker::{Checker, Factory};
+use super::checker::{Checker, Factory, Isolation};
 use super::explain;
 use super::hang::CutOff;
 use super::knowledge::{self, Knowledge};
@@ -67,7 +67,8 @@ impl Campaign {
             Some(token) => campaign.replay_token(&token, Origin::Token),
             None => campaign.explore(),
         };
-        if campaign.replay.is_none() {
+        // What else is tried would run in this process, where the program has run by now.
+        if campaign.replay.is_none() && !campaign.is_apart() {
             if let Some(failure) = &mut report.failure {
                 campaign.shorten(failure);
             }
@@ -76,6 +77,11 @@ impl Campaign {
         report.elapsed = begin.elapsed();
         tracing::trace!(target: "cct", test = report.name.as_str(), iterations = report.iterations, "run ends");
         report
+    }
+
+    /// Whether each iteration has a process of its own.
+    pub(super) fn is_apart(&self) -> bool {
+        self.checker.isolation == Isolation::Process
     }
 
     pub(super) fn blank_report(&self) -> Report {
@@ -90,7 +96,7 @@ impl Campaign {
         report
     }
 
-    fn worker_count(&self, lanes: Lanes) -> usize {
+    pub(super) fn worker_count(&self, lanes: Lanes) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let wanted = self.checker.workers.unwrap_or(cores);
         let useful = match lanes {
@@ -103,6 +109,10 @@ impl Campaign {
     }
 
     fn explore(self: &Arc<Self>) -> Report {
+        #[cfg(unix)]
+        if self.is_apart() {
+            return self.explore_apart();
+        }
         let begin = now();
         // A budget beyond what the clock can count is none.
         let budget = self.checker.time_budget;
@@ -200,7 +210,7 @@ impl Campaign {
     }
 
     /// A poll does not return, or would abort the process. Its thread is lost; the trace is not.
-    fn lost(self: &Arc<Self>, iteration: u64, lost: Lost, trace: &Trace) -> Report {
+    pub(super) fn lost(self: &Arc<Self>, iteration: u64, lost: Lost, trace: &Trace) -> Report {
         let mut report = self.blank_report();
         report.iterations = iteration + 1;
         report.stopped_by = StoppedBy::Failure;
@@ -216,7 +226,7 @@ impl Campaign {
     }
 
     /// Adds up what the workers did, as far as it counts.
-    fn merge(self: &Arc<Self>, yields: Vec<Yielded>, found: Option<Found>) -> Report {
+    pub(super) fn merge(self: &Arc<Self>, yields: Vec<Yielded>, found: Option<Found>) -> Report {
         let mut report = self.blank_report();
         let keeps_going = self.checker.keep_going;
         let last = match &found {

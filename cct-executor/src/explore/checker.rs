@@ -21,6 +21,10 @@ pub enum Isolation {
     None,
     /// Each iteration has a fresh thread.
     Thread,
+    /// Each iteration has a fresh process, a copy of one in which the program has not run yet, so that statics
+    /// are as they were. For tests with the attribute, on Unix. Strategies do not learn from one iteration to
+    /// the next, and schedules that fail are not shortened.
+    Process,
 }
 
 pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Strategy> + Send + Sync>;

@@ -108,8 +108,8 @@ const CAUSES: &str = "a generator that counts what \
                       the system did not seed (`fastrand`, in many crates: call `fastrand::seed` \
                       with a constant where the test begins), a hasher \
                       seeded by addresses (hashbrown's own), a thread of its own, or state that \
-                      survives from one iteration to the next (statics, thread-locals; see \
-                      isolation = \"thread\")";
+                      survives from one iteration to the next (thread-locals: isolation = \
+                      \"thread\"; statics: isolation = \"process\")";
 
 /// Names the first step at which two runs of the same decisions differ.
 pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {

@@ -9,6 +9,7 @@
 mod error;
 mod values;
 
+use super::checker::Isolation;
 use crate::words::{Clock, Granularity, ReplayToken, Seed};
 use error::{EnvError, Kind};
 use std::ffi::{OsStr, OsString};
@@ -19,19 +20,25 @@ use std::time::Duration;
 
 /// Bytes of a file with a token; a token that is longer is refused anyway.
 const TOKEN_FILE_MAX: u64 = 1 << 27;
-const VARIABLES: [&str; 12] = [
+/// Where a process that was started for one test leaves its verdict.
+pub(super) const APART: &str = "CCT_APART";
+pub(super) const ISOLATION: &str = "CCT_ISOLATION";
+pub(super) const REPLAY: &str = "CCT_REPLAY";
+const VARIABLES: [&str; 14] = [
     "CCT_ITERATIONS",
     "CCT_SEED",
     "CCT_STRATEGY",
     "CCT_GRANULARITY",
     "CCT_CLOCK",
     "CCT_TIME_BUDGET",
-    "CCT_REPLAY",
+    ISOLATION,
+    REPLAY,
     "CCT_REPLAY_WITH",
     "CCT_WORKERS",
     "CCT_REGRESSIONS",
     "CCT_LEARNT",
     "CCT_PLAIN_TESTS",
+    APART,
 ];
 
 /// What the environment asks for. `None` is what it does not mention.
@@ -49,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) clock: Option<Clock>,
     /// `CCT_TIME_BUDGET`; `Some(None)` asks for no bound.
     pub(crate) time_budget: Option<Option<Duration>>,
+    /// `CCT_ISOLATION`.
+    pub(crate) isolation: Option<Isolation>,
     /// `CCT_REPLAY`.
     pub(crate) replay: Option<ReplayToken>,
     /// `CCT_REPLAY_WITH`: the command that takes a token, where it is not `cargo test`.
@@ -59,6 +68,8 @@ pub(crate) struct Settings {
     pub(crate) learnt: Option<PathBuf>,
     /// `CCT_PLAIN_TESTS`: whether tests that build a runtime outside of worlds are run once.
     pub(crate) runs_plain_tests: bool,
+    /// `CCT_APART`: this process was started for one test, which leaves its verdict in this file.
+    pub(crate) apart: Option<PathBuf>,
     /// `CCT_REGRESSIONS`, or what `CI` suggests.
     pub(crate) regressions: RegressionsMode,
 }
@@ -159,7 +170,9 @@ impl Settings {
                 "CCT_GRANULARITY" => settings.granularity = Some(values::granularity(text)?),
                 "CCT_CLOCK" => settings.clock = Some(values::clock(text)?),
                 "CCT_TIME_BUDGET" => settings.time_budget = Some(values::time_budget(text)?),
-                "CCT_REPLAY" => settings.replay = Some(values::replay(text, &read)?),
+                ISOLATION => settings.isolation = Some(values::isolation(text)?),
+                APART => settings.apart = Some(text.into()),
+                REPLAY => settings.replay = Some(values::replay(text, &read)?),
                 "CCT_PLAIN_TESTS" => settings.runs_plain_tests = values::plain_tests(text)?,
                 "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),
                 "CCT_LEARNT" => settings.learnt = Some(text.into()),
@@ -180,6 +193,16 @@ impl Settings {
 /// Whether a variable that is a mere switch is on.
 fn is_set(value: &OsStr) -> bool {
     !value.is_empty() && value != "0" && !value.eq_ignore_ascii_case("false")
+}
+
+/// Whether the harness of the standard library was told to run all tests on its own thread, which has not their
+/// names.
+#[expect(clippy::disallowed_methods, reason = "not one of ours")]
+pub(super) fn has_one_test_thread() -> bool {
+    let by_variable = std::env::var_os("RUST_TEST_THREADS").is_some_and(|count| count == "1");
+    let mut arguments = std::env::args_os();
+    by_variable
+        || arguments.any(|argument| argument.to_string_lossy().starts_with("--test-threads"))
 }
 
 fn read_token_file(path: &Path) -> io::Result<String> {

@@ -199,9 +199,10 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         campaign.with_hangs(outcome, steps, explanation)
     };
     if let Some(Outcome::Failed(again)) = recorded.as_ref().map(judge) {
-        let foreign = matches!(again.kind, FailureKind::Uncontrolled { .. });
-        reproduced = discriminant(&again.kind) == discriminant(&failure.kind) || foreign;
-        if foreign {
+        // Of one in a process of its own nothing else is known.
+        let unknown = matches!(again.kind, FailureKind::Uncontrolled { .. }) || campaign.is_apart();
+        reproduced = discriminant(&again.kind) == discriminant(&failure.kind) || unknown;
+        if unknown {
             failure = again;
         } else if reproduced && again.kind != failure.kind {
             other = Some(again.kind);

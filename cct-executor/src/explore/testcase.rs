@@ -1,13 +1,23 @@
 //! A test written with the attribute: the checker's run, remembered failures included.
 
-use super::checker::{Checker, running_test};
+use super::apart::{self, Task, Verdict};
+use super::checker::{Checker, Isolation, running_test};
 use super::endless;
 use super::env::Settings;
 use super::regressions::{self, Case};
-use super::result::{FailureReport, Origin, Report, StoppedBy};
+use super::result::{Origin, Report, StoppedBy};
 use crate::task::body::ScenarioResult;
 use crate::words::Limits;
 use std::path::{Path, PathBuf};
+
+mod doubt;
+#[cfg(test)]
+mod tests;
+
+use doubt::Doubt;
+
+const NOT_ASKED: &str = "the test could not be run in a process of its own (isolation = \"process\"): its program \
+     did not start, or did not run it when asked for it by name";
 
 /// Where a test stands. Filled in by `#[cct_executor::test]`.
 #[derive(Clone, Copy, Debug)]
@@ -40,94 +50,186 @@ pub fn case_name(test: &'static str) -> &'static str {
     }
 }
 
+/// What has become of a test.
+pub(crate) enum Judged {
+    /// It ran in this process.
+    Here(Box<Report>),
+    /// It ran in a process of its own, which says this.
+    Apart(Verdict),
+    /// This process was started for it, and has told whoever started it.
+    Told,
+}
+
 impl TestCase {
-    /// Replays remembered failures, then explores; remembers a new failure.
-    pub(crate) fn run<F, Fut>(self, checker: Checker, scenario: F) -> Report
+    /// Runs it where it belongs; a failure here that may come of what others have left behind in another process
+    /// as well.
+    pub(crate) fn judge<F, Fut>(self, checker: Checker, scenario: F) -> Judged
     where
         F: Fn() -> Fut + Send + Sync + Clone + 'static,
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
-        let checker = checker.name(self.name).test(self.name);
         let settings = match Settings::from_env() {
             Ok(settings) => settings,
-            Err(error) => return Report::unable(self.name.to_owned(), error.to_string()),
+            Err(error) => return Judged::here(self.unable(&error)),
         };
-        let path = regressions::path(Path::new(self.manifest_dir), self.file);
-        let mut checker = checker;
-        let limits_are_chosen = checker.world.limits != Limits::default();
-        checker.usual_steps = !limits_are_chosen && !checker.world.fail_on_limit;
-        // Nobody reads the report of a failure that is expected.
-        checker.shrink &= !self.should_panic;
-        let mut warnings = Vec::new();
-        if let (Some(path), true, None) = (&path, settings.regressions.read(), &settings.replay) {
-            let cases = match regressions::load(path, self.name) {
-                Ok(cases) => cases,
-                Err(error) => return Report::unable(self.name.to_owned(), error.to_string()),
-            };
-            for case in cases {
-                let mut report = checker
-                    .clone()
-                    .use_environment(false)
-                    .replay(case.token)
-                    .run(scenario.clone());
-                if let Some(failure) = &mut report.failure {
-                    failure.origin = Origin::Regression(path.display().to_string());
-                    report.heeds_variables = true;
-                    report.replay_with = settings.replay_with;
-                    return report;
-                }
-                // What keeps a replay from beginning keeps the run from it too, which says so.
-                if report.stopped_by == StoppedBy::Replay {
-                    warnings.extend(report.error.map(|error| stale(path, &error)));
-                }
+        if let Some(file) = &settings.apart {
+            let mut report = self.explore(self.named(checker), scenario, &settings);
+            self.remember(&mut report, &settings);
+            apart::tell(file, &report);
+            return Judged::Told;
+        }
+        let isolation = settings.isolation.unwrap_or(checker.isolation);
+        let can_be_asked = apart::can_be_asked(self.path(), &settings);
+        let asks = can_be_asked && isolation == Isolation::Process && settings.replay.is_none();
+        let mut report = match self.replay_remembered(&checker, &scenario, &settings) {
+            Ok(stale) if asks => match apart::ask(self.path(), &Task::Explore) {
+                Some(verdict) => return Judged::Apart(verdict.with(&stale)),
+                None => Report::unable(self.name.to_owned(), NOT_ASKED.to_owned()),
+            },
+            Ok(stale) => {
+                let mut report = self.explore(self.named(checker), scenario, &settings);
+                report.warnings.splice(0..0, stale);
+                report
+            }
+            Err(report) => *report,
+        };
+        let chosen = settings.isolation.is_some() || isolation == Isolation::Process;
+        if can_be_asked && !chosen && !self.should_panic {
+            match doubt::look(&report, self.path(), &settings) {
+                Doubt::Apart(verdict) => return Judged::Apart(verdict),
+                Doubt::Note(note) => report.warnings.push(note),
+                Doubt::None => {}
             }
         }
-        let mut report = to_the_end(checker.clone(), scenario.clone());
-        report.warnings.splice(0..0, warnings);
-        let is_a_search = settings.replay.is_none() && !self.should_panic;
-        if report.passed() && is_a_search && !limits_are_chosen {
-            endless::look(&mut report, checker, scenario);
+        self.remember(&mut report, &settings);
+        Judged::here(report)
+    }
+
+    /// Replays remembered failures, then explores; remembers a new failure.
+    #[cfg(test)]
+    fn run<F, Fut>(self, checker: Checker, scenario: F) -> Report
+    where
+        F: Fn() -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future + 'static,
+        Fut::Output: ScenarioResult,
+    {
+        match self.judge(checker, scenario) {
+            Judged::Here(report) => *report,
+            Judged::Apart(_) | Judged::Told => panic!("it ran elsewhere"),
         }
-        if let (Some(failure), None, false) = (&report.failure, &settings.replay, self.should_panic)
-        {
-            let note = self.remember(path, failure, settings.regressions.write());
-            report.warnings.extend(note);
+    }
+
+    /// The function as the harness names it: without its crate.
+    fn path(self) -> &'static str {
+        self.name.split_once("::").map_or("", |(_, path)| path)
+    }
+
+    fn unable(self, error: &impl ToString) -> Report {
+        Report::unable(self.name.to_owned(), error.to_string())
+    }
+
+    fn named(self, checker: Checker) -> Checker {
+        let mut checker = checker.name(self.name).test(self.name);
+        checker.usual_steps = !limits_are_chosen(&checker) && !checker.world.fail_on_limit;
+        // Nobody reads the report of a failure that is expected.
+        checker.shrink &= !self.should_panic;
+        checker
+    }
+
+    fn file(self) -> Option<PathBuf> {
+        regressions::path(Path::new(self.manifest_dir), self.file)
+    }
+
+    /// Replays what is remembered, if it is to be read. Returns what to say of what no longer fits.
+    ///
+    /// # Errors
+    /// With the report of a failure, or if the file cannot be understood.
+    fn replay_remembered<F, Fut>(
+        self,
+        checker: &Checker,
+        scenario: &F,
+        settings: &Settings,
+    ) -> Result<Vec<String>, Box<Report>>
+    where
+        F: Fn() -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future + 'static,
+        Fut::Output: ScenarioResult,
+    {
+        let mut stale = Vec::new();
+        let (Some(path), true, None) = (self.file(), settings.regressions.read(), &settings.replay)
+        else {
+            return Ok(stale);
+        };
+        let checker = self.named(checker.clone()).use_environment(false);
+        let cases = regressions::load(&path, self.name);
+        for case in cases.map_err(|error| self.unable(&error))? {
+            let mut report = checker.clone().replay(case.token).run(scenario.clone());
+            if let Some(failure) = &mut report.failure {
+                failure.origin = Origin::Regression(path.display().to_string());
+                report.heeds_variables = true;
+                report.replay_with.clone_from(&settings.replay_with);
+                return Err(Box::new(report));
+            }
+            // What keeps a replay from beginning keeps the run from it too, which says so.
+            if report.stopped_by == StoppedBy::Replay {
+                stale.extend(report.error.map(|error| no_longer_fits(&path, &error)));
+            }
+        }
+        Ok(stale)
+    }
+
+    fn explore<F, Fut>(self, checker: Checker, scenario: F, settings: &Settings) -> Report
+    where
+        F: Fn() -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future + 'static,
+        Fut::Output: ScenarioResult,
+    {
+        let mut report = to_the_end(checker.clone(), scenario.clone());
+        let is_a_search = settings.replay.is_none() && !self.should_panic;
+        if report.passed() && is_a_search && !limits_are_chosen(&checker) {
+            endless::look(&mut report, checker, scenario);
         }
         report
     }
 
     /// Keeps a failing trace, or says which line to add.
-    fn remember(
-        self,
-        path: Option<PathBuf>,
-        failure: &FailureReport,
-        write: bool,
-    ) -> Option<String> {
-        let path = path?;
-        let reason = failure
-            .kind
-            .to_string()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+    fn remember(self, report: &mut Report, settings: &Settings) {
+        let is_news = settings.replay.is_none() && !self.should_panic;
+        let (Some(failure), Some(path), true) = (&report.failure, self.file(), is_news) else {
+            return;
+        };
+        if matches!(failure.origin, Origin::Regression(_)) {
+            return;
+        }
+        let reason = failure.kind.to_string();
         let case = Case {
             test: self.name.to_owned(),
             token: failure.token.clone(),
-            reason,
+            reason: reason.lines().next().unwrap_or_default().to_owned(),
         };
-        if !write {
-            return Some(format!(
+        report.warnings.push(if !settings.regressions.write() {
+            format!(
                 "to remember this failure, add this line to {}:\n{case}",
                 path.display()
-            ));
-        }
-        Some(match regressions::append(&path, &case) {
-            Ok(()) => format!("remembered in {}; it runs first next time", path.display()),
-            Err(error) => format!("the failure could not be remembered: {error}"),
-        })
+            )
+        } else {
+            match regressions::append(&path, &case) {
+                Ok(()) => format!("remembered in {}; it runs first next time", path.display()),
+                Err(error) => format!("the failure could not be remembered: {error}"),
+            }
+        });
     }
+}
+
+impl Judged {
+    fn here(report: Report) -> Judged {
+        Judged::Here(Box::new(report))
+    }
+}
+
+fn limits_are_chosen(checker: &Checker) -> bool {
+    checker.world.limits != Limits::default()
 }
 
 /// Runs the scenario, and anew with a higher limit if its first iteration takes more steps than is usual.
@@ -152,175 +254,9 @@ where
     report
 }
 
-fn stale(path: &Path, error: &str) -> String {
+fn no_longer_fits(path: &Path, error: &str) -> String {
     format!(
         "a remembered failure in {} no longer fits the program; delete its line ({error})",
         path.display()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::task::yield_now;
-    use std::fs;
-
-    /// A test in a directory of its own, gone when this is dropped.
-    struct Place(PathBuf);
-
-    impl Place {
-        fn new(name: &str) -> Place {
-            let name = format!("cct-testcase-{}-{name}", std::process::id());
-            let directory = std::env::temp_dir().join(name);
-            fs::create_dir_all(&directory).unwrap();
-            fs::write(directory.join("bank.rs"), "").unwrap();
-            Place(directory)
-        }
-
-        fn case(&self, should_panic: bool) -> TestCase {
-            TestCase {
-                name: "bank::transfer",
-                manifest_dir: self.0.to_str().unwrap().to_owned().leak(),
-                file: "bank.rs",
-                line: 1,
-                should_panic,
-            }
-        }
-
-        fn regressions(&self) -> PathBuf {
-            self.0.join("bank.cct-regressions")
-        }
-    }
-
-    impl Drop for Place {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    #[track_caller]
-    fn checker() -> Checker {
-        Checker::new().iterations(1).use_environment(false)
-    }
-
-    /// Whether the report speaks of the file, written or not, as the environment says.
-    fn speaks_of_the_file(report: &Report) -> bool {
-        let says = |warning: &String| warning.contains("bank.cct-regressions");
-        report.warnings.iter().any(says)
-    }
-
-    #[test]
-    fn a_case_is_named_as_the_harness_does() {
-        let this = "cct_executor::explore::testcase::tests::a_case_is_named_as_the_harness_does";
-        assert_eq!(case_name("cct_executor::explore::testcase::tests"), this);
-        assert_eq!(case_name(this), this);
-        assert_eq!(
-            case_name("cct_executor::explore::test"),
-            "cct_executor::explore::test"
-        );
-    }
-
-    #[test]
-    fn an_expected_panic_is_not_remembered() {
-        let place = Place::new("expected");
-        let lossy = || async { panic!("lost") };
-        let report = place.case(true).run(checker(), lossy);
-        assert!(report.failure().is_some());
-        assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
-        assert!(!place.regressions().exists());
-        let report = place.case(false).run(checker(), lossy);
-        assert!(speaks_of_the_file(&report), "{:?}", report.warnings);
-    }
-
-    #[test]
-    fn a_run_that_cannot_begin_does_not_blame_what_is_remembered() {
-        let place = Place::new("blame");
-        let report = checker()
-            .name("bank::transfer")
-            .run(|| async { panic!("lost") });
-        let failure = report.failure().unwrap();
-        let line = format!("bank::transfer {}\n", failure.token);
-        fs::write(place.regressions(), line).unwrap();
-        let report = place
-            .case(false)
-            .run(checker().strategy_text("none such"), || async {});
-        assert_eq!(report.stopped_by, StoppedBy::Error);
-        assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
-    }
-
-    /// Ends at once or never, under the limits that `configure` sets.
-    fn endless(configure: impl Fn(Checker) -> Checker, ends: bool, should_panic: bool) -> Report {
-        let place = Place::new(&format!("endless-{ends}-{should_panic}"));
-        let once = checker().strategy_text("random");
-        let checker = configure(once.determinism_check(false));
-        place.case(should_panic).run(checker, move || async move {
-            if !ends {
-                loop {
-                    yield_now().await;
-                }
-            }
-        })
-    }
-
-    #[test]
-    fn a_test_that_never_ends_does_not_pass() {
-        let report = endless(|checker| checker, false, false);
-        let error = report.error().expect("it never ended");
-        let what = "each of 1 iterations was cut at the step limit";
-        assert!(error.contains(what), "{error}");
-        assert!(error.contains("set max_steps"), "{error}");
-        // What it does all the time is told at once.
-        let text = report.text();
-        assert!(
-            text.starts_with("cct: bank::transfer shows nothing: "),
-            "{text}"
-        );
-        let ends = ["task 0 `main`", "could run", "more in which nothing but"];
-        assert!(ends.iter().all(|part| text.contains(part)), "{text}");
-        assert!(endless(|checker| checker, true, false).passed());
-        // Nor does it do what is expected of it.
-        assert!(endless(|checker| checker, false, true).passed());
-    }
-
-    /// Fails, or not, after more steps than is usual.
-    fn long(checker: Checker, fails: bool) -> Report {
-        let place = Place::new(&format!("long-{fails}"));
-        let checker = checker.strategy_text("random");
-        place.case(false).run(checker, move || async move {
-            for _ in 0..2 * Limits::STEPS {
-                yield_now().await;
-            }
-            assert!(!fails, "late");
-        })
-    }
-
-    #[test]
-    fn a_test_that_takes_more_steps_than_is_usual_gets_them() {
-        let report = long(checker(), false);
-        assert!(report.passed(), "{}", report.text());
-        assert_eq!((report.iterations, report.cut()), (1, 0));
-        assert!(report.text().contains("max_steps was raised to 1000000"));
-        // Whoever sets a limit gets that.
-        let report = long(checker().max_steps(Limits::STEPS + 1), false);
-        assert_eq!(report.cut(), 1);
-        let report = long(checker().fail_on_limit(true), false);
-        assert!(report.failure().is_some(), "{}", report.text());
-    }
-
-    #[test]
-    fn a_late_failure_is_replayed() {
-        let report = long(checker(), true);
-        let failure = report.failure().expect("it fails");
-        assert!(failure.reproduced, "{}", report.text());
-        let replayed = long(checker().replay(failure.token.clone()), true);
-        let again = replayed.failure().expect("it fails again");
-        assert_eq!((&again.kind, again.step), (&failure.kind, failure.step));
-    }
-
-    #[test]
-    fn a_test_that_is_not_to_end_says_so_by_a_limit() {
-        let report = endless(|checker| checker.max_steps(1_000), false, false);
-        assert!(report.passed(), "{}", report.text());
-        assert_eq!(report.cut(), 1);
-    }
 }

@@ -100,15 +100,8 @@ impl Campaign {
             let _ = sender.send(Message::Pulse(pulse.clone()));
         }
         let mut done = Yielded {
-            first_cut: None,
-            records: Vec::new(),
             harvest: run::take_harvest(),
-            exhausted: false,
-            all_schedules: None,
-            described: String::new(),
-            out_of_time: false,
-            learnt: Vec::new(),
-            remarks: Vec::new(),
+            ..Yielded::default()
         };
         let out_of_time = || board.deadline.is_some_and(|deadline| now() >= deadline);
         let mut begun = vec![false; mine.len()];
@@ -399,7 +392,7 @@ fn taken_back(decider: Box<dyn Decider>) -> Box<Driver> {
 }
 
 /// A strategy with its parameters, adapted ones included.
-fn described(strategy: &dyn Strategy) -> String {
+pub(super) fn described(strategy: &dyn Strategy) -> String {
     let adapted = strategy.adapted();
     if adapted.is_empty() {
         return strategy.describe();

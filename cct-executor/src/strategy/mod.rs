@@ -154,6 +154,12 @@ pub trait Strategy: Send {
         let _ = end;
     }
 
+    /// An iteration takes so many decisions. Told to instances that see one iteration only, each in a process of
+    /// its own, and so could not learn it.
+    fn expect_decisions(&mut self, decisions: u64) {
+        let _ = decisions;
+    }
+
     /// How many schedules exist, once all have been explored.
     fn explored_all(&self) -> Option<u64> {
         None

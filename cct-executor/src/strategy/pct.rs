@@ -465,6 +465,10 @@ impl Strategy for Pct {
         self.learnt.main_steps = self.learnt.main_steps.max(self.main_steps);
     }
 
+    fn expect_decisions(&mut self, decisions: u64) {
+        self.learnt.ended = decisions;
+    }
+
     fn adapted(&self) -> String {
         match self.k {
             k if k > 0 && self.given_k.is_none() && self.depth > 1 => format!("k={k}"),

@@ -357,6 +357,10 @@ impl Strategy for Pctcp {
         }
     }
 
+    fn expect_decisions(&mut self, decisions: u64) {
+        self.k = decisions;
+    }
+
     fn adapted(&self) -> String {
         match self.chains.len() {
             0 => String::new(),

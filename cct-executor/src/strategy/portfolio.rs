@@ -353,6 +353,11 @@ impl Strategy for Portfolio {
         };
     }
 
+    fn expect_decisions(&mut self, decisions: u64) {
+        let members = self.members.iter_mut();
+        members.for_each(|member| member.strategy.expect_decisions(decisions));
+    }
+
     fn adapted(&self) -> String {
         if self.turns == 0 {
             return String::new();

@@ -36,7 +36,7 @@ async fn racing_without_slack() {}
 #[cct_executor::test(granularity = "fine")]
 async fn unknown_granularity() {}
 
-#[cct_executor::test(isolation = "process")]
+#[cct_executor::test(isolation = "fiber")]
 async fn unknown_isolation() {}
 
 #[cct_executor::test(fail_on_leak = "true")]

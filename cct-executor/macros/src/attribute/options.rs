@@ -287,11 +287,21 @@ fn granularity(value: &Value) -> syn::Result<TokenStream> {
 }
 
 fn isolation(value: &Value) -> syn::Result<TokenStream> {
-    let threads = value.one_of(&[("thread", true), ("none", false)])?;
-    Ok(if threads {
-        quote!(Isolation::Thread)
-    } else {
-        quote!(Isolation::None)
+    #[derive(Clone, Copy)]
+    enum Own {
+        Nothing,
+        Thread,
+        Process,
+    }
+    let words = [
+        ("thread", Own::Thread),
+        ("process", Own::Process),
+        ("none", Own::Nothing),
+    ];
+    Ok(match value.one_of(&words)? {
+        Own::Nothing => quote!(Isolation::None),
+        Own::Thread => quote!(Isolation::Thread),
+        Own::Process => quote!(Isolation::Process),
     })
 }
 

@@ -1,12 +1,15 @@
 //! From what was asked for to a campaign: the environment, tokens, and what earlier runs learnt.
 
-use super::{Checker, Chosen, Factory};
+use super::{Checker, Chosen, Factory, Isolation};
 use crate::explore::campaign::{Campaign, Scenario};
 use crate::explore::env::Settings;
 use crate::explore::knowledge::{self, Knowledge};
 use crate::strategy::spec::StrategySpec;
 use crate::words::{ReplayToken, Seed};
 use std::sync::Arc;
+
+const NOT_APART: &str = "isolation = \"process\" needs a test with the attribute that the standard library's harness \
+     runs, on a system with `fork`: use isolation = \"thread\", or set what statics hold where the scenario begins";
 
 impl Checker {
     /// The function that this is the test of; its path begins with the crate, of which `cargo test`
@@ -20,8 +23,10 @@ impl Checker {
     /// Applies the environment and checks everything.
     pub(in crate::explore) fn prepare(mut self, scenario: Scenario) -> Result<Campaign, String> {
         let mut replay = self.replay.take();
+        let mut alone = false;
         if self.use_environment {
             let settings = Settings::from_env().map_err(|error| error.to_string())?;
+            alone = cfg!(unix) && settings.apart.is_some();
             replay = self.apply(settings)?.or(replay);
         }
         if let Some(token) = &replay {
@@ -29,6 +34,9 @@ impl Checker {
                 .for_test(&self.name)
                 .map_err(|error| self.not_for_this(&error.to_string()))?;
             token.configure(&mut self.world);
+        }
+        if self.isolation == Isolation::Process && replay.is_none() && !alone {
+            return Err(NOT_APART.to_owned());
         }
         if self.iterations == 0 {
             return Err("iterations is 0: at least 1 is needed".to_owned());
@@ -105,6 +113,9 @@ impl Checker {
         }
         if let Some(clock) = settings.clock {
             self.world.clock = clock;
+        }
+        if let Some(isolation) = settings.isolation {
+            self.isolation = isolation;
         }
         if let Some(workers) = settings.workers {
             self.workers = Some(workers);

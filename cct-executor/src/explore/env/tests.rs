@@ -49,11 +49,15 @@ fn every_variable_is_taken() {
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_REPLAY_WITH", "cargo cct replay"),
         ("CCT_WORKERS", "1024"),
+        ("CCT_ISOLATION", "process"),
+        ("CCT_APART", "target/answer"),
         ("CCT_REGRESSIONS", "read"),
         ("CCT_LEARNT", "target/learnt"),
         ("CCT_PLAIN_TESTS", "once"),
     ]);
     let expected = Settings {
+        isolation: Some(Isolation::Process),
+        apart: Some("target/answer".into()),
         iterations: Some(1000),
         seed: Some(SeedSetting::Fixed(Seed(255))),
         strategy: Some("pct:d=3".to_owned()),
@@ -189,8 +193,13 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_ITERATION",
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
-             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_REPLAY, CCT_REPLAY_WITH, \
-             CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS",
+             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, \
+             CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS, CCT_APART",
+        ),
+        (
+            "CCT_ISOLATION",
+            "fork",
+            "invalid CCT_ISOLATION `fork`: expected `none`, `thread` or `process`",
         ),
         (
             "CCT_PLAIN_TESTS",

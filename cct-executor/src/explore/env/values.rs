@@ -1,7 +1,7 @@
 //! What each variable may say. The attribute takes the same texts.
 
 use super::error::{EnvError, Kind};
-use super::{RegressionsMode, SeedSetting};
+use super::{Isolation, RegressionsMode, SeedSetting};
 use crate::words::{Clock, Granularity, ReplayToken};
 use std::io;
 use std::ops::RangeInclusive;
@@ -32,6 +32,18 @@ pub(super) fn workers(text: &str) -> Result<usize, EnvError> {
         let expected = "expected a whole number from 1 to 1024, such as 4";
         EnvError::invalid("CCT_WORKERS", text, expected)
     })
+}
+
+pub(super) fn isolation(text: &str) -> Result<Isolation, EnvError> {
+    match text {
+        "none" => Ok(Isolation::None),
+        "thread" => Ok(Isolation::Thread),
+        "process" => Ok(Isolation::Process),
+        _ => {
+            let expected = "expected `none`, `thread` or `process`";
+            Err(EnvError::invalid("CCT_ISOLATION", text, expected))
+        }
+    }
 }
 
 pub(super) fn plain_tests(text: &str) -> Result<bool, EnvError> {

@@ -1,0 +1,146 @@
+//! Tests in processes of their own, so that what earlier iterations and other tests have left in statics takes
+//! no part.
+//!
+//! The program of the test is started anew, for this test alone, and told by a variable where to leave its
+//! [`Verdict`]. There it replays one schedule, or explores with a process for each iteration (`forks`).
+//!
+//! 1. A test is asked for in the way of the standard library's harness, and only where that runs it.
+//! 2. Such a process starts no further one of this kind.
+
+#[cfg(unix)]
+mod answer;
+#[cfg(unix)]
+mod forks;
+
+use super::env::{self, Settings};
+use super::result::Report;
+use crate::words::ReplayToken;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a test is to do in a process of its own.
+pub(super) enum Task<'a> {
+    Replay(&'a ReplayToken),
+    Explore,
+}
+
+/// What a test says there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Verdict {
+    pub(crate) says: Says,
+    /// Its report.
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Says {
+    Passed,
+    Failed,
+    /// It could not be run, or the schedule did not fit.
+    Unable,
+}
+
+impl Verdict {
+    /// With more to be noted.
+    pub(super) fn with(mut self, notes: &[String]) -> Verdict {
+        for note in notes {
+            self.text.push_str(&format!("  note: {note}\n"));
+        }
+        self
+    }
+}
+
+impl Says {
+    const WORDS: [(Says, &'static str); 3] = [
+        (Says::Passed, "passed"),
+        (Says::Failed, "failed"),
+        (Says::Unable, "unable"),
+    ];
+
+    fn of(report: &Report) -> Says {
+        match (&report.error, &report.failure) {
+            (Some(_), _) => Says::Unable,
+            (None, Some(_)) => Says::Failed,
+            (None, None) => Says::Passed,
+        }
+    }
+}
+
+/// Leaves the verdict where whoever started this process looks for it.
+pub(super) fn tell(file: &Path, report: &Report) {
+    let says = Says::of(report);
+    let (_, word) = Says::WORDS[Says::WORDS
+        .iter()
+        .position(|(known, _)| *known == says)
+        .unwrap_or(0)];
+    // Who finds nothing takes it that the test did not run.
+    let _ = std::fs::write(file, format!("{word}\n{}", report.text()));
+}
+
+fn understand(text: &str) -> Option<Verdict> {
+    let (word, text) = text.split_once('\n')?;
+    let (says, _) = Says::WORDS.into_iter().find(|(_, known)| *known == word)?;
+    Some(Verdict {
+        says,
+        text: text.to_owned(),
+    })
+}
+
+/// Whether the standard library's harness runs this test, on this thread, so that it can be asked for it again.
+pub(super) fn can_be_asked(test: &str, settings: &Settings) -> bool {
+    settings.apart.is_none()
+        && (super::checker::running_test().as_deref() == Some(test) || env::has_one_test_thread())
+}
+
+/// Runs a test in a process of its own. `None` if it did not come to a verdict.
+pub(super) fn ask(test: &str, task: &Task<'_>) -> Option<Verdict> {
+    let place = Place::new().ok()?;
+    let answer = place.0.join("answer");
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command
+        .args([
+            test,
+            "--exact",
+            "--include-ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(env::APART, &answer)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match task {
+        Task::Replay(token) => {
+            let file = place.0.join("token");
+            std::fs::write(&file, token.to_string()).ok()?;
+            command.env(env::REPLAY, format!("@{}", file.display()));
+        }
+        Task::Explore => {
+            command.env(env::ISOLATION, "process");
+        }
+    }
+    // What it prints as a harness says nothing that the verdict does not.
+    command.status().ok()?;
+    understand(&std::fs::read_to_string(answer).ok()?)
+}
+
+/// A folder that is gone when this is dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> io::Result<Place> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(format!("cct-apart-{process}-{number}"));
+        std::fs::create_dir_all(&folder)?;
+        Ok(Place(folder))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

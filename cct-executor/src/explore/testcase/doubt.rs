@@ -1,0 +1,60 @@
+//! Failures that may come of what earlier iterations, or other tests, have left in statics.
+//!
+//! Elsewhere a test runs once in a process. A counter in a static, or a runtime that is made once for all, can make
+//! the second iteration fail, under any schedule. So a failing schedule is replayed in a process in which the
+//! program has not run yet. If it does not fail there, the test is explored with a process for each iteration, and
+//! what comes of that counts.
+
+use crate::explore::apart::{self, Says, Task, Verdict};
+use crate::explore::env::Settings;
+use crate::explore::result::{Origin, Report};
+use crate::words::FailureKind;
+
+/// What is to be said of a failure.
+pub(super) enum Doubt {
+    None,
+    /// It did not count; this does.
+    Apart(Verdict),
+    Note(String),
+}
+
+/// Tries a failure in a process of its own.
+pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
+    let Some(failure) = &report.failure else {
+        return Doubt::None;
+    };
+    // Where a thread was lost a replay may take as long as it did, or end its process.
+    let comes_back = !matches!(
+        failure.kind,
+        FailureKind::Stuck { .. } | FailureKind::Abort { .. }
+    );
+    if !matches!(failure.origin, Origin::Iteration(_)) || settings.replay.is_some() || !comes_back {
+        return Doubt::None;
+    }
+    match apart::ask(test, &Task::Replay(&failure.token)) {
+        Some(verdict) if verdict.says != Says::Failed => {}
+        _ => return Doubt::None,
+    }
+    let what = match &failure.kind {
+        kind @ FailureKind::Nondeterminism { .. } => kind.class().to_owned(),
+        kind => kind
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+    };
+    match apart::ask(test, &Task::Explore) {
+        Some(verdict) if verdict.says != Says::Unable => Doubt::Apart(verdict.with(&[format!(
+            "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the \
+             process, by an iteration before it or by another test: alone in a process its schedule does not fail. So \
+             each iteration had a process of its own; isolation = \"process\" does so from the beginning",
+            failure.iteration()
+        )])),
+        _ => Doubt::Note(
+            "this schedule does not fail in a process of its own: what was left in a static, or elsewhere in the \
+             process, by an iteration before it or by another test takes part. Set it anew where the test begins"
+                .to_owned(),
+        ),
+    }
+}

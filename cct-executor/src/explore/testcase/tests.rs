@@ -1,0 +1,164 @@
+//! What becomes of tests: what is remembered, and limits that nobody has chosen.
+
+use super::*;
+use crate::task::yield_now;
+use std::fs;
+
+/// A test in a directory of its own, gone when this is dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let name = format!("cct-testcase-{}-{name}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("bank.rs"), "").unwrap();
+        Place(directory)
+    }
+
+    fn case(&self, should_panic: bool) -> TestCase {
+        TestCase {
+            name: "bank::transfer",
+            manifest_dir: self.0.to_str().unwrap().to_owned().leak(),
+            file: "bank.rs",
+            line: 1,
+            should_panic,
+        }
+    }
+
+    fn regressions(&self) -> PathBuf {
+        self.0.join("bank.cct-regressions")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[track_caller]
+fn checker() -> Checker {
+    Checker::new().iterations(1).use_environment(false)
+}
+
+/// Whether the report speaks of the file, written or not, as the environment says.
+fn speaks_of_the_file(report: &Report) -> bool {
+    let says = |warning: &String| warning.contains("bank.cct-regressions");
+    report.warnings.iter().any(says)
+}
+
+#[test]
+fn a_case_is_named_as_the_harness_does() {
+    let this = "cct_executor::explore::testcase::tests::a_case_is_named_as_the_harness_does";
+    assert_eq!(case_name("cct_executor::explore::testcase::tests"), this);
+    assert_eq!(case_name(this), this);
+    assert_eq!(
+        case_name("cct_executor::explore::test"),
+        "cct_executor::explore::test"
+    );
+}
+
+#[test]
+fn an_expected_panic_is_not_remembered() {
+    let place = Place::new("expected");
+    let lossy = || async { panic!("lost") };
+    let report = place.case(true).run(checker(), lossy);
+    assert!(report.failure().is_some());
+    assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
+    assert!(!place.regressions().exists());
+    let report = place.case(false).run(checker(), lossy);
+    assert!(speaks_of_the_file(&report), "{:?}", report.warnings);
+}
+
+#[test]
+fn a_run_that_cannot_begin_does_not_blame_what_is_remembered() {
+    let place = Place::new("blame");
+    let report = checker()
+        .name("bank::transfer")
+        .run(|| async { panic!("lost") });
+    let failure = report.failure().unwrap();
+    let line = format!("bank::transfer {}\n", failure.token);
+    fs::write(place.regressions(), line).unwrap();
+    let report = place
+        .case(false)
+        .run(checker().strategy_text("none such"), || async {});
+    assert_eq!(report.stopped_by, StoppedBy::Error);
+    assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
+}
+
+/// Ends at once or never, under the limits that `configure` sets.
+fn endless(configure: impl Fn(Checker) -> Checker, ends: bool, should_panic: bool) -> Report {
+    let place = Place::new(&format!("endless-{ends}-{should_panic}"));
+    let once = checker().strategy_text("random");
+    let checker = configure(once.determinism_check(false));
+    place.case(should_panic).run(checker, move || async move {
+        if !ends {
+            loop {
+                yield_now().await;
+            }
+        }
+    })
+}
+
+#[test]
+fn a_test_that_never_ends_does_not_pass() {
+    let report = endless(|checker| checker, false, false);
+    let error = report.error().expect("it never ended");
+    let what = "each of 1 iterations was cut at the step limit";
+    assert!(error.contains(what), "{error}");
+    assert!(error.contains("set max_steps"), "{error}");
+    // What it does all the time is told at once.
+    let text = report.text();
+    assert!(
+        text.starts_with("cct: bank::transfer shows nothing: "),
+        "{text}"
+    );
+    let ends = ["task 0 `main`", "could run", "more in which nothing but"];
+    assert!(ends.iter().all(|part| text.contains(part)), "{text}");
+    assert!(endless(|checker| checker, true, false).passed());
+    // Nor does it do what is expected of it.
+    assert!(endless(|checker| checker, false, true).passed());
+}
+
+/// Fails, or not, after more steps than is usual.
+fn long(checker: Checker, fails: bool) -> Report {
+    let place = Place::new(&format!("long-{fails}"));
+    let checker = checker.strategy_text("random");
+    place.case(false).run(checker, move || async move {
+        for _ in 0..2 * Limits::STEPS {
+            yield_now().await;
+        }
+        assert!(!fails, "late");
+    })
+}
+
+#[test]
+fn a_test_that_takes_more_steps_than_is_usual_gets_them() {
+    let report = long(checker(), false);
+    assert!(report.passed(), "{}", report.text());
+    assert_eq!((report.iterations, report.cut()), (1, 0));
+    assert!(report.text().contains("max_steps was raised to 1000000"));
+    // Whoever sets a limit gets that.
+    let report = long(checker().max_steps(Limits::STEPS + 1), false);
+    assert_eq!(report.cut(), 1);
+    let report = long(checker().fail_on_limit(true), false);
+    assert!(report.failure().is_some(), "{}", report.text());
+}
+
+#[test]
+fn a_late_failure_is_replayed() {
+    let report = long(checker(), true);
+    let failure = report.failure().expect("it fails");
+    assert!(failure.reproduced, "{}", report.text());
+    let replayed = long(checker().replay(failure.token.clone()), true);
+    let again = replayed.failure().expect("it fails again");
+    assert_eq!((&again.kind, again.step), (&failure.kind, failure.step));
+}
+
+#[test]
+fn a_test_that_is_not_to_end_says_so_by_a_limit() {
+    let report = endless(|checker| checker.max_steps(1_000), false, false);
+    assert!(report.passed(), "{}", report.text());
+    assert_eq!(report.cut(), 1);
+}
