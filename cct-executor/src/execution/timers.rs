@@ -171,7 +171,7 @@ impl Core {
 
     /// The earliest deadline, and the task that its timer wakes, if that is known.
     pub(super) fn next_deadline(&self) -> Option<(u64, Option<u32>)> {
-        let first = self.timers.heap.first()?;
+        let first = self.timers.first()?;
         let waiter = self.timers.timers[first.timer as usize].waiter.as_ref();
         Some((first.deadline_ns, waiter.and_then(Waiter::task)))
     }
@@ -179,7 +179,7 @@ impl Core {
     /// Moves time to the earliest deadline and fires what is due. Returns whether there was one
     /// within the limit.
     pub(crate) fn advance_to_next_timer(&mut self, decider: &mut dyn Decider) -> bool {
-        let Some(first) = self.timers.heap.first() else {
+        let Some(first) = self.timers.first() else {
             return false;
         };
         let deadline_ns = first.deadline_ns;
@@ -222,7 +222,7 @@ impl Core {
     /// Fires every timer whose deadline is over.
     pub(crate) fn fire_due(&mut self, decider: &mut dyn Decider) {
         self.timers.elapsed_ns = self.point.time_ns;
-        while let Some(first) = self.timers.heap.first() {
+        while let Some(first) = self.timers.first() {
             if first.deadline_ns > self.point.time_ns {
                 break;
             }

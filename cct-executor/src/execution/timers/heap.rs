@@ -34,7 +34,10 @@ pub(crate) struct Timers {
     pub(super) timers: Vec<Timer>,
     pub(super) free: Vec<TimerId>,
     /// A four-ary min-heap.
-    pub(super) heap: Vec<Due>,
+    heap: Vec<Due>,
+    /// The first of it was taken, and its place is still to be filled: by the timer that is registered next, as
+    /// whoever slept often sleeps again, or else by the last one.
+    hollow: bool,
     sequence: u32,
     pub(super) clock: Clock,
     /// The timers whose actions are enabled.
@@ -54,6 +57,7 @@ impl Timers {
             timers: Vec::new(),
             free: Vec::new(),
             heap: Vec::new(),
+            hollow: false,
             sequence: 0,
             clock: Clock::Strict,
             eligible: Vec::new(),
@@ -67,6 +71,7 @@ impl Timers {
         self.timers.clear();
         self.free.clear();
         self.heap.clear();
+        self.hollow = false;
         self.eligible.clear();
         self.due.clear();
         self.sequence = 0;
@@ -81,7 +86,17 @@ impl Timers {
 
     /// Whether no timer is running.
     pub(crate) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.heap.len() == usize::from(self.hollow)
+    }
+
+    /// The one that fires first.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Due> {
+        let at = match self.hollow {
+            true => self.first_child(0)?,
+            false => 0,
+        };
+        self.heap.get(at).copied()
     }
 
     /// All waiters, so that they can be dropped outside the core.
@@ -149,34 +164,54 @@ impl Timers {
             timer,
         };
         self.sequence += 1;
-        self.heap.push(due);
-        self.sift_up(self.heap.len() - 1);
+        if std::mem::take(&mut self.hollow) {
+            self.heap[0] = due;
+            self.sift_down(0);
+        } else {
+            self.heap.push(due);
+            self.sift_up(self.heap.len() - 1);
+        }
         self.dirty = self.clock != Clock::Strict;
     }
 
     /// Takes a timer out of the heap, if it is there.
     pub(super) fn take(&mut self, timer: TimerId) {
-        let place = std::mem::replace(&mut self.timers[timer as usize].place, NONE);
-        if place == NONE {
+        if self.timers[timer as usize].place == NONE {
             return;
         }
-        let last = self
-            .heap
-            .pop()
-            .expect("cct bug: a timer's place in an empty heap");
-        let place = place as usize;
-        if place < self.heap.len() {
-            self.heap[place] = last;
-            self.sift_up(place);
-            let place = self.timers[last.timer as usize].place as usize;
-            self.sift_down(place);
+        self.fill();
+        let place = std::mem::replace(&mut self.timers[timer as usize].place, NONE) as usize;
+        self.hollow = place == 0;
+        if !self.hollow {
+            let last = self.heap.pop();
+            let last = last.expect("cct bug: a timer's place in an empty heap");
+            if place < self.heap.len() {
+                self.heap[place] = last;
+                self.sift_up(place);
+                let place = self.timers[last.timer as usize].place as usize;
+                self.sift_down(place);
+            }
         }
         self.dirty = self.clock != Clock::Strict;
+    }
+
+    /// Fills the first place, if it is hollow.
+    #[inline]
+    fn fill(&mut self) {
+        if !std::mem::take(&mut self.hollow) {
+            return;
+        }
+        let last = self.heap.pop();
+        if let (Some(last), false) = (last, self.heap.is_empty()) {
+            self.heap[0] = last;
+            self.sift_down(0);
+        }
     }
 
     /// Recomputes which timers may fire while work is ready, in firing order.
     pub(super) fn find_eligible(&mut self) {
         self.eligible.clear();
+        self.fill();
         let Some(first) = self.heap.first() else {
             return;
         };
@@ -196,6 +231,68 @@ impl Timers {
                 found.sort_unstable_by_key(|due| due.order());
                 self.eligible.extend(found.iter().map(|due| due.timer));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Seed;
+    use crate::words::seed::Generator;
+    use rand::Rng as _;
+    use std::collections::BTreeMap;
+
+    fn below(random: &mut Generator, bound: usize) -> usize {
+        (random.next_u64() % bound as u64) as usize
+    }
+
+    /// Registers, takes and looks at random, beside a sorted map.
+    fn at_random(seed: u64, steps: usize, most: usize) {
+        let mut random = Seed(seed).stream("timers");
+        let (mut timers, mut model) = (Timers::new(), BTreeMap::new());
+        let mut idle: Vec<TimerId> = (0..most as TimerId).collect();
+        timers.timers.extend(idle.iter().map(|_| Timer {
+            deadline_ns: 0,
+            place: NONE,
+            action: NONE,
+            waiter: None,
+        }));
+        for step in 0..steps {
+            let (first, all) = (model.first_key_value(), model.len());
+            assert_eq!(
+                timers.first().map(|due| due.timer),
+                first.map(|(_, timer)| *timer)
+            );
+            assert_eq!(timers.is_empty(), all == 0);
+            let taken = match below(&mut random, 4) {
+                0 if all > 0 => *model.keys().nth(below(&mut random, all)).unwrap(),
+                1 if all > 0 => *first.unwrap().0,
+                2 => {
+                    timers.find_eligible();
+                    continue;
+                }
+                _ => {
+                    let Some(timer) = idle.pop() else {
+                        continue;
+                    };
+                    let deadline_ns = below(&mut random, 20) as u64;
+                    timers.push(timer, deadline_ns);
+                    model.insert((deadline_ns, step), timer);
+                    continue;
+                }
+            };
+            let timer = model.remove(&taken).unwrap();
+            timers.take(timer);
+            timers.take(timer);
+            idle.push(timer);
+        }
+    }
+
+    #[test]
+    fn the_first_is_that_of_a_sorted_map() {
+        for most in [1, 2, 5, 40] {
+            (0..20).for_each(|seed| at_random(seed, 500, most));
         }
     }
 }
