@@ -6,6 +6,7 @@
 )]
 
 use cct_executor::task::yield_now;
+use std::io::Read as _;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -72,11 +73,26 @@ async fn has_processes() {
     }
 }
 
+/// What differs each time, whatever the process.
+fn noise() -> u8 {
+    let mut byte = [0];
+    let mut source = std::fs::File::open("/dev/urandom").expect("a source of noise");
+    source.read_exact(&mut byte).expect("a byte");
+    byte[0]
+}
+
 async fn leave(plant: &str) {
-    once_in_a_process();
+    if plant != "noise" {
+        once_in_a_process();
+    }
     match plant {
         "a bug" => lost_update().await,
         "an exit" => std::process::exit(3),
+        "noise" => {
+            for _ in 0..noise() {
+                yield_now().await;
+            }
+        }
         "an endless poll" => loop {
             std::hint::spin_loop();
         },
@@ -141,6 +157,18 @@ fn the_number_of_workers_changes_nothing() {
         text.to_owned()
     };
     assert_eq!(explored("1"), explored("3"));
+}
+
+/// Eight of 100 iterations run twice, so none differs with odds of 2 to the power of -64.
+#[test]
+fn what_is_not_under_control_anywhere_is_told_by_one_process() {
+    const APART: &str = "each in a process of its own";
+    let (passed, text) = run("leaves_something", "noise", &[]);
+    assert!(!passed && !text.contains(APART), "{text}");
+    assert_says(&text, &["nondeterminism: the same decisions led to"]);
+    let (passed, text) = run("has_processes", "noise", &[]);
+    assert!(!passed, "{text}");
+    assert_says(&text, &["led to different runs", APART]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod forks;
 use super::env::{self, Settings};
 use super::result::Report;
 use crate::words::ReplayToken;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -34,15 +35,28 @@ pub(crate) struct Verdict {
     pub(crate) text: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Says {
     Passed,
-    Failed,
+    /// With a failure of this class.
+    Failed(String),
     /// It could not be run, or the schedule did not fit.
     Unable,
 }
 
 impl Verdict {
+    fn of(report: &Report) -> Verdict {
+        let says = match (&report.error, &report.failure) {
+            (Some(_), _) => Says::Unable,
+            (None, Some(failure)) => Says::Failed(failure.kind.class().to_owned()),
+            (None, None) => Says::Passed,
+        };
+        Verdict {
+            says,
+            text: report.text(),
+        }
+    }
+
     /// With more to be noted.
     pub(super) fn with(mut self, notes: &[String]) -> Verdict {
         for note in notes {
@@ -52,40 +66,36 @@ impl Verdict {
     }
 }
 
-impl Says {
-    const WORDS: [(Says, &'static str); 3] = [
-        (Says::Passed, "passed"),
-        (Says::Failed, "failed"),
-        (Says::Unable, "unable"),
-    ];
-
-    fn of(report: &Report) -> Says {
-        match (&report.error, &report.failure) {
-            (Some(_), _) => Says::Unable,
-            (None, Some(_)) => Says::Failed,
-            (None, None) => Says::Passed,
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.says {
+            Says::Passed => f.write_str("passed")?,
+            Says::Failed(class) => write!(f, "failed: {class}")?,
+            Says::Unable => f.write_str("unable")?,
         }
+        write!(f, "\n{}", self.text)
     }
 }
 
-/// Leaves the verdict where whoever started this process looks for it.
-pub(super) fn tell(file: &Path, report: &Report) {
-    let says = Says::of(report);
-    let (_, word) = Says::WORDS[Says::WORDS
-        .iter()
-        .position(|(known, _)| *known == says)
-        .unwrap_or(0)];
-    // Who finds nothing takes it that the test did not run.
-    let _ = std::fs::write(file, format!("{word}\n{}", report.text()));
-}
-
+/// Takes back what `Display` gives; `None` is what a process leaves that did not come to it.
 fn understand(text: &str) -> Option<Verdict> {
-    let (word, text) = text.split_once('\n')?;
-    let (says, _) = Says::WORDS.into_iter().find(|(_, known)| *known == word)?;
+    let (says, text) = text.split_once('\n')?;
+    let says = match says.split_once(": ") {
+        Some(("failed", class)) => Says::Failed(class.to_owned()),
+        None if says == "passed" => Says::Passed,
+        None if says == "unable" => Says::Unable,
+        _ => return None,
+    };
     Some(Verdict {
         says,
         text: text.to_owned(),
     })
+}
+
+/// Leaves the verdict where whoever started this process looks for it.
+pub(super) fn tell(file: &Path, report: &Report) {
+    // Who finds nothing takes it that the test did not run.
+    let _ = std::fs::write(file, Verdict::of(report).to_string());
 }
 
 /// Whether the standard library's harness runs this test, on this thread, so that it can be asked for it again.
@@ -142,5 +152,26 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_understood() {
+        for says in [
+            Says::Passed,
+            Says::Unable,
+            Says::Failed("poll that does not return".to_owned()),
+        ] {
+            let text = "cct: a test\n  note: two lines\n".to_owned();
+            let verdict = Verdict { says, text };
+            assert_eq!(understand(&verdict.to_string()), Some(verdict));
+        }
+        for text in ["", "passed", "perhaps\n", "failed\n"] {
+            assert_eq!(understand(text), None);
+        }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         return Doubt::None;
     }
     match apart::ask(test, &Task::Replay(&failure.token)) {
-        Some(verdict) if verdict.says != Says::Failed => {}
+        Some(verdict) if !matches!(verdict.says, Says::Failed(_)) => {}
         _ => return Doubt::None,
     }
     let what = match &failure.kind {
@@ -44,7 +44,13 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
             .unwrap_or_default()
             .to_owned(),
     };
+    let varies = matches!(failure.kind, FailureKind::Nondeterminism { .. });
     match apart::ask(test, &Task::Explore) {
+        // What differs from process to process is told better by the report of one.
+        Some(Verdict {
+            says: Says::Failed(class),
+            ..
+        }) if varies && class == failure.kind.class() => Doubt::None,
         Some(verdict) if verdict.says != Says::Unable => Doubt::Apart(verdict.with(&[format!(
             "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the \
              process, by an iteration before it or by another test: alone in a process its schedule does not fail. So \
