@@ -236,7 +236,8 @@ impl MainOptions {
                 "crate" => options.crate_path = Some(value.path()?),
                 other => {
                     let message = format!(
-                        "option `{other}` is one of tests: a `main` runs inside a test that has it"
+                        "option `{other}` is one of tests: give it to a test that calls this `main`, or set a variable \
+                         such as `CCT_ITERATIONS`"
                     );
                     return Err(syn::Error::new(argument.name.span(), message));
                 }
