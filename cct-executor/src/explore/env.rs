@@ -195,16 +195,6 @@ fn is_set(value: &OsStr) -> bool {
     !value.is_empty() && value != "0" && !value.eq_ignore_ascii_case("false")
 }
 
-/// Whether the harness of the standard library was told to run all tests on its own thread, which has not their
-/// names.
-#[expect(clippy::disallowed_methods, reason = "not one of ours")]
-pub(super) fn has_one_test_thread() -> bool {
-    let by_variable = std::env::var_os("RUST_TEST_THREADS").is_some_and(|count| count == "1");
-    let mut arguments = std::env::args_os();
-    by_variable
-        || arguments.any(|argument| argument.to_string_lossy().starts_with("--test-threads"))
-}
-
 fn read_token_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?

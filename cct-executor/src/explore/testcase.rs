@@ -80,7 +80,7 @@ impl TestCase {
             return Judged::Told;
         }
         let isolation = settings.isolation.unwrap_or(checker.isolation);
-        let can_be_asked = apart::can_be_asked(self.path(), &settings);
+        let can_be_asked = apart::can_be_asked(self.path());
         let asks = can_be_asked && isolation == Isolation::Process && settings.replay.is_none();
         let mut report = match self.replay_remembered(&checker, &scenario, &settings) {
             Ok(stale) if asks => match apart::ask(self.path(), &Task::Explore) {

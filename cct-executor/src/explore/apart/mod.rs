@@ -12,7 +12,8 @@ mod answer;
 #[cfg(unix)]
 mod forks;
 
-use super::env::{self, Settings};
+use super::checker::running_test;
+use super::env;
 use super::result::Report;
 use crate::words::ReplayToken;
 use std::fmt;
@@ -99,9 +100,8 @@ pub(super) fn tell(file: &Path, report: &Report) {
 }
 
 /// Whether the standard library's harness runs this test, on this thread, so that it can be asked for it again.
-pub(super) fn can_be_asked(test: &str, settings: &Settings) -> bool {
-    settings.apart.is_none()
-        && (super::checker::running_test().as_deref() == Some(test) || env::has_one_test_thread())
+pub(super) fn can_be_asked(test: &str) -> bool {
+    running_test().as_deref() == Some(test)
 }
 
 /// Runs a test in a process of its own. `None` if it did not come to a verdict.
