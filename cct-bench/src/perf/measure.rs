@@ -61,20 +61,23 @@ pub(crate) fn workload(workload: &Workload, strategies: &[String], reps: usize) 
             cct::iterate(&kind, params, &subject.strategy, settings, k);
         }));
     }
-    for runner in &mut runners {
-        runner.calibrate();
-    }
-    for _ in 0..reps {
-        for runner in &mut runners {
-            let seconds = time(|| (runner.run)(runner.iterations));
-            runner.seconds.push(seconds / runner.iterations as f64);
-        }
-    }
-    let floor = runners[0].seconds.clone();
-    runners
+    let (floor, others) = runners.split_first_mut().expect("the floor");
+    floor.calibrate();
+    let rows: Vec<Row> = others
         .iter_mut()
-        .map(|runner| runner.row(&floor))
-        .collect()
+        .map(|runner| {
+            runner.calibrate();
+            let floor: Vec<f64> = (0..reps)
+                .map(|_| {
+                    runner.measure();
+                    floor.measure()
+                })
+                .collect();
+            runner.row(&floor)
+        })
+        .collect();
+    let all = floor.seconds.clone();
+    std::iter::once(floor.row(&all)).chain(rows).collect()
 }
 
 /// A way in which cct runs.
@@ -150,6 +153,13 @@ impl Runner<'_> {
             }
             self.iterations *= 4;
         }
+    }
+
+    /// Seconds of one iteration.
+    fn measure(&mut self) -> f64 {
+        let seconds = time(|| (self.run)(self.iterations)) / self.iterations as f64;
+        self.seconds.push(seconds);
+        seconds
     }
 
     fn row(&mut self, floor: &[f64]) -> Row {

@@ -1,9 +1,10 @@
 //! What a step costs, as a multiple of a bare poll loop that makes no choice and keeps no record.
 //!
 //! The same text of every workload runs on three executors in one process: the floor, tokio's
-//! current-thread runtime with a paused clock, and cct with each strategy. In every repetition all
-//! of them run one after the other, and ratios are taken within the repetition, so that a drift of
-//! the machine's speed cancels out. Tables show medians over the repetitions.
+//! current-thread runtime with a paused clock, and cct with each strategy. Each of them runs in turns
+//! with the floor, and ratios are taken between neighbours, so that a drift of the machine's speed
+//! cancels out, and so that what one leaves of the heap's order is no other's. Tables show medians over
+//! the repetitions.
 //!
 //! The floor has no cooperative budget, so the rows with a target run without it; under the budget,
 //! which is on by default, a lock can be held over the end of a poll, as on tokio, and others queue.
