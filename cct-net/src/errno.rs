@@ -14,6 +14,8 @@ impl Errno {
     pub(crate) const EACCES: Errno = Errno(13);
     pub(crate) const EBUSY: Errno = Errno(16);
     pub(crate) const EEXIST: Errno = Errno(17);
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    pub(crate) const ENODEV: Errno = Errno(19);
     pub(crate) const ENOTDIR: Errno = Errno(20);
     pub(crate) const EISDIR: Errno = Errno(21);
     pub(crate) const EINVAL: Errno = Errno(22);

@@ -125,7 +125,7 @@ impl Notify {
     /// [`notify_one`](Self::notify_one) from its first poll or [`enable`](Notified::enable) on.
     ///
     /// # Scheduling points
-    /// One now, at granularity `sync`; one in the first poll.
+    /// One now; one in the first poll.
     ///
     /// # Cancel safety
     /// Dropping the future gives up its place in the queue; a notification that was meant for it
@@ -138,7 +138,7 @@ impl Notify {
     /// As [`notified`](Self::notified); the future keeps the `Notify` alive.
     ///
     /// # Scheduling points
-    /// One now, at granularity `sync`; one in the first poll.
+    /// One now; one in the first poll.
     ///
     /// # Cancel safety
     /// As for [`notified`](Self::notified).

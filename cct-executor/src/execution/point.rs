@@ -389,6 +389,16 @@ impl World {
         }
     }
 
+    /// The scheduling point of a call that begins to listen, though it returns at once: a decision
+    /// wherever asynchronous operations are.
+    pub(crate) fn listen_point(&self, op: Op) {
+        if self.has_points() && self.phase.get() == Phase::Running {
+            let _ = self.point(op.kind, op.access, op.resource, op.site);
+        } else {
+            self.sync_point(op);
+        }
+    }
+
     /// Runs `f` with a changed description of the running poll.
     pub(crate) fn with_running<R>(
         &self,

@@ -239,6 +239,24 @@ impl Resource {
         }
     }
 
+    /// The scheduling point of a call that returns at once, and from which on is heard what was missed
+    /// before: the future of a notification that is made, a receiver that subscribes. An asynchronous
+    /// operation has begun there, so it is a decision at granularity `op` too: between a look at what is
+    /// waited for and this call lies the lost wake-up.
+    #[inline]
+    pub fn listen_point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
+        if WORLD.with(|world| world.has_points() || world.has_sync_points()) {
+            self.in_world(|world, resource| {
+                world.listen_point(Op {
+                    kind,
+                    access,
+                    resource,
+                    site,
+                })
+            });
+        }
+    }
+
     /// Notes that the current poll is about to return `Pending` because of this resource.
     #[inline]
     pub fn blocked(&self, kind: OpKind, site: &'static Location<'static>) {

@@ -1,5 +1,7 @@
 //! What sockets are ready for: the names of `tokio::io`.
 
+#[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+pub(crate) mod device;
 mod interest;
 pub(crate) mod known;
 mod ready;

@@ -6,6 +6,8 @@ use super::{TcpListener, TcpStream};
 use crate::descriptor::{Descriptor, Kind};
 use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
+#[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+use crate::io::device;
 use crate::io::service::Service;
 use crate::stream::listening::{Buffers, Listening};
 use cct_executor::node::{NodeId, current};
@@ -20,7 +22,7 @@ use std::time::Duration;
 /// A TCP socket that neither connects nor listens yet.
 ///
 /// # Differences from tokio
-/// No devices. Its file descriptor is good for setting options that have no effect. Sizes of buffers are
+/// No devices to bind to. Its file descriptor is good for setting options that have no effect. Sizes of buffers are
 /// exactly what they are set to, where Linux doubles them.
 pub struct TcpSocket {
     v6: bool,
@@ -259,6 +261,24 @@ impl TcpSocket {
         };
         self.state
             .with(|config| config.service.set_class(self.v6, kept))
+    }
+
+    /// The name of the device it is bound to: none.
+    ///
+    /// # Errors
+    /// None.
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Binds it to the device of this name, or to none, as it is.
+    ///
+    /// # Errors
+    /// ENODEV for any device: a node has none with a name.
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+        device::bind(interface)
     }
 
     /// Takes an error that nobody was told yet. There is none before it connects.

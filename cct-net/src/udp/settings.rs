@@ -3,6 +3,8 @@
 use super::UdpSocket;
 use super::inner::{Inner, State};
 use crate::errno::Errno;
+#[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+use crate::io::device;
 use crate::tcp::check_ttl;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -174,6 +176,24 @@ impl UdpSocket {
         self.inner
             .state
             .with(|state| state.service.set_class(v6, tclass))
+    }
+
+    /// The name of the device it is bound to: none.
+    ///
+    /// # Errors
+    /// None.
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Binds it to the device of this name, or to none, as it is.
+    ///
+    /// # Errors
+    /// ENODEV for any device: a node has none with a name.
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+        device::bind(interface)
     }
 
     fn join(&self, group: IpAddr) -> io::Result<()> {

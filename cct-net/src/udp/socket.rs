@@ -26,8 +26,8 @@ pub(super) type Site = &'static Location<'static>;
 /// A UDP socket.
 ///
 /// # Differences from tokio
-/// No devices, and no [`from_std`](UdpSocket::from_std) of the kernel's sockets; its file descriptor is good for
-/// setting options that have no effect. `poll_*` methods take a slice and return how many bytes they
+/// No devices to bind to, and no [`from_std`](UdpSocket::from_std) of the kernel's sockets; its file descriptor
+/// is good for setting options that have no effect. `poll_*` methods take a slice and return how many bytes they
 /// filled. As there, tasks need not know in the poll that has bound it that it can be written to:
 /// [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {

@@ -147,6 +147,8 @@ pub(crate) fn socket() {
         is::<io::Result<()>>(socket.set_tos_v4(1));
         is::<io::Result<u32>>(socket.tclass_v6());
         is::<io::Result<()>>(socket.set_tclass_v6(1));
+        is::<io::Result<Option<Vec<u8>>>>(socket.device());
+        is::<io::Result<()>>(socket.bind_device(None));
         is::<io::Result<SocketAddr>>(socket.local_addr());
         is::<io::Result<Option<io::Error>>>(socket.take_error());
         sent::<io::Result<TcpStream>>(socket.connect(addr));
@@ -203,6 +205,8 @@ pub(crate) fn udp() {
             is::<io::Result<()>>(s.set_tos_v4(1));
             is::<io::Result<u32>>(s.tclass_v6());
             is::<io::Result<()>>(s.set_tclass_v6(1));
+            is::<io::Result<Option<Vec<u8>>>>(s.device());
+            is::<io::Result<()>>(s.bind_device(None));
             is::<io::Result<()>>(s.join_multicast_v4(Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST));
             is::<io::Result<()>>(s.join_multicast_v6(&Ipv6Addr::LOCALHOST, 0));
             is::<io::Result<()>>(s.leave_multicast_v4(Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST));

@@ -28,7 +28,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub(super) fn join(chan: &Arc<Chan<T>>) -> Self {
         chan.resource
-            .sync_point(OpKind::Get, Access::Write, Location::caller());
+            .listen_point(OpKind::Get, Access::Write, Location::caller());
         let (next, digest) = chan
             .state
             .with(|state| (state.add_receiver(), state.digest()));
@@ -79,7 +79,7 @@ impl<T: Clone> Receiver<T> {
     /// A new receiver, for messages sent from now on.
     ///
     /// # Scheduling points
-    /// One before looking at the position, at granularity `sync`.
+    /// One before looking at the position.
     #[track_caller]
     pub fn resubscribe(&self) -> Self {
         Receiver::join(&self.chan)

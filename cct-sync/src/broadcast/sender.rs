@@ -66,7 +66,7 @@ impl<T> Sender<T> {
     /// A new receiver, for messages sent from now on.
     ///
     /// # Scheduling points
-    /// One before looking at the position, at granularity `sync`.
+    /// One before looking at the position.
     #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
         Receiver::join(&self.chan)

@@ -99,7 +99,7 @@ impl<N: Deref<Target = Notify>> Listener<N> {
     fn new(notify: N, site: &'static Location<'static>) -> Self {
         notify
             .resource
-            .sync_point(OpKind::Notified, Access::Read, site);
+            .listen_point(OpKind::Notified, Access::Read, site);
         let broadcasts = notify.state.with(|state| state.broadcasts);
         Listener {
             notify,

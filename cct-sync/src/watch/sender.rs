@@ -166,12 +166,12 @@ impl<T> Sender<T> {
     /// A new receiver, for which the current value counts as seen.
     ///
     /// # Scheduling points
-    /// One before looking at the version, at granularity `sync`.
+    /// One before looking at the version.
     #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
         self.chan
             .resource
-            .sync_point(OpKind::Get, Access::Write, Location::caller());
+            .listen_point(OpKind::Get, Access::Write, Location::caller());
         let seen = self.chan.add_receiver();
         Receiver::new(self.chan.clone(), seen)
     }

@@ -7,6 +7,7 @@ mod chan_surface;
 mod chan_threads;
 mod chan_world;
 mod explore;
+mod listen_world;
 mod locks_auto_traits;
 mod locks_guards;
 mod locks_parity;

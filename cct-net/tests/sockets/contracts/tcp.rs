@@ -293,6 +293,10 @@ pub(crate) async fn service(log: Log) {
         log.os("keepalive", socket.keepalive());
         log.os("set", socket.set_keepalive(true).map(|()| "ok"));
         log.os("keepalive", socket.keepalive());
+        for device in [None, Some(&b""[..]), Some(b"\0lo"), Some(b"nosuch0")] {
+            log.os("bind", socket.bind_device(device).map(|()| "ok"));
+            log.os("device", socket.device().map(|name| format!("{name:?}")));
+        }
         log.os("tos", socket.tos_v4());
         log.os("class", socket.tclass_v6());
         for value in [1, 3, 184, 255, 256, 300, u32::MAX] {

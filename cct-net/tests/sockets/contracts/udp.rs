@@ -165,6 +165,8 @@ pub(crate) async fn settings(log: Log) {
     for addr in ["127.0.0.1:0", "[::1]:0"] {
         let socket = UdpSocket::bind(addr).await.unwrap();
         log.os("class at first", socket.tclass_v6());
+        log.os("device", socket.device().map(|name| format!("{name:?}")));
+        log.os("bind", socket.bind_device(None).map(|()| "ok"));
         log.os("loop", socket.multicast_loop_v4());
         log.os("loop 6", socket.multicast_loop_v6());
         log.os("set", socket.set_multicast_loop_v6(false).map(|()| "ok"));
