@@ -390,9 +390,11 @@ impl World {
     }
 
     /// The scheduling point of a call that begins to listen, though it returns at once: a decision
-    /// wherever asynchronous operations are.
+    /// wherever asynchronous operations are. Not where a lock of `std` cannot be waited for: such calls are
+    /// often made under one.
     pub(crate) fn listen_point(&self, op: Op) {
-        if self.has_points() && self.phase.get() == Phase::Running {
+        let decides = cct_interpose::CONTROLLED && self.has_points();
+        if decides && self.phase.get() == Phase::Running {
             let _ = self.point(op.kind, op.access, op.resource, op.site);
         } else {
             self.sync_point(op);

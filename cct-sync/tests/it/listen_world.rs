@@ -1,6 +1,6 @@
 //! Inside a world: between a look at what is waited for and the beginning to listen, others may come.
 
-use super::explore::explore;
+use super::explore::{explore, passes as passes_everywhere};
 use cct_executor::task::yield_now;
 use cct_executor::{Granularity, spawn};
 use cct_sync::{Notify, broadcast, watch};
@@ -123,4 +123,30 @@ fn a_notification_between_the_look_and_the_wait_is_lost() {
     };
     assert!(passes(Granularity::Await, wait));
     assert!(!passes(Granularity::Op, wait));
+}
+
+/// As under any lock: whoever else wants it waits until it is free.
+#[test]
+fn who_begins_to_listen_under_a_lock_of_std_keeps_nobody_for_ever() {
+    for way in ways() {
+        passes_everywhere(move || async move {
+            let (told, lock) = (Told::new(), Arc::new(std::sync::Mutex::new(0)));
+            let tasks: Vec<_> = (0..3)
+                .map(|_| {
+                    let (told, lock) = (told.clone(), lock.clone());
+                    spawn(async move {
+                        let mut count = lock.lock().unwrap();
+                        let listening = way(&told);
+                        *count += 1;
+                        drop(count);
+                        drop(listening);
+                    })
+                })
+                .collect();
+            for task in tasks {
+                task.await.unwrap();
+            }
+            assert_eq!(*lock.lock().unwrap(), 3);
+        });
+    }
 }
