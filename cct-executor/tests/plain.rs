@@ -270,3 +270,30 @@ fails!(who_waits_for_ever_is_told {
     });
     runtime.block_on(pending::<()>());
 } says "the world of this test, which was run once, is over: deadlock");
+
+/// A thread that keeps a lock for longer than a world waits for it.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn held_for_long(lock: &'static std::sync::Mutex<u32>) -> std::thread::JoinHandle<()> {
+    let (tx, rx) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let mut value = lock.lock().unwrap();
+        tx.send(()).unwrap();
+        std::thread::sleep(Duration::from_secs(4));
+        *value = 7;
+    });
+    rx.recv().unwrap();
+    thread
+}
+
+// Its stack is the thread's own: it cannot be left where it waits, as polls are that wait in vain.
+#[cfg(target_os = "linux")]
+once!(who_waits_for_a_thread_waits_when_the_world_is_over_too {
+    let lock: &'static std::sync::Mutex<u32> = Box::leak(Box::default());
+    let thread = held_for_long(lock);
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let value = runtime.block_on(async { *lock.lock().unwrap() });
+    assert_eq!(value, 7);
+    drop(runtime);
+    thread.join().unwrap();
+});
