@@ -1,48 +1,154 @@
-//! Packages that draw random numbers past the system, and the mends of their copies.
+//! Packages that no world can control, and the mends of their copies.
 //!
-//! Each seeds a generator from a counter of the process, which goes on from iteration to iteration: the same
-//! decisions would lead to different runs, in code that nobody can change but their authors. The copies seed it
-//! from the system's random bytes, and those are the world's where `cct-interpose` is at work. Nothing else in them is
-//! changed, and where a version reads otherwise it is left alone.
+//! Some draw random numbers past the system: each seeds a generator from a counter of the process, which goes on from
+//! iteration to iteration. The same decisions would lead to different runs, in code that nobody can change but
+//! their authors. The copies seed it from the system's random bytes, and those are the world's where
+//! `cct-interpose` is at work.
+//!
+//! Others, with which tests stand in for servers, run theirs in a thread of the standard library, which has no world, and
+//! keep it for the next test, whose world is another one. The copies run it in a thread of tokio's pool, a new one each time.
+//!
+//! Nothing else in them is changed, and where a version reads otherwise it is left alone.
 
 use super::copies;
 use super::folder::Locked;
 use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 struct Mend {
     package: &'static str,
+    edits: &'static [Edit],
+}
+
+struct Edit {
     file: &'static str,
-    /// What stands there.
+    /// What stands there, and how often.
     old: &'static str,
+    times: usize,
     new: &'static str,
 }
 
-const MENDS: [Mend; 3] = [
+impl Edit {
+    /// One place.
+    const fn of(file: &'static str, old: &'static str, new: &'static str) -> Self {
+        Self {
+            file,
+            old,
+            times: 1,
+            new,
+        }
+    }
+}
+
+const MENDS: [Mend; 6] = [
     // The generator of a thread lives on there; a draw from the system has the engine take a new thread.
     Mend {
         package: "fastrand",
-        file: "src/global_rng.rs",
-        old: "thread::current().id().hash(&mut hasher);",
-        new: "{\n        let _ = thread::current();\n        \
-              std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 0_u8)\n            \
-              .hash(&mut hasher);\n    }",
+        edits: &[Edit::of(
+            "src/global_rng.rs",
+            "thread::current().id().hash(&mut hasher);",
+            "{\n        let _ = thread::current();\n        \
+             std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 0_u8)\n            \
+             .hash(&mut hasher);\n    }",
+        )],
     },
     // `futures::select!`: the branch that is polled first.
     Mend {
         package: "futures-util",
-        file: "src/async_await/random.rs",
-        old: "fn random() -> u64 {",
-        new: "fn random() -> u64 {\n    \
-              return std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 0_u8);\n",
+        edits: &[Edit::of(
+            "src/async_await/random.rs",
+            "fn random() -> u64 {",
+            "fn random() -> u64 {\n    \
+             return std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 0_u8);\n",
+        )],
     },
     // `StreamMap`: the stream that is polled first. The seed is a hash by the system's keys already.
     Mend {
         package: "tokio-stream",
-        file: "src/stream_map.rs",
-        old: "COUNTER.fetch_add(1, Relaxed)",
-        new: "COUNTER.load(Relaxed)",
+        edits: &[Edit::of(
+            "src/stream_map.rs",
+            "COUNTER.fetch_add(1, Relaxed)",
+            "COUNTER.load(Relaxed)",
+        )],
+    },
+    // The servers of tests. This one's pool is a static, whose resources are those of whichever world came first.
+    Mend {
+        package: "httpmock",
+        edits: &[
+            Edit::of(
+                "src/api/server.rs",
+                "    thread::spawn(move || {",
+                "    tokio::task::spawn_blocking(move || {",
+            ),
+            Edit::of(
+                "src/api/server.rs",
+                "        let adapter = LOCAL_SERVER_POOL_REF\n",
+                "        let pool = Arc::new(Pool::new(1));\n        let adapter = pool\n",
+            ),
+            Edit::of("src/api/server.rs", "LOCAL_SERVER_POOL_REF.clone()", "pool"),
+        ],
+    },
+    // Where the server is waited for, the channel of the standard library tells waiters by their threads.
+    Mend {
+        package: "mockito",
+        edits: &[
+            Edit {
+                file: "src/server.rs",
+                old: "        thread::spawn(move || {",
+                times: 2,
+                new: "        tokio::task::spawn_blocking(move || {",
+            },
+            Edit {
+                file: "src/server.rs",
+                old: "address_receiver\n            .recv()\n",
+                times: 2,
+                new: "std::iter::repeat_with(|| address_receiver.try_recv())\n            \
+                      .inspect(|_| std::thread::yield_now())\n            \
+                      .find(|said| *said != Err(mpsc::TryRecvError::Empty)).unwrap()\n",
+            },
+            Edit::of(
+                "src/server_pool.rs",
+                "let permit = self\n            .semaphore\n",
+                "let permit = Box::leak(Box::new(Semaphore::new(1)))\n",
+            ),
+            Edit::of(
+                "src/server_pool.rs",
+                "self.free_list.lock().unwrap().push_back(server);",
+                "drop(server);",
+            ),
+        ],
+    },
+    // Its listener is the world's before anybody connects.
+    Mend {
+        package: "wiremock",
+        edits: &[
+            Edit::of(
+                "src/mock_server/bare_server.rs",
+                "        std::thread::spawn(move || {",
+                "        listener.set_nonblocking(true).expect(\"Cannot set non-blocking mode\");\n        \
+                 let listener = tokio::net::TcpListener::from_std(listener).expect(\"Cannot upgrade\");\n        \
+                 tokio::task::spawn_blocking(move || {",
+            ),
+            Edit::of(
+                "src/mock_server/hyper.rs",
+                "    listener\n        .set_nonblocking(true)\n        \
+                 .expect(\"Cannot set non-blocking mode on TcpListener\");\n    \
+                 let listener = TcpListener::from_std(listener).expect(\"Cannot upgrade TcpListener\");\n",
+                "",
+            ),
+            Edit::of(
+                "src/mock_server/hyper.rs",
+                "    listener: std::net::TcpListener,",
+                "    listener: TcpListener,",
+            ),
+            Edit::of(
+                "src/mock_server/pool.rs",
+                "    MOCK_SERVER_POOL\n",
+                "    Pool::builder(MockServerPoolManager)\n        .build()\n        .expect(\"a pool\")\n",
+            ),
+        ],
     },
 ];
 
@@ -60,20 +166,32 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 pub(super) fn copy(locked: &Locked, to: &Path) -> Result<()> {
     copies::package(&locked.folder, to, |_| ())?;
     let mend = of(locked).context("a package without a mend")?;
-    let text = mended(mend, &locked.folder).context("a package that reads otherwise")?;
-    let path = to.join(mend.file);
-    fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
+    let texts = mended(mend, &locked.folder).context("a package that reads otherwise")?;
+    for (file, text) in texts {
+        let path = to.join(file);
+        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    Ok(())
 }
 
 fn of(locked: &Locked) -> Option<&'static Mend> {
     MENDS.iter().find(|mend| mend.package == locked.name)
 }
 
-/// The file with the mend; `None` where it has not what is replaced, once.
-fn mended(mend: &Mend, folder: &Path) -> Option<String> {
-    let text = fs::read_to_string(folder.join(mend.file)).ok()?;
-    let once = text.matches(mend.old).count() == 1;
-    once.then(|| text.replace(mend.old, mend.new))
+/// The files with the mend; `None` where one has not what is replaced, as often as it should.
+fn mended(mend: &Mend, folder: &Path) -> Option<BTreeMap<&'static str, String>> {
+    let mut texts = BTreeMap::new();
+    for edit in mend.edits {
+        let text = match texts.remove(edit.file) {
+            Some(text) => text,
+            None => fs::read_to_string(folder.join(edit.file)).ok()?,
+        };
+        if text.matches(edit.old).count() != edit.times {
+            return None;
+        }
+        texts.insert(edit.file, text.replace(edit.old, edit.new));
+    }
+    Some(texts)
 }
 
 #[cfg(test)]
@@ -81,20 +199,49 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_mend_of_several_places_is_made_in_all_of_them_or_in_none() {
+        const MEND: Mend = Mend {
+            package: "server",
+            edits: &[
+                Edit {
+                    file: "lib.rs",
+                    old: "thread::spawn",
+                    times: 2,
+                    new: "task::spawn_blocking",
+                },
+                Edit::of("lib.rs", "push(server)", "drop(server)"),
+                Edit::of("pool.rs", "STATIC", "new()"),
+            ],
+        };
+        let folder = std::env::temp_dir().join(format!("cargo-cct-places-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let write = |file: &str, text: &str| fs::write(folder.join(file), text).expect("a file");
+        write("lib.rs", "thread::spawn(a); thread::spawn(b); push(server)");
+        assert_eq!(mended(&MEND, &folder), None);
+        write("pool.rs", "STATIC.get()");
+        let mut texts = mended(&MEND, &folder).expect("one to mend").into_iter();
+        let right = "task::spawn_blocking(a); task::spawn_blocking(b); drop(server)";
+        assert_eq!(texts.next(), Some(("lib.rs", right.to_owned())));
+        assert_eq!(texts.next(), Some(("pool.rs", "new().get()".to_owned())));
+        write("lib.rs", "thread::spawn(a); push(server)");
+        assert_eq!(mended(&MEND, &folder), None);
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+
+    #[test]
     fn only_what_reads_as_it_should_is_mended() {
         let folder = std::env::temp_dir().join(format!("cargo-cct-mends-{}", std::process::id()));
         let mend = MENDS.iter().find(|mend| mend.package == "tokio-stream");
         let mend = mend.expect("a mend");
-        let path = folder.join(mend.file);
+        let file = mend.edits[0].file;
+        let path = folder.join(file);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
 
         let text = "RandomState::new().hash_one(COUNTER.fetch_add(1, Relaxed))\n";
         fs::write(&path, text).expect("a file");
-        let mended_text = mended(mend, &folder).expect("one to mend");
-        assert_eq!(
-            mended_text,
-            "RandomState::new().hash_one(COUNTER.load(Relaxed))\n"
-        );
+        let texts = mended(mend, &folder).expect("one to mend");
+        let right = "RandomState::new().hash_one(COUNTER.load(Relaxed))\n";
+        assert_eq!(texts, BTreeMap::from([(file, right.to_owned())]));
 
         for other in [
             "RandomState::new().hash_one(0)\n".to_owned(),

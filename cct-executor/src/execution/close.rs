@@ -10,6 +10,7 @@
 
 use super::core::{Core, NONE, state};
 use super::panics;
+use super::run::MAIN;
 use super::tasks::Local;
 use super::world::{Phase, Running, World};
 use crate::raw::stack::Resume;
@@ -31,6 +32,11 @@ pub(super) fn quietly(drop_things: impl FnOnce()) {
 }
 
 impl World {
+    /// Whether the task is code around which there is this world: its stack is the thread's own.
+    pub(super) fn is_code_around(&self, key: u32) -> bool {
+        self.lone.get() && key == MAIN
+    }
+
     /// Ends what is left of the world. Afterwards the tables hold no user values.
     pub(crate) fn close(&self) {
         self.phase.set(Phase::Closing);
@@ -81,7 +87,19 @@ impl World {
             }
             before = left;
         }
-        self.abandon(which);
+        self.abandon(|core, key| which(core, key) && !self.is_code_around(key));
+        // It has nobody to wait for any more but other threads.
+        let around = self.with(|core, _| {
+            let is_meant = self.is_code_around(MAIN) && which(core, MAIN);
+            if is_meant {
+                core.take_worker(MAIN)
+            } else {
+                NONE
+            }
+        });
+        if around != NONE {
+            self.resume_worker(around, Resume::Continue);
+        }
     }
 
     /// Leaves suspended polls where they are, for good: their stacks are not used again.

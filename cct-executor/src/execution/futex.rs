@@ -10,7 +10,7 @@
 //! 2. At granularity `await` nothing is suspended in the middle, and a thread that blocks, blocks.
 //! 3. While the world closes, a poll that waits goes on once its word has changed. One whose word does
 //!    not change when all others are over is left where it is, with all it owns: it cannot be unwound
-//!    through a lock.
+//!    through a lock. Only code around which there is a world (`lone.rs`) goes on waiting, by blocking.
 //! 4. Who is parked goes on whenever anyone on this thread is unparked: all
 //!    tasks are on one thread, and whoever parks has to reckon with that.
 //!
@@ -37,6 +37,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
+
+/// One of the waits that have no limit: seldom, so that its thread is seen to do nothing.
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// How long other threads have before a deadlock is called one...
 const LAST_WAIT: Duration = Duration::from_secs(1);
@@ -346,9 +349,23 @@ impl World {
             word.leave();
         }
         while !word.has_changed() {
-            self.stand_aside(key, NONE);
+            // Code around which there is a world is on the thread's own stack, which cannot be left: it blocks.
+            if self.is_alone_around(key) {
+                word.block_for(HOUR);
+            } else {
+                self.stand_aside(key, NONE);
+            }
         }
         Waited::Changed
+    }
+
+    /// Whether the task is the code around which there is this world, and no poll of others is suspended.
+    fn is_alone_around(&self, key: u32) -> bool {
+        let others = |core: &mut Core| {
+            let mut keys = 0..core.suspended.len() as u32;
+            keys.any(|other| other != key && core.worker_of(other) != NONE)
+        };
+        self.is_code_around(key) && !self.with(|core, _| others(core))
     }
 
     /// So many of those who wait for the word are to go on. Returns how many do.

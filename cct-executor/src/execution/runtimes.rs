@@ -10,6 +10,7 @@
 
 use super::core::{Core, NONE};
 use super::decider::Decider;
+use super::hooks::{Hooked, Hooks};
 use super::tasks::Task;
 use crate::words::NodeId;
 use std::collections::BTreeSet;
@@ -37,6 +38,8 @@ pub(crate) struct RuntimeEntry {
     awaited_by: u32,
     /// How many threads were asked for.
     pub(crate) workers: usize,
+    /// If anybody wants to know of its threads.
+    hooked: Option<Box<Hooked>>,
 }
 
 impl RuntimeEntry {
@@ -104,6 +107,7 @@ impl Core {
         name: Option<Arc<str>>,
         (one_thread, workers): (bool, usize),
         owner: u32,
+        hooks: Hooks,
     ) -> Option<u16> {
         let runtime = u16::try_from(self.runtimes.entries.len() + 1).ok()?;
         let group = if one_thread {
@@ -111,6 +115,8 @@ impl Core {
         } else {
             NONE
         };
+        let threads = if one_thread { 0 } else { workers };
+        let hooked = (!hooks.are_none()).then(|| Box::new(Hooked::new(hooks, threads as u32)));
         self.runtimes.entries.push(RuntimeEntry {
             name,
             group,
@@ -122,6 +128,7 @@ impl Core {
             told: Vec::new(),
             awaited_by: NONE,
             workers,
+            hooked,
         });
         Some(runtime)
     }
@@ -255,8 +262,12 @@ impl Core {
         }
     }
 
+    pub(super) fn hooked(&mut self, runtime: u16) -> Option<&mut Hooked> {
+        self.runtimes.entry_mut(runtime)?.hooked.as_deref_mut()
+    }
+
     /// Whether the runtime's end finds this closure on a thread, or on its way to a new one.
-    fn has_thread(&mut self, runtime: u16, key: u32) -> bool {
+    pub(super) fn has_thread(&mut self, runtime: u16, key: u32) -> bool {
         let told = |entry: &RuntimeEntry| entry.told.contains(&key);
         self.task(key).blocking && !self.runtimes.entry(runtime).is_some_and(told)
     }

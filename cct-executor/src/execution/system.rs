@@ -31,16 +31,31 @@ pub(crate) struct Looks {
     looked_ns: u64,
     /// How much further all clocks are, for those who spin.
     spun_ns: u64,
+    /// How often virtual time itself was looked at in the step.
+    instants: u32,
+}
+
+impl Looks {
+    fn begin(&mut self, step: u64) {
+        if self.step != step {
+            (self.step, self.count, self.instants) = (step, 0, 0);
+        }
+    }
 }
 
 impl Core {
+    /// Whether whoever looks at virtual time spins until it has passed.
+    fn look_at_time(&mut self) -> bool {
+        self.looks.begin(self.point.step);
+        self.looks.instants = self.looks.instants.saturating_add(1);
+        self.looks.instants > LOOKS
+    }
+
     /// What a clock of the system shows to a task.
     fn look_at_clock(&mut self, key: u32, clock: Clock) -> u64 {
         let shown = self.clock_of(key).shown(self.point.time_ns);
         let looks = &mut self.looks;
-        if looks.step != self.point.step {
-            (looks.step, looks.count) = (self.point.step, 0);
-        }
+        looks.begin(self.point.step);
         looks.count = looks.count.saturating_add(1);
         if looks.count > LOOKS {
             looks.spun_ns += SPIN_NS;
@@ -65,6 +80,17 @@ impl Core {
 }
 
 impl World {
+    /// The running task looks at virtual time. That stands still in a poll, but real time does not, for which tokio's
+    /// stands unless it is frozen.
+    pub(crate) fn look(&self) {
+        let Some(key) = self.current().filter(|_| self.is_running()) else {
+            return;
+        };
+        if !self.frozen.get() && self.with(|core, _| core.look_at_time()) {
+            self.move_clock(key, Duration::from_nanos(SPIN_NS));
+        }
+    }
+
     fn system_clock(&self, clock: Clock) -> Duration {
         let key = self.running.get().key;
         // The engine itself may look, through `tracing` for one.

@@ -2,9 +2,11 @@
 
 use super::built::Runtime;
 use super::handle::Handle;
+use super::hooks;
 use super::local::{LocalOptions, LocalRuntime};
 use super::metrics::WORKERS;
 use crate::execution::core::NONE;
+use crate::execution::hooks::Hooks;
 use crate::execution::world::WORLD;
 use crate::explore::lone;
 use std::io;
@@ -16,15 +18,15 @@ use std::time::Duration;
 ///
 /// # Differences from tokio
 /// Numbers and names of threads are accepted and without effect: a world has no threads, and as many
-/// tasks and blocking closures are in the middle of something as there are. The hooks of threads do not
-/// exist: when a thread starts, parks or ends is tokio's own affair, and there would be nothing to call
-/// them for. Nor do those of tasks.
+/// tasks and blocking closures are in the middle of something as there are. When a thread goes idle is
+/// tokio's own affair, so there are no hooks for that (`on_thread_park`, `on_thread_unpark`), nor for tasks.
 #[derive(Debug)]
 pub struct Builder {
     name: Option<String>,
     one_thread: bool,
     workers: usize,
     start_paused: bool,
+    hooks: Hooks,
 }
 
 impl Builder {
@@ -34,6 +36,7 @@ impl Builder {
             one_thread,
             workers: if one_thread { 1 } else { WORKERS },
             start_paused: false,
+            hooks: Hooks::default(),
         }
     }
 
@@ -108,6 +111,35 @@ impl Builder {
 
     /// Without effect.
     pub fn thread_keep_alive(&mut self, _duration: Duration) -> &mut Self {
+        self
+    }
+
+    /// Calls `f` when a thread of the runtime starts, before it does anything, inside the runtime. One that runs
+    /// a blocking closure starts unless another one has nothing to do.
+    ///
+    /// # Differences from tokio
+    /// The workers of a runtime of several threads start one after the other, in [`build`](Self::build): a panic of
+    /// `f` goes to the caller, and `f` cannot wait for what the caller does next, nor for another worker. All
+    /// this is on the world's only thread, as everything is, its thread-locals included.
+    pub fn on_thread_start<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.hooks.started = Some(Arc::new(f));
+        self
+    }
+
+    /// Calls `f` before a thread of the runtime ends, inside the runtime.
+    ///
+    /// # Differences from tokio
+    /// Threads end when the runtime has been shut down, one after the other, where whoever does that has waited for what
+    /// tokio waits for, or with the blocking closure that they are in the middle of. A thread that has nothing to
+    /// do does not end before.
+    pub fn on_thread_stop<F>(&mut self, f: F) -> &mut Self
+    where
+        F: Fn() + Send + Sync + 'static,
+    {
+        self.hooks.stops = Some(Arc::new(f));
         self
     }
 
@@ -216,11 +248,14 @@ impl Builder {
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
         let (threads, owner) = ((self.one_thread, self.workers), owner());
+        let hooks = self.hooks.clone();
         let runtime =
-            WORLD.with(|world| world.with(|core, _| core.add_runtime(name, threads, owner)));
-        match runtime {
-            Some(runtime) => Ok(Runtime::of(world.of_runtime(runtime), lone)),
-            None => Err(io::Error::other("a world has at most 65535 runtimes")),
-        }
+            WORLD.with(|world| world.with(|core, _| core.add_runtime(name, threads, owner, hooks)));
+        let Some(runtime) = runtime else {
+            return Err(io::Error::other("a world has at most 65535 runtimes"));
+        };
+        let runtime = Runtime::of(world.of_runtime(runtime), lone);
+        hooks::workers_start(runtime.handle());
+        Ok(runtime)
     }
 }

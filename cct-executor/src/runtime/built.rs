@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use super::handle::{EnterGuard, Handle};
+use super::hooks;
 use super::metrics::RuntimeMetrics;
 use crate::execution::world::{Phase, WORLD};
 use crate::explore::lone::Lone;
@@ -118,9 +119,20 @@ impl Runtime {
                 }
                 world.is_running()
             });
-        if !goes_on || limit == Some(Duration::ZERO) || std::thread::panicking() {
+        if !goes_on {
             return;
         }
+        self.await_end(limit);
+        hooks::idle_threads_stop(&self.handle);
+    }
+
+    /// Waits for what the runtime's end has to wait for, so long at most.
+    #[track_caller]
+    fn await_end(&self, limit: Option<Duration>) {
+        if limit == Some(Duration::ZERO) || std::thread::panicking() {
+            return;
+        }
+        let runtime = self.handle.runtime();
         assert!(
             may_block(),
             "Cannot drop a runtime in a context where blocking is not allowed. This happens when a \

@@ -140,7 +140,8 @@ impl Handle {
         assert!(
             self.is_here(),
             "this handle belongs to another world: it works only on the thread of the iteration \
-             that made it, and not after its end"
+             that made it, and not after its end. Is it used in a thread of std, which has no world? \
+             There is spawn_blocking. Is it kept in a static? Each test needs its own"
         );
     }
 

@@ -26,6 +26,7 @@
 mod builder;
 mod built;
 mod handle;
+pub(crate) mod hooks;
 mod local;
 mod metrics;
 mod shutdown;

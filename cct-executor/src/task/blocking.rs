@@ -10,6 +10,7 @@ use crate::execution::core::NONE;
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, Running, WORLD, World};
 use crate::raw::shared::Home;
+use crate::runtime::hooks::on_a_thread;
 use std::future::poll_fn;
 use std::panic::{Location, resume_unwind};
 use std::pin::{Pin, pin};
@@ -78,7 +79,7 @@ where
     R: 'static,
 {
     // It waits with wakers of its own.
-    spawn_body(blocking_body(f), local, options, true)
+    spawn_body(blocking_body(|| on_a_thread(f)), local, options, true)
 }
 
 /// Runs a closure that may block in the middle of an asynchronous task. Who gave way in the same poll is

@@ -18,10 +18,11 @@ mod local_set;
 mod spawn;
 mod yield_now;
 
-pub use blocking::{block_in_place, spawn_blocking};
 pub(crate) use blocking::{
-    blocking_body, may_block, one_thread_from_now_on, spawn_blocking_on_runtime, unscheduled,
+    allow_blocking, blocking_body, may_block, one_thread_from_now_on, spawn_blocking_on_runtime,
+    unscheduled,
 };
+pub use blocking::{block_in_place, spawn_blocking};
 pub use builder::Builder;
 pub use cancellable::{Cancellable, cancellable};
 pub use coop::{Unconstrained, consume_budget, unconstrained};

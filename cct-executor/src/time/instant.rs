@@ -3,7 +3,7 @@
 //! 1. The virtual clock's zero is the same instant in all worlds of the process.
 //! 2. What is printed never tells real time inside a world.
 
-use crate::execution::world::{Phase, WORLD};
+use crate::execution::world::{Phase, WORLD, World};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::sync::LazyLock;
@@ -46,7 +46,17 @@ pub struct Instant {
 
 impl Instant {
     /// The present moment.
+    ///
+    /// # Differences from tokio
+    /// Inside a world time stands still while code runs. Only code that looks a thousand times and more between two
+    /// scheduling points, as it does to spin until some time has passed, sees it pass, unless the clock is frozen.
     pub fn now() -> Instant {
+        WORLD.with(World::look);
+        Instant::present()
+    }
+
+    /// The present moment, for shims: they do not spin.
+    pub(super) fn present() -> Instant {
         let virtual_ns = WORLD.with(|world| {
             (world.phase.get() != Phase::Idle).then(|| {
                 let key = world.running.get().key;

@@ -19,7 +19,7 @@ const ON_TIME: Duration = Duration::from_millis(5);
 pub fn interval(period: Duration) -> Interval {
     assert_period(period);
     let serial = current_world();
-    Interval::at(Instant::now(), period, serial, Location::caller())
+    Interval::at(Instant::present(), period, serial, Location::caller())
 }
 
 /// Ticks every `period`, the first time at `start`.
@@ -114,7 +114,7 @@ impl Interval {
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(self.delay.as_mut().poll(cx));
         let due = self.delay.deadline();
-        let now = Instant::now();
+        let now = Instant::present();
         let behavior = if now > due + ON_TIME {
             self.behavior
         } else {
@@ -127,17 +127,19 @@ impl Interval {
 
     /// The next tick comes a period from now.
     pub fn reset(&mut self) {
-        self.delay.as_mut().reset(Instant::now() + self.period);
+        self.delay.as_mut().reset(Instant::present() + self.period);
     }
 
     /// The next tick comes now.
     pub fn reset_immediately(&mut self) {
-        self.delay.as_mut().reset(Instant::now());
+        self.delay.as_mut().reset(Instant::present());
     }
 
     /// The next tick comes after this duration.
     pub fn reset_after(&mut self, after: Duration) {
-        self.delay.as_mut().reset(Instant::now() + bounded(after));
+        self.delay
+            .as_mut()
+            .reset(Instant::present() + bounded(after));
     }
 
     /// The next tick comes at this moment.
@@ -168,7 +170,7 @@ mod tests {
     #[test]
     fn behaviors_differ_only_after_a_late_tick() {
         let ms = Duration::from_millis;
-        let due = Instant::now();
+        let due = Instant::present();
         for (late, burst, delay, skip) in [(0, 10, 10, 10), (13, 10, 23, 20), (20, 10, 30, 30)] {
             let next = |behavior: MissedTickBehavior| behavior.next(due, due + ms(late), ms(10));
             assert_eq!(

@@ -38,7 +38,7 @@ pub(super) fn bounded(duration: Duration) -> Duration {
 pub fn sleep(duration: Duration) -> Sleep {
     let serial = current_world();
     Sleep::at(
-        Instant::now() + bounded(duration),
+        Instant::present() + bounded(duration),
         serial,
         Location::caller(),
     )

@@ -25,7 +25,7 @@ use std::time::Duration;
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
     let serial = current_world();
     let site = Location::caller();
-    let deadline = Instant::now().checked_add(duration);
+    let deadline = Instant::present().checked_add(duration);
     Timeout {
         value: future.into_future(),
         delay: deadline.map(|deadline| Sleep::at(deadline, serial, site)),

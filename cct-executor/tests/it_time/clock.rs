@@ -79,3 +79,51 @@ fn outside_a_world_the_clock_cannot_be_frozen() {
         "{text}"
     );
 }
+
+/// As code does that has to keep a thread busy. On tokio, whose clock is the system's, it takes that long.
+#[test]
+fn who_spins_until_it_is_late_sees_time_pass() {
+    let report = checker("spins by tokio's clock")
+        .start_paused(false)
+        .iterations(10)
+        .run(|| async {
+            let start = time::Instant::now();
+            let mut timer = Box::pin(time::sleep(MS * 10));
+            assert!(poll_once(&mut timer).await.is_pending());
+            while start.elapsed() < MS * 20 {}
+            assert!(start.elapsed() < MS * 21);
+            time::sleep(MS).await;
+            assert!(poll_once(&mut timer).await.is_ready());
+            assert_eq!(start.elapsed(), MS * 22); // whole milliseconds, rounded up
+        });
+    report.assert_passed();
+}
+
+/// Nor does it where tokio's does not.
+#[test]
+fn a_frozen_clock_stands_still_however_often_it_is_looked_at() {
+    let report = checker("looks often").iterations(10).run(|| async {
+        let start = time::Instant::now();
+        for _ in 0..5_000 {
+            assert_eq!(start.elapsed(), Duration::ZERO);
+        }
+    });
+    report.assert_passed();
+}
+
+/// Timers are no looks, however many are made.
+#[test]
+fn many_timers_of_one_poll_have_one_deadline() {
+    let report = checker("many timers")
+        .start_paused(false)
+        .iterations(2)
+        .run(|| async {
+            let start = time::Instant::now();
+            let timers: Vec<_> = (0..3_000).map(|_| time::sleep(MS)).collect();
+            for timer in timers {
+                timer.await;
+            }
+            assert_eq!(start.elapsed(), MS);
+        });
+    report.assert_passed();
+}

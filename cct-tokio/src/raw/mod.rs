@@ -14,6 +14,22 @@ mod async_fd;
 mod process;
 
 use crate::fs::File;
+#[cfg(unix)]
+use crate::net::TcpSocket;
+
+#[cfg(unix)]
+impl std::os::fd::FromRawFd for TcpSocket {
+    /// See [`cct_net::TcpSocket`]: clients that know no better way make their sockets like this.
+    ///
+    /// # Safety
+    /// It is the descriptor of a TCP socket that is open, and whose owner the caller is.
+    #[track_caller]
+    unsafe fn from_raw_fd(fd: std::os::fd::RawFd) -> TcpSocket {
+        // SAFETY: the caller says so.
+        let std = unsafe { std::net::TcpStream::from_raw_fd(fd) };
+        TcpSocket::from_std_stream(std)
+    }
+}
 
 #[cfg(unix)]
 impl std::os::fd::FromRawFd for File {

@@ -172,6 +172,12 @@ macro_rules! runtime_contracts {
                     running_tasks_are_left_behind a_waker_outlives_its_runtime
                     nested_spawns_end_with_the_root;
             }
+            thread_hooks {
+                any: threads_are_told_to_start_and_end a_thread_is_told_before_it_does_anything
+                    closures_at_the_same_time_have_a_thread_each
+                    they_are_inside_the_runtime_and_may_block
+                    a_thread_ends_with_its_closure_after_the_runtime the_last_ones_given_are_called;
+            }
             timeout {
                 clock: a_late_future_is_elapsed an_early_future_wins the_future_is_asked_first
                     a_very_long_timeout_is_none the_loser_is_dropped_with_the_timeout

@@ -42,6 +42,7 @@ pub(crate) fn built() {
         let builder = builder.thread_name_fn(|| "a name".to_owned());
         let builder = builder.thread_keep_alive(std::time::Duration::ZERO);
         let builder = builder.global_queue_interval(31).event_interval(61);
+        let builder = builder.on_thread_start(|| ()).on_thread_stop(|| ());
         is::<std::io::Result<Runtime>>(builder.build());
         is::<&mut Builder>(builder.start_paused(true));
     };
