@@ -271,41 +271,30 @@ fails!(who_waits_for_ever_is_told {
     runtime.block_on(pending::<()>());
 } says "the world of this test, which was run once, is over: deadlock");
 
-/// Says so when it is dropped.
-struct Gone(std::sync::mpsc::Sender<()>);
-
-impl Drop for Gone {
-    fn drop(&mut self) {
-        let _ = self.0.send(());
-    }
+/// A thread that keeps a lock for longer than the second of the machine's time after which a world in which
+/// nothing happens is over.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn held_for_long(lock: &'static std::sync::Mutex<u32>) -> std::thread::JoinHandle<()> {
+    let (held, is_held) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let mut value = lock.lock().unwrap();
+        held.send(()).unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        *value = 7;
+    });
+    is_held.recv().unwrap();
+    thread
 }
 
 // Its stack is the thread's own: it cannot be left where it waits, as polls are that wait in vain.
 #[cfg(target_os = "linux")]
-#[expect(clippy::disallowed_methods, reason = "it is about threads")]
-mod foreign {
-    use super::*;
-
-    once!(who_waits_for_a_thread_waits_when_the_world_is_over_too {
-        let lock: &'static std::sync::Mutex<u32> = Box::leak(Box::default());
-        let (held, is_held) = std::sync::mpsc::channel();
-        let (gone, is_gone) = std::sync::mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            let mut value = lock.lock().unwrap();
-            held.send(()).unwrap();
-            is_gone.recv().unwrap();
-            *value = 7;
-        });
-        is_held.recv().unwrap();
-        let runtime = Builder::new_current_thread().build().unwrap();
-        let told = Gone(gone);
-        runtime.spawn(async move {
-            let _told = told;
-            pending::<()>().await;
-        });
-        let value = runtime.block_on(async { *lock.lock().unwrap() });
-        assert_eq!(value, 7);
-        drop(runtime);
-        thread.join().unwrap();
-    });
-}
+once!(who_waits_for_a_thread_waits_when_the_world_is_over_too {
+    let lock: &'static std::sync::Mutex<u32> = Box::leak(Box::default());
+    let thread = held_for_long(lock);
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let value = runtime.block_on(async { *lock.lock().unwrap() });
+    assert_eq!(value, 7);
+    drop(runtime);
+    thread.join().unwrap();
+});
