@@ -29,7 +29,6 @@ const FAILS_ONCE: &str = "an iteration failed in a process of its own, and the s
      another one: something takes part that is not under control (threads, files, the wall clock)";
 
 /// What a process is to do.
-#[derive(Clone)]
 enum Job {
     /// The iteration of this number; of which the first took so many decisions.
     Search(u64, Option<u64>),
@@ -202,15 +201,17 @@ impl Campaign {
 
     /// What a process does: the one thing that ever runs in it.
     fn work_on(self: &Arc<Self>, job: Job) -> Answer {
+        let index = match job {
+            Job::Search(index, _) | Job::Again(index, _) => index,
+        };
         let trace = Arc::new(OnceLock::<Arc<SharedTrace>>::new());
-        let (campaign, shared, todo) = (self.clone(), trace.clone(), job.clone());
+        let (campaign, shared) = (self.clone(), trace.clone());
         let body = move |tell: &dyn Fn(Answer)| {
             let _ = shared.set(run::shared_trace());
             let silent = tracing::Dispatch::none();
-            tracing::dispatcher::with_default(&silent, || tell(campaign.one_apart(todo)));
+            tracing::dispatcher::with_default(&silent, || tell(campaign.one_apart(job)));
         };
         watched::on_fresh_thread(self.checker.poll_limit, body).unwrap_or_else(|lost| {
-            let (Job::Search(index, _) | Job::Again(index, _)) = job;
             let trace = trace.get().map(|trace| trace.snapshot());
             Answer {
                 steps: lost.step,
