@@ -24,15 +24,46 @@ impl Drawn {
         self.outside.insert((node.0, ours), kernels);
     }
 
-    /// What the world calls an address of a node.
-    pub(crate) fn inside(&self, node: NodeId, addr: SocketAddr) -> SocketAddr {
-        let port = self.inside.get(&(node.0, addr.port()));
-        SocketAddr::new(addr.ip(), port.copied().unwrap_or(addr.port()))
+    /// What the world calls an address of a node that programs name. If one listens at that address of the
+    /// world, and programs call it so as well, it is meant first.
+    pub(crate) fn inside(&self, node: NodeId, addr: SocketAddr, one_listens: bool) -> SocketAddr {
+        let Some(&port) = self.inside.get(&(node.0, addr.port())) else {
+            return addr;
+        };
+        let is_called_so = self.outside(node, addr) == addr;
+        if one_listens && is_called_so {
+            return addr;
+        }
+        SocketAddr::new(addr.ip(), port)
     }
 
     /// What programs call it.
     pub(crate) fn outside(&self, node: NodeId, addr: SocketAddr) -> SocketAddr {
         let port = self.outside.get(&(node.0, addr.port()));
         SocketAddr::new(addr.ip(), port.copied().unwrap_or(addr.port()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(port: u16) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], port))
+    }
+
+    #[test]
+    fn a_name_of_the_kernels_may_be_a_port_of_the_worlds() {
+        let (node, mut drawn) = (NodeId(0), Drawn::default());
+        drawn.add(node, 40_000, 32_768);
+        drawn.add(node, 32_768, 32_769);
+        // Programs know the listener at 32768 by another name.
+        assert_eq!(drawn.inside(node, at(32_768), true), at(32_769));
+        assert_eq!(drawn.inside(node, at(40_000), false), at(32_768));
+        assert_eq!(drawn.outside(node, at(32_769)), at(32_768));
+        // One of the world's own has no other.
+        drawn.add(node, 32_770, 32_771);
+        assert_eq!(drawn.inside(node, at(32_770), true), at(32_770));
+        assert_eq!(drawn.inside(node, at(32_770), false), at(32_771));
     }
 }

@@ -60,11 +60,8 @@ fn make(
             }
             false => to,
         };
-        let drawn = state.drawn.inside(peer, to);
-        let to = match drawn != to && state.host(peer).tcp.find(to).is_empty() {
-            true => drawn,
-            false => to,
-        };
+        let one_listens = !state.host(peer).tcp.find(to).is_empty();
+        let to = state.drawn.inside(peer, to, one_listens);
         let (bound, binding) = match origin.bound {
             Some((addr, id)) => (addr, (addr.port(), id)),
             None => {
