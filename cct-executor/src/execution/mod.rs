@@ -47,6 +47,7 @@ pub(crate) mod waypoints;
 pub(crate) mod world;
 pub(crate) mod yields;
 
+// For iterations that have a process of their own: `explore` has no door to `raw`.
 #[cfg(unix)]
 pub(crate) use crate::raw::fork;
 pub(crate) use decider::{Decider, Stop};

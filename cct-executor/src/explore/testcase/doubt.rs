@@ -23,12 +23,14 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
     let Some(failure) = &report.failure else {
         return Doubt::None;
     };
-    // Where a thread was lost a replay may take as long as it did, or end its process.
-    let comes_back = !matches!(
+    // Where a thread was lost a replay may take as long as it did, or end its process; and that a foreign thread
+    // came later elsewhere says nothing.
+    let can_be_told = !matches!(
         failure.kind,
-        FailureKind::Stuck { .. } | FailureKind::Abort { .. }
+        FailureKind::Stuck { .. } | FailureKind::Abort { .. } | FailureKind::Uncontrolled { .. }
     );
-    if !matches!(failure.origin, Origin::Iteration(_)) || settings.replay.is_some() || !comes_back {
+    let was_found = matches!(failure.origin, Origin::Iteration(_)) && settings.replay.is_none();
+    if !(was_found && can_be_told) {
         return Doubt::None;
     }
     match apart::ask(test, &Task::Replay(&failure.token)) {
