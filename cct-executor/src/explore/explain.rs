@@ -53,7 +53,7 @@ impl Campaign {
         kind: &FailureKind,
     ) -> Option<(Failure, Explanation)> {
         let recorded = self.recorded(world, trace).ok()?;
-        match recorded.outcome {
+        match self.shown(recorded.outcome, &recorded.explanation) {
             Outcome::Failed(failure) if alike(kind, &failure.kind) => {
                 Some((failure, recorded.explanation))
             }
@@ -89,8 +89,7 @@ impl Campaign {
         } = recorded;
         let whole = token.trace.decisions().len();
         (report.coverage.steps, report.coverage.schedules) = (steps, 1);
-        let outcome = judged(outcome, steps, &explanation);
-        let failure = match self.with_hangs(outcome, steps, &explanation) {
+        let failure = match self.shown(outcome, &explanation) {
             Outcome::Failed(Failure {
                 kind: FailureKind::Nondeterminism { message },
                 ..
@@ -171,21 +170,6 @@ impl From<Finished> for Recorded {
     }
 }
 
-/// What an iteration that was cut says nothing of, and whoever replayed it with recording on can
-/// see: some tasks can never go on.
-pub(super) fn judged(outcome: Outcome, steps: u64, explanation: &Explanation) -> Outcome {
-    let Outcome::Cut(limit) = outcome else {
-        return outcome;
-    };
-    match explanation.stuck_together() as u32 {
-        0 => Outcome::Cut(limit),
-        waiting => Outcome::Failed(Failure {
-            kind: FailureKind::PartialDeadlock { waiting, limit },
-            step: steps,
-        }),
-    }
-}
-
 /// Explains a failing iteration.
 pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport {
     let world = campaign.world(found.index);
@@ -193,11 +177,8 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     let mut failure = found.failure.clone();
     let mut reproduced = false;
     let mut other = None;
-    let judge = |recorded: &Recorded| {
-        let (steps, explanation) = (recorded.steps, &recorded.explanation);
-        let outcome = judged(recorded.outcome.clone(), steps, explanation);
-        campaign.with_hangs(outcome, steps, explanation)
-    };
+    let judge =
+        |recorded: &Recorded| campaign.shown(recorded.outcome.clone(), &recorded.explanation);
     if let Some(Outcome::Failed(again)) = recorded.as_ref().map(judge) {
         // Of one in a process of its own nothing else is known.
         let unknown = matches!(again.kind, FailureKind::Uncontrolled { .. }) || campaign.is_apart();

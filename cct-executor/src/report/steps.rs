@@ -12,7 +12,6 @@
 use super::failure::{node, time_text};
 use super::summary::grouped;
 use crate::explore::FailureReport;
-use crate::words::FailureKind;
 use crate::words::explanation::Step;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -49,23 +48,14 @@ pub(super) fn steps(out: &mut String, failure: &FailureReport) {
     story(out, worth_telling(failure), &departures);
 }
 
-/// What comes after a test began to hang, as far as it does, is the heartbeat that keeps the world going.
+/// What comes after the tasks began to stand is what the others do meanwhile, and keeps the world going.
 fn worth_telling(failure: &FailureReport) -> &[Step] {
-    let explanation = &failure.explanation;
-    let steps = &explanation.steps;
-    if !matches!(failure.kind, FailureKind::Hang { .. }) {
-        return steps;
+    let steps = &failure.explanation.steps;
+    let stood = steps.iter().rposition(|step| step.step == failure.step);
+    match stood.filter(|_| failure.kind.lasts()) {
+        Some(last) => &steps[..steps.partition_point(|step| step.time_ns <= steps[last].time_ns)],
+        None => steps,
     }
-    let half = (explanation.standstills / 2).max(1);
-    let hung = explanation
-        .tasks
-        .iter()
-        .filter(|story| story.standstills >= half);
-    let hung: BTreeSet<&str> = hung.map(|story| story.name.as_str()).collect();
-    let of_hung = |step: &Step| step.task.as_deref().is_some_and(|task| hung.contains(task));
-    let last = steps.iter().rposition(of_hung).unwrap_or(0);
-    let settled = steps.partition_point(|step| step.time_ns <= steps[last].time_ns);
-    &steps[..settled]
 }
 
 fn story(out: &mut String, steps: &[Step], departures: &[u64]) {

@@ -14,7 +14,7 @@ use crate::explore::board::{Found, Record, Yielded};
 use crate::explore::campaign::Campaign;
 use crate::explore::determinism;
 use crate::explore::driver::Driver;
-use crate::explore::explain::judged;
+use crate::explore::lasting::judged;
 use crate::explore::result::Report;
 use crate::explore::watched::{self, Lost};
 use crate::explore::worker::{described, now};
@@ -229,7 +229,7 @@ impl Campaign {
                 let finished = self.again(&self.world(index), &trace, true);
                 let explanation = finished.explanation.unwrap_or_default();
                 let end = finished.end;
-                let outcome = judged(end.outcome, end.steps, &explanation);
+                let outcome = judged(end.outcome, &explanation);
                 drop(run::take_harvest());
                 Answer {
                     schedule_hash: end.schedule_hash,

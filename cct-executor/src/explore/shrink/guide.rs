@@ -11,7 +11,7 @@
 
 use crate::execution::{Decider, Stop};
 use crate::explore::replay::Replay;
-use crate::strategy::{RoundRobin, Strategy};
+use crate::strategy::{Random, RoundRobin, Strategy};
 use crate::words::{
     ActionId, ActionKey, ActionKind, EnabledSet, Interests, OpKind, Pick, SchedulingPoint,
     StepEvent, Trace,
@@ -104,6 +104,8 @@ pub(super) struct Guide {
     last: ActionKey,
     decisions: u32,
     pub(super) departures: Vec<Departure>,
+    /// After this step there are no departures, and values are drawn.
+    fair: Option<(u64, Random)>,
 }
 
 impl Departure {
@@ -151,6 +153,7 @@ impl Guide {
             last: ActionKey::from_index(0),
             decisions: 0,
             departures: Vec::new(),
+            fair: None,
         }
     }
 
@@ -168,6 +171,12 @@ impl Guide {
     /// Finds out where else the same actions could have overtaken each other.
     pub(super) fn looking_for(mut self, patterns: &[Departure]) -> Guide {
         self.patterns = patterns.to_vec();
+        self
+    }
+
+    /// After this step there are no departures, and values are drawn, where the plain schedule has the first.
+    pub(super) fn fair_after(mut self, step: u64) -> Guide {
+        self.fair = Some((step, Random::new()));
         self
     }
 
@@ -213,16 +222,19 @@ impl Decider for Guide {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Option<Pick> {
         let plain = self.plain.pick(point, enabled);
         let place = self.place();
-        let pick = match &mut self.source {
-            Source::Trace(replay) => replay.pick(point, enabled)?,
-            Source::Departures(wanted) => {
+        // A value is drawn in the middle of a step that has been counted.
+        let step = point.step + u64::from(enabled.actions().is_some());
+        let fair = self.fair.as_mut().filter(|(after, _)| step > *after);
+        let pick = match (fair, &mut self.source) {
+            (Some(_), _) if enabled.actions().is_some() => plain,
+            (Some((_, random)), _) => random.pick(point, enabled),
+            (None, Source::Trace(replay)) => replay.pick(point, enabled)?,
+            (None, Source::Departures(wanted)) => {
                 let wanted = wanted.get(&place);
                 let found = wanted.and_then(|wanted| wanted.find(enabled));
                 found.unwrap_or(plain)
             }
         };
-        // A value is drawn in the middle of a step that has been counted.
-        let step = point.step + u64::from(enabled.actions().is_some());
         if pick != plain {
             let departure = Departure::new(place, step, plain, pick, enabled);
             self.departures.push(departure);

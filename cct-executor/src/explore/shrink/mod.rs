@@ -15,12 +15,14 @@ mod tell;
 use self::guide::{Departure, Guide};
 use self::reduce::{Attempt, bypass, reduce};
 use super::campaign::Campaign;
+use super::lasting;
 use super::result::{FailureReport, Origin, Shortened};
 use super::same::{alike, of_order};
 use super::watched;
 use super::worker::now;
-use crate::execution::run::{self, Stands};
-use crate::words::{FailureKind, Outcome, ReplayToken, Trace, WorldConfig};
+use crate::execution::run;
+use crate::words::explanation::Explanation;
+use crate::words::{Failure, FailureKind, Outcome, ReplayToken, Trace, WorldConfig};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,7 +42,8 @@ const PLACES: usize = 50;
 /// What an attempt left behind.
 struct Tried {
     outcome: Outcome,
-    stand: Vec<Stands>,
+    /// Operations and places at which tasks stood in the end, where the failure is that they stand.
+    stand: Vec<String>,
     departures: Vec<Departure>,
     /// See [`Guide::looking_for`].
     others: Vec<Departure>,
@@ -54,7 +57,7 @@ struct Search<'a> {
     world: WorldConfig,
     sought: FailureKind,
     /// Where tasks stood at the end of the schedule that was found.
-    stood: Vec<Stands>,
+    stood: Vec<String>,
     end: Instant,
     attempts: u64,
     /// The last one that failed in the same way.
@@ -112,9 +115,27 @@ impl Campaign {
             return;
         }
         let trace = failure.token.trace.clone();
-        if let Some(tried) = try_it(self, world, move || Guide::along(&trace)) {
+        if let Some(tried) = try_it(self, world, false, move || Guide::along(&trace)) {
             failure.tell(&tried.departures);
         }
+    }
+}
+
+impl Campaign {
+    /// Whether the test still hangs if everything goes its plain way once it does, and values are drawn
+    /// at random: some strategies take the same one for ever, and whoever tries again with others gets through.
+    pub(super) fn hangs_fairly(
+        self: &Arc<Self>,
+        world: &WorldConfig,
+        trace: &Trace,
+        failure: &Failure,
+        explanation: &Explanation,
+    ) -> bool {
+        let (trace, step) = (trace.clone(), failure.step);
+        let world = short(world, &failure.kind, step, explanation);
+        let guide = move || Guide::along(&trace).fair_after(step);
+        let fairly = try_it(self, &world, true, guide).map(|tried| tried.outcome);
+        matches!(fairly, Some(Outcome::Failed(fairly)) if alike(&failure.kind, &fairly.kind))
     }
 }
 
@@ -124,13 +145,25 @@ impl FailureReport {
     }
 }
 
+/// The world of an attempt at a failure of this kind that came, or began, at this step.
+fn short(
+    world: &WorldConfig,
+    kind: &FailureKind,
+    step: u64,
+    explanation: &Explanation,
+) -> WorldConfig {
+    let most = lasting::steps_to_see(kind, step, explanation).saturating_mul(TIMES);
+    let most = most.saturating_add(MORE).min(world.limits.steps);
+    WorldConfig {
+        stop_after: Some(most),
+        ..world.clone()
+    }
+}
+
 /// Whether there is an order to be made plainer, and whoever tries it comes back.
 fn can_be_shortened(kind: &FailureKind) -> bool {
-    let comes_back = !matches!(
-        kind,
-        FailureKind::Abort { .. } | FailureKind::PartialDeadlock { .. }
-    );
-    of_order(kind) && comes_back
+    let comes_back = !matches!(kind, FailureKind::Abort { .. });
+    (of_order(kind) && comes_back) || kind.lasts()
 }
 
 impl<'a> Search<'a> {
@@ -141,17 +174,18 @@ impl<'a> Search<'a> {
         failure: &FailureReport,
     ) -> Option<Search<'a>> {
         let end = now() + PATIENCE;
-        let trace = failure.token.trace.clone();
-        let found = try_it(campaign, &world, move || Guide::along(&trace))?;
-        let most = failure.step.saturating_mul(TIMES).saturating_add(MORE);
-        let limited = matches!(failure.kind, FailureKind::LimitReached(_));
-        let world = WorldConfig {
-            stop_after: (!limited).then(|| most.min(world.limits.steps)),
-            ..world
+        let lasting = failure.kind.lasts();
+        let shorter = match failure.kind {
+            FailureKind::LimitReached(_) => world.clone(),
+            _ => short(&world, &failure.kind, failure.step, &failure.explanation),
         };
+        let trace = failure.token.trace.clone();
+        // What lasts is not waited for to its end.
+        let begin = if lasting { &shorter } else { &world };
+        let found = try_it(campaign, begin, lasting, move || Guide::along(&trace))?;
         let search = Search {
             campaign,
-            world,
+            world: shorter,
             sought: failure.kind.clone(),
             stood: found.stand.clone(),
             end,
@@ -185,7 +219,7 @@ impl<'a> Search<'a> {
             let (before, after) = (needed[..at - 1].to_vec(), &needed[at + 1..]);
             let pair = [needed[at - 1], needed[at]];
             let guide = move || Guide::with(&before).looking_for(&pair);
-            let Some(tried) = try_it(self.campaign, &self.world, guide) else {
+            let Some(tried) = self.try_it(guide) else {
                 return (needed, false);
             };
             for other in tried.others.iter().take(PLACES) {
@@ -205,16 +239,33 @@ impl<'a> Search<'a> {
             return Attempt::OutOfTime;
         }
         self.attempts += 1;
-        let departures = departures.to_vec();
-        let tried = try_it(self.campaign, &self.world, move || Guide::with(&departures));
-        match tried {
+        let given = departures.to_vec();
+        match self.try_it(move || Guide::with(&given)) {
             None => Attempt::OutOfTime, // a thread was lost: that is enough
-            Some(tried) if self.is_it(&tried) => {
+            Some(tried) if self.is_it(&tried) && self.lasts(departures, &tried) => {
                 self.best = tried;
                 Attempt::Fails(self.best.departures.clone())
             }
             Some(_) => Attempt::Passes,
         }
+    }
+
+    fn try_it(&self, guide: impl FnOnce() -> Guide + Send + 'static) -> Option<Tried> {
+        try_it(self.campaign, &self.world, self.sought.lasts(), guide)
+    }
+
+    /// Whether it is no matter of the values that are drawn once the test hangs.
+    fn lasts(&self, departures: &[Departure], tried: &Tried) -> bool {
+        let Outcome::Failed(Failure {
+            kind: FailureKind::Hang { .. },
+            step,
+        }) = tried.outcome
+        else {
+            return true;
+        };
+        let given = departures.to_vec();
+        let fairly = self.try_it(move || Guide::with(&given).fair_after(step));
+        fairly.is_some_and(|fairly| self.is_it(&fairly))
     }
 
     /// Whether this is the failure that was found: for tasks that wait, at no other places.
@@ -228,29 +279,41 @@ impl<'a> Search<'a> {
 }
 
 /// Runs an iteration. `None` if its thread is lost, or could not be started.
+///
+/// What is `lasting` shows when it is recorded only.
 fn try_it(
     campaign: &Arc<Campaign>,
     world: &WorldConfig,
+    lasting: bool,
     guide: impl FnOnce() -> Guide + Send + 'static,
 ) -> Option<Tried> {
     let (scenario, world) = (campaign.scenario.clone(), world.clone());
     let limit = campaign.checker.poll_limit;
-    let body = move |tell: &dyn Fn(Tried)| {
+    let body = move |tell: &dyn Fn((Tried, Option<Explanation>))| {
         tracing::dispatcher::with_default(&tracing::Dispatch::none(), || {
-            let finished = run::run(&world, Box::new(guide()), &*scenario, false);
+            let finished = run::run(&world, Box::new(guide()), &*scenario, lasting);
             let guide = finished.decider.into_any().downcast::<Guide>();
             let guide = guide.expect("cct bug: another decider came back");
-            tell(Tried {
+            let stand = finished.stand.iter();
+            let tried = Tried {
                 outcome: finished.end.outcome,
-                stand: finished.stand,
+                stand: stand.map(|(op, site)| format!("{op} {site}")).collect(),
                 departures: guide.departures,
                 others: guide.others,
                 trace: run::last_trace(),
                 schedule_hash: finished.end.schedule_hash,
-            });
+            };
+            tell((tried, finished.explanation));
         });
     };
     // Whatever goes wrong here must not cost the failure that is being explained.
     let tried = AssertUnwindSafe(|| watched::on_fresh_thread(limit, body).ok());
-    catch_unwind(tried).ok().flatten()
+    let (mut tried, explanation) = catch_unwind(tried).ok().flatten()?;
+    if let Some(explanation) = explanation {
+        tried.outcome = campaign.shown(tried.outcome, &explanation);
+        if let Outcome::Failed(failure) = &tried.outcome {
+            tried.stand = lasting::stand(&failure.kind, &explanation);
+        }
+    }
+    Some(tried)
 }
