@@ -35,6 +35,8 @@ pub(crate) struct Campaign {
     systematic: bool,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
+    /// The test without an attribute that is explored.
+    pub(super) plain: Option<String>,
 }
 
 impl Campaign {
@@ -55,6 +57,7 @@ impl Campaign {
             seed,
             replay,
             knowledge,
+            plain: None,
         }
     }
 

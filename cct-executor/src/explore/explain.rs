@@ -120,22 +120,9 @@ impl Campaign {
                 return report;
             }
         };
-        let mut failure = FailureReport {
-            kind: failure.kind,
-            step: failure.step,
-            origin,
-            strategy: "replay".to_owned(),
-            seed: Seed(token.noise.0),
-            token: token.clone(),
-            explanation,
-            reproduced: true,
-            again: None,
-            threads_wait: false,
-            at_await: None,
-            passes_in_order: None,
-            shortened: None,
-            departures: None,
-        };
+        let strategy = "replay".to_owned();
+        let (seed, token) = (Seed(token.noise.0), token.clone());
+        let mut failure = FailureReport::new(failure, origin, strategy, seed, token, explanation);
         self.find_departures(&world, &mut failure);
         report.failure = Some(failure);
         report
@@ -195,23 +182,22 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         reproduced = true;
         other = None;
     }
+    let (index, strategy) = (found.index, found.strategy.clone());
+    let seed = campaign.iteration(index).seed;
+    let token = campaign.token(&world, &found.trace, found.schedule_hash);
+    let explanation = recorded.map(|recorded| recorded.explanation);
+    let story = explanation.unwrap_or_default();
     FailureReport {
-        kind: failure.kind,
-        step: failure.step,
-        origin: Origin::Iteration(found.index),
-        strategy: found.strategy.clone(),
-        seed: campaign.iteration(found.index).seed,
-        token: campaign.token(&world, &found.trace, found.schedule_hash),
-        explanation: recorded
-            .map(|recorded| recorded.explanation)
-            .unwrap_or_default(),
         reproduced,
         again: other,
-        threads_wait: false,
-        at_await: None,
-        passes_in_order: None,
-        shortened: None,
-        departures: None,
+        ..FailureReport::new(
+            failure,
+            Origin::Iteration(index),
+            strategy,
+            seed,
+            token,
+            story,
+        )
     }
 }
 
@@ -251,20 +237,19 @@ pub(super) fn lost(
         Origin::Iteration(index) => campaign.iteration(index).seed,
         _ => Seed(world.noise.0),
     };
+    let kind = kind.unwrap_or(FailureKind::Stuck { task });
+    let strategy = campaign.blank_report().strategy;
+    let token = campaign.token(&world, trace, 0);
     FailureReport {
-        kind: kind.unwrap_or(FailureKind::Stuck { task }),
-        step,
-        origin,
-        strategy: campaign.blank_report().strategy,
-        seed,
-        token: campaign.token(&world, trace, 0),
-        explanation,
         reproduced: up_to_it,
-        again: None,
         threads_wait: visited,
-        at_await: None,
-        passes_in_order: None,
-        shortened: None,
-        departures: None,
+        ..FailureReport::new(
+            Failure { kind, step },
+            origin,
+            strategy,
+            seed,
+            token,
+            explanation,
+        )
     }
 }

@@ -16,10 +16,11 @@ use self::guide::{Departure, Guide};
 use self::reduce::{Attempt, bypass, reduce};
 use super::campaign::Campaign;
 use super::lasting;
-use super::result::{FailureReport, Origin, Shortened};
+use super::result::{Departure as Told, FailureReport, Origin, Shortened};
 use super::same::{alike, of_order};
 use super::watched;
 use super::worker::now;
+use crate::execution::Decider;
 use crate::execution::run;
 use crate::words::explanation::Explanation;
 use crate::words::{Failure, FailureKind, Outcome, ReplayToken, Trace, WorldConfig};
@@ -137,6 +138,20 @@ impl Campaign {
         let fairly = try_it(self, &world, true, guide).map(|tried| tried.outcome);
         matches!(fairly, Some(Outcome::Failed(fairly)) if alike(&failure.kind, &fairly.kind))
     }
+}
+
+/// Replays a trace, and finds out where it departs from the plain schedule.
+pub(super) fn along(trace: &Trace) -> Box<dyn Decider> {
+    Box::new(Guide::along(trace))
+}
+
+/// What such a replay has found out.
+pub(super) fn departures_of(
+    decider: Box<dyn Decider>,
+    explanation: &Explanation,
+) -> Option<Vec<Told>> {
+    let guide = decider.into_any().downcast::<Guide>().ok()?;
+    Some(tell::departures(&guide.departures, explanation))
 }
 
 impl FailureReport {

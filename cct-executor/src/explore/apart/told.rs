@@ -1,0 +1,205 @@
+//! What is told of the world around the code of a test without an attribute: to who started this process for one
+//! iteration of it, or on the screen where a token is replayed.
+//!
+//! Whether such a test fails its harness knows, and not before its thread has ended. So a process that runs an
+//! iteration says what the world has seen; one that is to tell a failure takes the panic in which the code is when
+//! the world ends, or the next one after it.
+
+use super::answer::{Answer, End};
+use super::order::Order;
+use super::tell;
+use crate::execution::panics;
+use crate::execution::run::{self, Finished};
+use crate::execution::{Decider, lone};
+use crate::explore::campaign::Campaign;
+use crate::explore::driver::Driver;
+use crate::explore::replay::Replay;
+use crate::explore::result::{FailureReport, Origin, Report, StoppedBy};
+use crate::explore::shrink;
+use crate::explore::worker::described;
+use crate::strategy::{Flow, RoundRobin, Strategy};
+use crate::words::explanation::Explanation;
+use crate::words::{Failure, Outcome, ReplayToken, WorldConfig};
+use std::cell::RefCell;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Who reads it.
+pub(in crate::explore) enum Where {
+    File(PathBuf),
+    Screen,
+}
+
+/// Tells what comes of an order.
+pub(in crate::explore) struct Teller {
+    campaign: Arc<Campaign>,
+    order: Order,
+    to: Where,
+}
+
+/// A world that is over, and did not fail by itself.
+struct Left {
+    teller: Teller,
+    steps: u64,
+    decider: Box<dyn Decider>,
+    explanation: Explanation,
+}
+
+thread_local! {
+    /// That of this thread, whose code goes on.
+    static LEFT: RefCell<Option<Left>> = const { RefCell::new(None) };
+}
+
+impl Teller {
+    pub(in crate::explore) fn new(campaign: Arc<Campaign>, order: Order, to: Where) -> Teller {
+        Teller {
+            campaign,
+            order,
+            to,
+        }
+    }
+
+    /// Begins the world that was ordered around the code of this thread.
+    ///
+    /// # Errors
+    /// When the operating system has no memory for another stack.
+    pub(in crate::explore) fn begin(self) -> io::Result<lone::LoneWorld> {
+        let (decider, world) = (self.decider(), self.world());
+        let explains = matches!(self.order, Order::Tell(..));
+        if explains {
+            panics::then(next_panic);
+        }
+        run::set_iteration(self.order.index());
+        let scenario = self.campaign.scenario.clone();
+        let teller = RefCell::new(Some(self));
+        lone::LoneWorld::begin(world, decider, scenario, explains, move |finished| {
+            if let Some(teller) = teller.take() {
+                teller.over(finished);
+            }
+        })
+    }
+
+    fn decider(&self) -> Box<dyn Decider> {
+        let strategy: Box<dyn Strategy> = match &self.order {
+            Order::Tell(_, token, _) => return shrink::along(&token.trace),
+            Order::Again(_, token) => return Box::new(Replay::new(&token.trace)),
+            Order::Plain => Box::new(RoundRobin::new()),
+            Order::Search(..) => (self.campaign.factory)(),
+        };
+        let mut driver = Driver { strategy };
+        if let Order::Search(_, Some(length)) = self.order {
+            driver.strategy.expect_decisions(length);
+        }
+        let flow = driver
+            .strategy
+            .begin(&self.campaign.iteration(self.order.index()));
+        debug_assert!(flow == Flow::Continue, "a systematic strategy");
+        Box::new(driver)
+    }
+
+    fn world(&self) -> WorldConfig {
+        let mut world = self.campaign.world(self.order.index());
+        if let Order::Again(_, token) | Order::Tell(_, token, _) = &self.order {
+            token.configure(&mut world);
+        }
+        world
+    }
+
+    fn over(self, finished: Finished) {
+        let Order::Tell(..) = self.order else {
+            return self.answer(finished);
+        };
+        let steps = finished.end.steps;
+        let failure = match finished.end.outcome {
+            Outcome::Failed(failure) => Some(failure),
+            _ => panics::unwinding().map(|kind| Failure { kind, step: steps }),
+        };
+        let left = Left {
+            teller: self,
+            steps,
+            decider: finished.decider,
+            explanation: finished.explanation.unwrap_or_default(),
+        };
+        match failure {
+            Some(failure) => left.tell(failure),
+            None => LEFT.set(Some(left)),
+        }
+    }
+
+    /// What an iteration leaves behind.
+    fn answer(self, finished: Finished) {
+        let Where::File(file) = &self.to else { return };
+        let end = finished.end;
+        let driver = finished.decider.into_any().downcast::<Driver>();
+        let world = self.campaign.world(self.order.index());
+        let name = &self.campaign.checker.name;
+        let answer = Answer {
+            end: End::from(&end.outcome),
+            steps: end.steps,
+            decisions: end.decisions,
+            schedule_hash: end.schedule_hash,
+            joined_panics: finished.joined_panics,
+            leaky: finished.leaked > 0,
+            strategy: driver.map_or(String::new(), |driver| described(&*driver.strategy)),
+            token: Some(ReplayToken::new(
+                name,
+                &world,
+                run::last_trace(),
+                end.schedule_hash,
+            )),
+            harvest: run::take_harvest(),
+        };
+        // Who finds nothing takes it that there was no world.
+        let _ = std::fs::write(file, answer.to_bytes());
+    }
+}
+
+/// The code goes on after its world, and panics.
+fn next_panic() {
+    if let Some(left) = LEFT.take() {
+        let (kind, step) = (panics::failure_of(None), left.steps);
+        left.tell(Failure { kind, step });
+    }
+}
+
+impl Left {
+    fn tell(self, failure: Failure) {
+        let Left {
+            teller:
+                Teller {
+                    campaign,
+                    order,
+                    to,
+                },
+            decider,
+            explanation,
+            ..
+        } = self;
+        let Order::Tell(index, token, strategy) = order else {
+            return;
+        };
+        let origin = match to {
+            Where::File(_) => Origin::Iteration(index),
+            Where::Screen => Origin::Token,
+        };
+        let departures = shrink::departures_of(decider, &explanation);
+        let seed = campaign.iteration(index).seed;
+        let found = FailureReport {
+            departures,
+            ..FailureReport::new(failure, origin, strategy, seed, token, explanation)
+        };
+        let report = Report {
+            iterations: index + 1,
+            stopped_by: StoppedBy::Failure,
+            failure: Some(found),
+            ..campaign.blank_report()
+        };
+        match to {
+            Where::File(file) => tell(&file, &report),
+            Where::Screen => {
+                let _ = io::stderr().write_all(report.text().as_bytes());
+            }
+        }
+    }
+}
