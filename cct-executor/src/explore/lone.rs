@@ -73,7 +73,7 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     let ordered = explored::first(&settings, site)?;
     #[cfg(not(unix))]
     let ordered: Option<LoneWorld> = None;
-    let watch = Watch::begin();
+    let watch = Watch::begin(settings.apart.is_some());
     let world = match ordered {
         Some(world) => world,
         None => world_around(site)?,
