@@ -10,6 +10,8 @@
 #[cfg(unix)]
 mod answer;
 #[cfg(unix)]
+mod attempt;
+#[cfg(unix)]
 mod forks;
 #[cfg(unix)]
 mod order;

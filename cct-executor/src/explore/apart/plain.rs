@@ -12,8 +12,9 @@ use super::spawned::Spawned;
 use super::{Says, understand};
 use crate::explore::board::Found;
 use crate::explore::campaign::Campaign;
+use crate::explore::shrink::{self, Given, Tried};
 use crate::explore::worker::now;
-use crate::words::ReplayToken;
+use crate::words::{Outcome, ReplayToken};
 use std::sync::Arc;
 
 /// What has come of it.
@@ -78,16 +79,42 @@ impl Campaign {
 
     /// The report of a failure. `None` if it does not fail again.
     fn tell(&self, test: &str, found: &Found) -> Option<String> {
-        let world = self.world(found.index);
-        let token = ReplayToken::new(test, &world, found.trace.clone(), found.schedule_hash);
-        let order = Order::Tell(found.index, token, found.strategy.clone());
-        let left = Spawned::begin(test, self.seed, &order).ok()?.wait().ok()?;
+        let (index, world) = (found.index, self.world(found.index));
+        let token_of = |trace, hash| ReplayToken::new(test, &world, trace, hash);
+        let whole = token_of(found.trace.clone(), found.schedule_hash);
+        let order = |token, shortened| Order::Tell(index, token, found.strategy.clone(), shortened);
+        let as_found = self.verdict(test, &order(whole.clone(), None))?;
+        let tries = |given| self.attempt(test, index, given);
+        let shorter = tries(Given::along(&whole))
+            .filter(|_| self.checker.shrink)
+            .and_then(|tried| shrink::shorter(Box::new(tries), tried, &whole));
+        let told = shorter.and_then(|(best, how)| {
+            let token = token_of(best.trace, best.schedule_hash);
+            self.verdict(test, &order(token, Some(Box::new(how))))
+        });
+        Some(told.unwrap_or(as_found))
+    }
+
+    /// The report that a process writes that fails as it is ordered, if it does.
+    fn verdict(&self, test: &str, order: &Order) -> Option<String> {
+        let left = Spawned::begin(test, self.seed, order).ok()?.wait().ok()?;
         let verdict = understand(std::str::from_utf8(&left.answer).ok()?)?;
         let Says::Failed(class) = verdict.says else {
             return None;
         };
         let controlled = !["uncontrolled concurrency", "nondeterminism"].contains(&&*class);
         (controlled && !left.status.success()).then_some(verdict.text)
+    }
+
+    /// An attempt at a shorter schedule.
+    fn attempt(&self, test: &str, index: u64, given: Given) -> Option<Tried> {
+        let order = Order::Try(index, Box::new(given));
+        let left = Spawned::begin(test, self.seed, &order).ok()?.wait().ok()?;
+        let mut tried = Tried::from_bytes(&left.answer)?;
+        if left.status.success() {
+            tried.outcome = Outcome::Passed;
+        }
+        Some(tried)
     }
 }
 

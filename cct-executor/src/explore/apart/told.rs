@@ -15,11 +15,11 @@ use crate::explore::campaign::Campaign;
 use crate::explore::driver::Driver;
 use crate::explore::replay::Replay;
 use crate::explore::result::{FailureReport, Origin, Report, StoppedBy};
-use crate::explore::shrink;
+use crate::explore::shrink::{self, Guide, Tried};
 use crate::explore::worker::described;
 use crate::strategy::{Flow, RoundRobin, Strategy};
 use crate::words::explanation::Explanation;
-use crate::words::{Failure, Outcome, ReplayToken, WorldConfig};
+use crate::words::{Failure, Outcome, ReplayToken, Trace, WorldConfig};
 use std::cell::RefCell;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -38,16 +38,20 @@ pub(in crate::explore) struct Teller {
     to: Where,
 }
 
-/// A world that is over, and did not fail by itself.
+/// A world that is over.
 struct Left {
     teller: Teller,
+    outcome: Outcome,
     steps: u64,
-    decider: Box<dyn Decider>,
+    stand: Vec<String>,
+    guide: Guide,
+    trace: Trace,
+    schedule_hash: u64,
     explanation: Explanation,
 }
 
 thread_local! {
-    /// That of this thread, whose code goes on.
+    /// That of this thread, which did not fail by itself, and whose code goes on.
     static LEFT: RefCell<Option<Left>> = const { RefCell::new(None) };
 }
 
@@ -67,7 +71,7 @@ impl Teller {
     pub(in crate::explore) fn begin(self) -> io::Result<lone::LoneWorld> {
         let (decider, world) = (self.decider(), self.world());
         let explains = matches!(self.order, Order::Tell(..));
-        if explains {
+        if explains || matches!(self.order, Order::Try(..)) {
             panics::then(next_panic);
         }
         run::set_iteration(self.order.index());
@@ -82,7 +86,8 @@ impl Teller {
 
     fn decider(&self) -> Box<dyn Decider> {
         let strategy: Box<dyn Strategy> = match &self.order {
-            Order::Tell(_, token, _) => return shrink::along(&token.trace),
+            Order::Tell(_, token, ..) => return Box::new(Guide::along(&token.trace)),
+            Order::Try(_, given) => return Box::new(given.guide()),
             Order::Again(_, token) => return Box::new(Replay::new(&token.trace)),
             Order::Plain => Box::new(RoundRobin::new()),
             Order::Search(..) => (self.campaign.factory)(),
@@ -100,31 +105,39 @@ impl Teller {
 
     fn world(&self) -> WorldConfig {
         let mut world = self.campaign.world(self.order.index());
-        if let Order::Again(_, token) | Order::Tell(_, token, _) = &self.order {
+        if let Order::Again(_, token) | Order::Tell(_, token, ..) = &self.order {
             token.configure(&mut world);
+        }
+        if let Order::Try(_, given) = &self.order {
+            world.stop_after = given.steps_max;
         }
         world
     }
 
     fn over(self, finished: Finished) {
-        let Order::Tell(..) = self.order else {
+        if !matches!(self.order, Order::Try(..) | Order::Tell(..)) {
             return self.answer(finished);
-        };
-        let steps = finished.end.steps;
-        let failure = match finished.end.outcome {
-            Outcome::Failed(failure) => Some(failure),
-            _ => panics::unwinding().map(|kind| Failure { kind, step: steps }),
-        };
-        let left = Left {
+        }
+        let (steps, guide) = (finished.end.steps, finished.decider.into_any().downcast());
+        let stand = finished.stand.iter();
+        let mut left = Left {
             teller: self,
+            outcome: finished.end.outcome,
             steps,
-            decider: finished.decider,
+            stand: stand.map(|(op, site)| format!("{op} {site}")).collect(),
+            guide: *guide.expect("cct bug: another decider came back"),
+            trace: run::last_trace(),
+            schedule_hash: finished.end.schedule_hash,
             explanation: finished.explanation.unwrap_or_default(),
         };
-        match failure {
-            Some(failure) => left.tell(failure),
-            None => LEFT.set(Some(left)),
+        if let Some(kind) = panics::unwinding() {
+            let failed = matches!(left.outcome, Outcome::Failed(_));
+            if !failed {
+                left.outcome = Outcome::Failed(Failure { kind, step: steps });
+            }
         }
+        left.tell();
+        LEFT.set(matches!(left.outcome, Outcome::Passed).then_some(left));
     }
 
     /// What an iteration leaves behind.
@@ -157,49 +170,62 @@ impl Teller {
 
 /// The code goes on after its world, and panics.
 fn next_panic() {
-    if let Some(left) = LEFT.take() {
+    if let Some(mut left) = LEFT.take() {
         let (kind, step) = (panics::failure_of(None), left.steps);
-        left.tell(Failure { kind, step });
+        left.outcome = Outcome::Failed(Failure { kind, step });
+        left.tell();
     }
 }
 
 impl Left {
-    fn tell(self, failure: Failure) {
-        let Left {
-            teller:
-                Teller {
-                    campaign,
-                    order,
-                    to,
-                },
-            decider,
-            explanation,
-            ..
-        } = self;
-        let Order::Tell(index, token, strategy) = order else {
+    fn tell(&self) {
+        match (&self.teller.order, &self.outcome) {
+            (Order::Try(index, _), _) => self.tell_attempt(*index),
+            (Order::Tell(index, token, strategy, shortened), Outcome::Failed(failure)) => {
+                let (campaign, to) = (&self.teller.campaign, &self.teller.to);
+                let origin = match to {
+                    Where::File(_) => Origin::Iteration(*index),
+                    Where::Screen => Origin::Token,
+                };
+                let (seed, story) = (campaign.iteration(*index).seed, self.explanation.clone());
+                let (failure, token) = (failure.clone(), token.clone());
+                let found = FailureReport {
+                    departures: Some(shrink::told(&self.guide, &story)),
+                    shortened: shortened.as_deref().cloned(),
+                    ..FailureReport::new(failure, origin, strategy.clone(), seed, token, story)
+                };
+                let report = Report {
+                    iterations: index + 1,
+                    stopped_by: StoppedBy::Failure,
+                    failure: Some(found),
+                    ..campaign.blank_report()
+                };
+                match to {
+                    Where::File(file) => tell(file, &report),
+                    Where::Screen => {
+                        let _ = io::stderr().write_all(report.text().as_bytes());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_attempt(&self, index: u64) {
+        let (campaign, Where::File(file)) = (&self.teller.campaign, &self.teller.to) else {
             return;
         };
-        let origin = match to {
-            Where::File(_) => Origin::Iteration(index),
-            Where::Screen => Origin::Token,
+        let (name, world) = (&campaign.checker.name, campaign.world(index));
+        let token = ReplayToken::new(name, &world, self.trace.clone(), self.schedule_hash);
+        let tried = Tried {
+            outcome: self.outcome.clone(),
+            stand: self.stand.clone(),
+            departures: self.guide.departures.clone(),
+            others: self.guide.others.clone(),
+            trace: self.trace.clone(),
+            schedule_hash: self.schedule_hash,
         };
-        let departures = shrink::departures_of(decider, &explanation);
-        let seed = campaign.iteration(index).seed;
-        let found = FailureReport {
-            departures,
-            ..FailureReport::new(failure, origin, strategy, seed, token, explanation)
-        };
-        let report = Report {
-            iterations: index + 1,
-            stopped_by: StoppedBy::Failure,
-            failure: Some(found),
-            ..campaign.blank_report()
-        };
-        match to {
-            Where::File(file) => tell(&file, &report),
-            Where::Screen => {
-                let _ = io::stderr().write_all(report.text().as_bytes());
-            }
-        }
+        // Who finds nothing takes it that there was no world.
+        let _ = std::fs::write(file, tried.to_bytes(&token));
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn first(
     };
     let ordered = match (&settings.replay, &settings.apart) {
         (Some(token), None) => {
-            let order = Order::Tell(0, token.clone(), "replay".to_owned());
+            let order = Order::Tell(0, token.clone(), "replay".to_owned(), None);
             Some((order, Where::Screen))
         }
         (None, Some(file)) => Order::find(file).map(|order| (order, Where::File(file.clone()))),

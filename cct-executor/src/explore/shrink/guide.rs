@@ -18,6 +18,7 @@ use crate::words::{
 };
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::panic::Location;
 
 /// Where a decision is taken.
@@ -40,7 +41,7 @@ struct Wanted {
 
 /// A decision that is not the plain one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Departure {
+pub(in crate::explore) struct Departure {
     place: Place,
     wanted: Wanted,
     /// The step that came of it.
@@ -92,18 +93,18 @@ enum Source {
 }
 
 /// Follows the plain schedule but for some departures, and keeps those that had an effect.
-pub(super) struct Guide {
+pub(in crate::explore) struct Guide {
     plain: RoundRobin,
     source: Source,
     /// Departures that are like one of these are looked for,
     patterns: Vec<Departure>,
     /// and could have been taken here.
-    pub(super) others: Vec<Departure>,
+    pub(in crate::explore) others: Vec<Departure>,
     /// Of each action, by key: its id, as far as known, and its steps.
     acted: Vec<(u64, u32)>,
     last: ActionKey,
     decisions: u32,
-    pub(super) departures: Vec<Departure>,
+    pub(in crate::explore) departures: Vec<Departure>,
     /// After this step there are no departures, and values are drawn.
     fair: Option<(u64, Random)>,
 }
@@ -119,12 +120,46 @@ impl Departure {
         }
     }
 
+    /// Takes back what `Display` gives, which says nothing of what the choices were.
+    pub(in crate::explore) fn read(text: &str) -> Option<Departure> {
+        let numbers: Option<Vec<u64>> = text.split(',').map(|one| one.parse().ok()).collect();
+        let [last, steps, decisions, id, rank, step] = numbers?[..] else {
+            return None;
+        };
+        let unknown = What::Value {
+            label: "",
+            value: 0,
+        };
+        Some(Departure {
+            place: Place {
+                last,
+                steps: steps.try_into().ok()?,
+                decisions: decisions.try_into().ok()?,
+            },
+            wanted: Wanted {
+                id: ActionId(id),
+                rank: rank.try_into().ok()?,
+            },
+            step,
+            taken: unknown,
+            plain: unknown,
+        })
+    }
+
     /// At the place of this one, what the other takes.
     pub(super) fn to(&self, other: &Departure) -> Departure {
         Departure {
             wanted: other.wanted,
             ..*self
         }
+    }
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (at, wanted) = (self.place, self.wanted);
+        write!(f, "{},{},{},", at.last, at.steps, at.decisions)?;
+        write!(f, "{},{},{}", wanted.id.0, wanted.rank, self.step)
     }
 }
 
@@ -158,7 +193,7 @@ impl Guide {
     }
 
     /// Replays a trace, and finds out where it departs from the plain schedule.
-    pub(super) fn along(trace: &Trace) -> Guide {
+    pub(in crate::explore) fn along(trace: &Trace) -> Guide {
         Guide::new(Source::Trace(Replay::new(trace)))
     }
 
