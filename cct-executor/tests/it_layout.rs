@@ -70,7 +70,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
         &[
             "explore/board.rs",
             "explore/campaign.rs",
-            "explore/shrink/mod.rs",
+            "explore/shrink/search.rs",
             "explore/worker.rs",
             "time/instant.rs",
         ],

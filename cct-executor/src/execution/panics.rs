@@ -166,12 +166,14 @@ pub(crate) fn install() {
 }
 
 /// Does this at the panics of this thread outside of worlds, which are remembered then.
+#[cfg(unix)]
 pub(crate) fn then(f: fn()) {
     install();
     THEN.set(Some(f));
 }
 
 /// The panic that unwinds on this thread.
+#[cfg(unix)]
 pub(crate) fn unwinding() -> Option<FailureKind> {
     std::thread::panicking().then(|| failure_of(None))
 }

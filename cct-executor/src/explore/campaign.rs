@@ -36,6 +36,7 @@ pub(crate) struct Campaign {
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
     /// The test without an attribute that is explored.
+    #[cfg(unix)]
     pub(super) plain: Option<String>,
 }
 
@@ -57,6 +58,7 @@ impl Campaign {
             seed,
             replay,
             knowledge,
+            #[cfg(unix)]
             plain: None,
         }
     }

@@ -69,6 +69,7 @@ impl Given {
     }
 
     /// Takes back what `Display` gives.
+    #[cfg(unix)]
     pub(in crate::explore) fn read(text: &str) -> Option<Given> {
         let (source, rest) = text.split_once('\n')?;
         let (patterns, most) = rest.split_once('\n').unwrap_or((rest, ""));
@@ -88,6 +89,7 @@ impl Given {
     }
 }
 
+#[cfg(unix)]
 fn departures(list: &str) -> Option<Vec<Departure>> {
     let items = list.split(';').filter(|item| !item.is_empty());
     items.map(Departure::read).collect()

@@ -121,6 +121,7 @@ impl Departure {
     }
 
     /// Takes back what `Display` gives, which says nothing of what the choices were.
+    #[cfg(unix)]
     pub(in crate::explore) fn read(text: &str) -> Option<Departure> {
         let numbers: Option<Vec<u64>> = text.split(',').map(|one| one.parse().ok()).collect();
         let [last, steps, decisions, id, rank, step] = numbers?[..] else {

@@ -1,8 +1,8 @@
 //! Shortening: from the schedule that was found to one that fails in the same way and departs from the
 //! plain one in as few places as can be found.
 //!
-//! 1. What is tried are whole iterations, each on a thread of its own, as in a replay. What comes out is
-//!    a trace like any other, and was seen to fail.
+//! 1. What is tried are whole iterations, each on a thread of its own, as in a replay, or in a process. What
+//!    comes out is a trace like any other, and was seen to fail.
 //! 2. How far it looks follows from the run; wall-clock time can only cut it short.
 //! 3. A run that passes does not come here.
 
@@ -17,10 +17,11 @@ mod tell;
 pub(super) use self::given::{Given, Tried};
 pub(super) use self::guide::{Departure, Guide};
 use self::search::Search;
-pub(super) use self::search::Tries;
 use super::campaign::Campaign;
 use super::lasting;
-use super::result::{Departure as Told, FailureReport, Origin, Shortened};
+#[cfg(unix)]
+use super::result;
+use super::result::{FailureReport, Origin, Shortened};
 use super::same::{alike, of_order};
 use super::watched;
 use crate::execution::run;
@@ -130,7 +131,8 @@ impl Campaign {
 }
 
 /// The departures that were kept, in words.
-pub(super) fn told(guide: &Guide, story: &Explanation) -> Vec<Told> {
+#[cfg(unix)]
+pub(super) fn told(guide: &Guide, story: &Explanation) -> Vec<result::Departure> {
     tell::departures(&guide.departures, story)
 }
 
@@ -162,8 +164,9 @@ fn can_be_shortened(kind: &FailureKind) -> bool {
 }
 
 /// A shorter schedule that fails as this one does, if attempts are run in this way.
+#[cfg(unix)]
 pub(super) fn shorter(
-    tries: Tries<'_>,
+    tries: search::Tries<'_>,
     found: Tried,
     token: &ReplayToken,
 ) -> Option<(Tried, Shortened)> {
