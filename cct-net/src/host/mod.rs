@@ -50,6 +50,8 @@ pub(crate) struct State {
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(crate) lent: Lent,
     pub(crate) drawn: Drawn,
+    #[cfg(unix)]
+    pub(crate) promised: tcp::promised::Promised,
 }
 
 /// One node's kernel.

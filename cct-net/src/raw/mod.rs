@@ -1,13 +1,25 @@
-//! What others have as a bare number: the one thing here that takes `unsafe`.
+//! What others have as a bare number, and what bare numbers are of: the one thing here that takes `unsafe`.
 
 #![expect(
     unsafe_code,
-    reason = "the trait hands over a number, and promises that it is an owned descriptor"
+    reason = "the trait hands over a number, and promises that it is an owned descriptor; others are only looked at"
 )]
 
 use crate::TcpSocket;
+use socket2::SockRef;
 use std::net::TcpStream;
-use std::os::fd::{FromRawFd, RawFd};
+use std::os::fd::{BorrowedFd, FromRawFd, RawFd};
+
+/// Looks at whatever is open under this number.
+pub(crate) fn with_socket<R>(fd: RawFd, look: impl FnOnce(&SockRef<'_>) -> Option<R>) -> Option<R> {
+    if fd < 0 {
+        return None;
+    }
+    // SAFETY: nothing is done with it but to ask the kernel, which says so if nothing is open under the number (any
+    // more), or no socket; and whatever is open goes on being its owner's.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+    look(&SockRef::from(&borrowed))
+}
 
 impl FromRawFd for TcpSocket {
     /// As [`from_std_stream`](TcpSocket::from_std_stream): clients that know no better way make their

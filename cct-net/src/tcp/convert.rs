@@ -1,9 +1,11 @@
 //! The standard library's types: there and back, and listeners that were made there.
 
+use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
 use crate::descriptor::{converts, give_back, shows, takes};
 use crate::host::hosts;
 use crate::host::ports::EPHEMERAL;
+use cct_executor::node::current;
 use cct_executor::shim::OpKind;
 use socket2::SockRef;
 use std::io;
@@ -22,7 +24,7 @@ converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);
 
 /// The least port that the kernel draws for those that ask for any. Up to where it draws is a setting.
-const DRAWN_MIN: u16 = *EPHEMERAL.start();
+pub(super) const DRAWN_MIN: u16 = *EPHEMERAL.start();
 
 impl TcpListener {
     /// Brings back what [`into_std`](Self::into_std) has made, or listens in the world where a listener of
@@ -32,7 +34,8 @@ impl TcpListener {
     /// One before listening, at granularity `sync`.
     ///
     /// # Differences from tokio
-    /// Connections come from the world alone. A port that the kernel has drawn, being another one in every
+    /// Connections come from the world alone. On Linux, where the kernel queues them before, so does the world,
+    /// for a listener that this thread's process has open; elsewhere they are refused until then. A port that the kernel has drawn, being another one in every
     /// run, is one of the world's own inside, as reports call it; programs see and use the kernel's.
     ///
     /// # Panics
@@ -57,17 +60,23 @@ impl TcpListener {
     ) -> io::Result<TcpListener> {
         let known_as = listener.local_addr()?;
         hosts()?.sync_point(OpKind::Init, site);
-        let mut own = TcpListener::at(of_the_world(known_as), site)?;
-        if known_as.port() >= DRAWN_MIN {
-            own.is_known_by(known_as.port())?;
-        }
+        let mut own = match promised::take(current(), known_as.port())? {
+            Some(own) => own,
+            None => {
+                let own = TcpListener::at(of_the_world(known_as), site)?;
+                if known_as.port() >= DRAWN_MIN {
+                    own.is_known_by(known_as.port())?;
+                }
+                own
+            }
+        };
         own.descriptor.put(listener.into());
         Ok(own)
     }
 }
 
 /// The address to bind for one of the kernel's.
-fn of_the_world(addr: SocketAddr) -> SocketAddr {
+pub(super) fn of_the_world(addr: SocketAddr) -> SocketAddr {
     let port = if addr.port() < DRAWN_MIN {
         addr.port()
     } else {

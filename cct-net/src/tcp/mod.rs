@@ -19,6 +19,8 @@ mod convert;
 mod listener;
 mod open;
 mod options;
+#[cfg(unix)]
+pub(crate) mod promised;
 mod socket;
 mod split;
 mod statistics;

@@ -182,3 +182,63 @@ fn descriptors_stay() {
     });
     report.assert_passed();
 }
+
+/// Until a task has taken the listener over the kernel queues who connects.
+#[cfg(target_os = "linux")]
+#[test]
+fn who_comes_before_it_is_taken_over_waits() {
+    let report = checker("early").iterations(200).run(|| async {
+        let listener = standard_listener();
+        let addr = listener.local_addr().unwrap();
+        let server = spawn(async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            assert_eq!(listener.local_addr().unwrap(), addr);
+            for number in 0..2 {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                stream.write_all(&[number]).await.unwrap();
+            }
+        });
+        for number in 0..2 {
+            let mut stream = TcpStream::connect(addr).await.unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), addr);
+            let mut byte = [9];
+            stream.read_exact(&mut byte).await.unwrap();
+            assert_eq!(byte, [number]);
+        }
+        server.await.unwrap();
+        assert!(TcpStream::connect(addr).await.is_err());
+    });
+    report.assert_passed();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_came_before_it_was_closed_is_reset() {
+    let report = checker("closed").iterations(50).run(|| async {
+        let listener = standard_listener();
+        let addr = listener.local_addr().unwrap();
+        let mut stream = TcpStream::connect(addr).await.unwrap();
+        drop(listener);
+        let refused = TcpStream::connect(addr).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+        let reset = stream.read(&mut [0]).await.unwrap_err();
+        assert_eq!(reset.kind(), ErrorKind::ConnectionReset);
+    });
+    report.assert_passed();
+}
+
+/// Nobody takes over what the standard library accepts from, and the report shows who waits there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_listener_that_nobody_takes_over_is_seen_in_the_report() {
+    let report = checker("kept").iterations(1).run(|| async {
+        let listener = standard_listener();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
+        let _ = stream.read(&mut [0]).await;
+    });
+    let text = report.text();
+    assert!(text.contains(": deadlock"), "{text}");
+    assert!(text.contains("1 of 1024 wait to be accepted"), "{text}");
+}
