@@ -231,3 +231,22 @@ fn tasks_beside_the_code_are_explored_too() {
     let report = said(&again(test, &[]));
     assert!(report.contains("the first came last"), "{report}");
 }
+
+#[test]
+fn who_waits_for_what_no_world_has_fails_alone() {
+    let test = "who_waits_for_what_no_world_has_fails_alone";
+    if is_explored() {
+        let runtime = Runtime::new().unwrap();
+        let (_sender, receiver) = std::sync::mpsc::channel::<()>();
+        // As if for a thread that works for the test, and never comes to its end.
+        let _ = receiver.recv();
+        drop(runtime);
+        return;
+    }
+    let output = again(test, &[]);
+    let report = said(&output);
+    assert_eq!(output.status.code(), Some(101), "{report}");
+    let line = format!("cct: {test} cannot be run: it waits for something outside of its world");
+    assert!(report.contains(&line), "{report}");
+    assert!(report.contains("test result: FAILED"), "{report}");
+}

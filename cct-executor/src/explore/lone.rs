@@ -28,6 +28,8 @@ use std::io;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+#[cfg(unix)]
+pub(super) use watch::STANDS_STILL;
 use watch::Watch;
 
 /// Keeps a lone world open: each of its runtimes has one.

@@ -225,7 +225,8 @@ impl Campaign {
         let process = match process {
             Process::Forked(process) => process,
             Process::Spawned(process) => {
-                let mut answer = Answer::of_spawned(process, names)?;
+                let answer = Answer::of_spawned(process, names);
+                let mut answer = answer.map_err(|lost| lost.to_string())?;
                 let failed = answer.end == End::Failed;
                 answer.token = answer.token.filter(|_| failed || self.samples(index));
                 return Ok(answer);

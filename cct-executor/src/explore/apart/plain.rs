@@ -12,9 +12,13 @@ use super::spawned::Spawned;
 use super::{Says, understand};
 use crate::explore::board::Found;
 use crate::explore::campaign::Campaign;
+use crate::explore::lone::STANDS_STILL;
 use crate::explore::shrink::{self, Given, Tried};
 use crate::explore::worker::now;
 use crate::words::{Outcome, ReplayToken};
+use std::fmt;
+use std::io;
+use std::process::ExitStatus;
 use std::sync::Arc;
 
 /// What has come of it.
@@ -23,6 +27,32 @@ pub(in crate::explore) enum Explored {
     Passed(String),
     /// The report of a failure.
     Failed(String),
+}
+
+/// Why a process has nothing to say of its iteration.
+#[derive(Debug)]
+pub(super) enum Lost {
+    NoProcess(io::Error),
+    /// For several seconds neither the world nor the test's thread did anything.
+    StandsStill,
+    /// No world was opened on the test's thread, or none was closed there.
+    NoWorld(ExitStatus),
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lost::NoProcess(error) => write!(f, "no process for it could be had ({error})"),
+            Lost::StandsStill => f.write_str(
+                "it waits for something outside of its world, such as a thread that it has started, which cannot \
+                 use its runtime",
+            ),
+            Lost::NoWorld(status) => write!(
+                f,
+                "its runtime is not gone when it ends, on the test's own thread ({status})"
+            ),
+        }
+    }
 }
 
 impl Campaign {
@@ -42,10 +72,16 @@ impl Campaign {
                 "cct: {test} was run once, in plain order: {why}\n"
             )))
         };
-        let plain = match self.ordered(test, &Order::Plain, &mut names) {
+        let plain = match self.plain_one(test, &mut names) {
             Ok(plain) if plain.end == End::Passed => plain,
             Ok(_) => return unable("it does not pass in it"),
-            Err(why) => return unable(&why),
+            // It would wait here as well, and all tests of this process with it.
+            Err(lost @ Lost::StandsStill) => {
+                return Ok(Explored::Failed(format!(
+                    "cct: {test} cannot be run: {lost}\n"
+                )));
+            }
+            Err(lost) => return unable(&lost.to_string()),
         };
         if plain.decisions == 0 {
             return unable("there is nothing to choose");
@@ -70,11 +106,10 @@ impl Campaign {
         Ok(Explored::Passed(report.text()))
     }
 
-    /// Has one process do this.
-    fn ordered(&self, test: &str, order: &Order, names: &mut Names) -> Result<Answer, String> {
-        let process = Spawned::begin(test, self.seed, order);
-        let process = process.map_err(|error| format!("no process could be started ({error})"))?;
-        Answer::of_spawned(process, names)
+    /// The test in plain order.
+    fn plain_one(&self, test: &str, names: &mut Names) -> Result<Answer, Lost> {
+        let process = Spawned::begin(test, self.seed, &Order::Plain);
+        Answer::of_spawned(process.map_err(Lost::NoProcess)?, names)
     }
 
     /// The report of a failure. `None` if it does not fail again.
@@ -120,15 +155,13 @@ impl Campaign {
 
 impl Answer {
     /// What an iteration of the whole test says: whether it passes, its harness does.
-    pub(super) fn of_spawned(process: Spawned, names: &mut Names) -> Result<Answer, String> {
-        let left = process.wait();
-        let left =
-            left.map_err(|error| format!("its process could not be waited for ({error})"))?;
+    pub(super) fn of_spawned(process: Spawned, names: &mut Names) -> Result<Answer, Lost> {
+        let left = process.wait().map_err(Lost::NoProcess)?;
+        if left.status.code() == Some(STANDS_STILL) {
+            return Err(Lost::StandsStill);
+        }
         let Some(mut answer) = Answer::from_bytes(&left.answer, names) else {
-            return Err(format!(
-                "its runtime is not gone when it ends, on the test's own thread ({})",
-                left.status
-            ));
+            return Err(Lost::NoWorld(left.status));
         };
         let passes = left.status.success();
         match answer.end {

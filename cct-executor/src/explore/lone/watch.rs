@@ -14,8 +14,11 @@ use std::time::Duration;
 /// How often it is looked, and how often nothing may have happened.
 const NAP: Duration = Duration::from_secs(1);
 const NAPS_MAX: u32 = 60;
-/// For one iteration among many, of which a single run tells later that it waits.
-const NAPS_OF_ONE: u32 = 5;
+/// For one iteration among many.
+const NAPS_OF_ONE: u32 = 10;
+
+/// The exit status of a process for one iteration in which the code stands still.
+pub(in crate::explore) const STANDS_STILL: i32 = 86;
 
 /// Watches until it is dropped.
 pub(super) struct Watch {
@@ -101,6 +104,9 @@ impl Watched {
     }
 
     fn give_up(&self) -> ! {
+        if self.naps == NAPS_OF_ONE {
+            std::process::exit(STANDS_STILL);
+        }
         let text = format!(
             "cct: the test `{}` waits for something outside of its world, and has done nothing for {} \
              seconds. It was run once, as it has no attribute; a thread that it has started cannot use its \
