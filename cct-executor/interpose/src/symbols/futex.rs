@@ -57,6 +57,9 @@ impl Word {
 
     /// Blocks the thread until it changes, or for so long. Returns whether it may have changed.
     pub fn block_for(self, limit: Duration) -> bool {
+        if self.is_parker() {
+            self.come_back();
+        }
         let limit = clocks::timespec_of(limit);
         let wait = c_long::from(libc::FUTEX_WAIT | self.private);
         let (word, expected) = (self.address as c_long, c_long::from(self.expected));

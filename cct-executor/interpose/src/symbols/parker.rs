@@ -79,6 +79,14 @@ impl Word {
         }
     }
 
+    /// Of the parker, which was left: whoever unparks has to wake the kernel's waiters again.
+    pub(super) fn come_back(self) {
+        if let Some(word) = word(self.address()) {
+            let order = Ordering::AcqRel;
+            let _ = word.compare_exchange(EMPTY, PARKED, order, Ordering::Relaxed);
+        }
+    }
+
     /// Of the parker: whether whoever is parked may go on.
     pub(super) fn is_unparked(self) -> bool {
         word(self.address()).is_some_and(|word| word.load(Ordering::Acquire) == NOTIFIED)
