@@ -50,7 +50,7 @@ pub(crate) struct State {
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(crate) lent: Lent,
     pub(crate) drawn: Drawn,
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     pub(crate) promised: tcp::promised::Promised,
 }
 

@@ -6,11 +6,15 @@
 )]
 
 use crate::TcpSocket;
+#[cfg(target_os = "linux")]
 use socket2::SockRef;
 use std::net::TcpStream;
-use std::os::fd::{BorrowedFd, FromRawFd, RawFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::BorrowedFd;
+use std::os::fd::{FromRawFd, RawFd};
 
 /// Looks at whatever is open under this number.
+#[cfg(target_os = "linux")]
 pub(crate) fn with_socket<R>(fd: RawFd, look: impl FnOnce(&SockRef<'_>) -> Option<R>) -> Option<R> {
     if fd < 0 {
         return None;

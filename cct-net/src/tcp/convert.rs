@@ -1,10 +1,12 @@
 //! The standard library's types: there and back, and listeners that were made there.
 
+#[cfg(target_os = "linux")]
 use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
 use crate::descriptor::{converts, give_back, shows, takes};
 use crate::host::hosts;
 use crate::host::ports::EPHEMERAL;
+#[cfg(target_os = "linux")]
 use cct_executor::node::current;
 use cct_executor::shim::OpKind;
 use socket2::SockRef;
@@ -24,7 +26,7 @@ converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);
 
 /// The least port that the kernel draws for those that ask for any. Up to where it draws is a setting.
-pub(super) const DRAWN_MIN: u16 = *EPHEMERAL.start();
+const DRAWN_MIN: u16 = *EPHEMERAL.start();
 
 impl TcpListener {
     /// Brings back what [`into_std`](Self::into_std) has made, or listens in the world where a listener of
@@ -60,23 +62,33 @@ impl TcpListener {
     ) -> io::Result<TcpListener> {
         let known_as = listener.local_addr()?;
         hosts()?.sync_point(OpKind::Init, site);
-        let mut own = match promised::take(current(), known_as.port())? {
+        #[cfg(target_os = "linux")]
+        let promised = promised::take(current(), known_as.port())?;
+        #[cfg(not(target_os = "linux"))]
+        let promised = None;
+        let mut own = match promised {
             Some(own) => own,
-            None => {
-                let own = TcpListener::at(of_the_world(known_as), site)?;
-                if known_as.port() >= DRAWN_MIN {
-                    own.is_known_by(known_as.port())?;
-                }
-                own
-            }
+            None => TcpListener::in_place_of(known_as, site)?,
         };
         own.descriptor.put(listener.into());
+        Ok(own)
+    }
+
+    /// Listens in the world where the kernel has somebody listen.
+    pub(super) fn in_place_of(
+        addr: SocketAddr,
+        site: &'static Location<'static>,
+    ) -> io::Result<TcpListener> {
+        let own = TcpListener::at(of_the_world(addr), site)?;
+        if addr.port() >= DRAWN_MIN {
+            own.is_known_by(addr.port())?;
+        }
         Ok(own)
     }
 }
 
 /// The address to bind for one of the kernel's.
-pub(super) fn of_the_world(addr: SocketAddr) -> SocketAddr {
+fn of_the_world(addr: SocketAddr) -> SocketAddr {
     let port = if addr.port() < DRAWN_MIN {
         addr.port()
     } else {

@@ -19,7 +19,7 @@ mod convert;
 mod listener;
 mod open;
 mod options;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub(crate) mod promised;
 mod socket;
 mod split;

@@ -33,7 +33,7 @@ pub(super) async fn connect(
 ) -> io::Result<TcpStream> {
     let hosts = hosts()?;
     poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     super::promised::look(to, site)?;
     let end = End::new(make(to, &origin, site)?, 0);
     end.conn.send_syn();

@@ -7,7 +7,6 @@
 //! next attempt.
 
 use super::TcpListener;
-use super::convert::{DRAWN_MIN, of_the_world};
 use crate::host::hosts;
 use crate::raw::with_socket;
 use cct_executor::node::{NodeId, current};
@@ -42,10 +41,7 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
         return Ok(());
     }
     if let Some(addr) = kernels(port) {
-        let own = TcpListener::at(of_the_world(addr), site)?;
-        if port >= DRAWN_MIN {
-            own.is_known_by(port)?;
-        }
+        let own = TcpListener::in_place_of(addr, site)?;
         let promised =
             |state: &mut crate::host::State| state.promised.0.insert((node.0, port), own);
         drop(hosts.state.with(promised));
