@@ -73,7 +73,9 @@ fn without_the_variable_they_are_refused() {
     let error = Runtime::new().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(
-        error.to_string().contains("CCT_PLAIN_TESTS=once"),
+        error
+            .to_string()
+            .contains("CCT_PLAIN_TESTS=explore or once"),
         "{error}"
     );
 }
@@ -83,7 +85,7 @@ fn a_value_that_cannot_be_understood_is_named() {
     if is_run_once() {
         let error = Runtime::new().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
-        let text = "invalid CCT_PLAIN_TESTS `twice`: expected `once` or `refuse`";
+        let text = "invalid CCT_PLAIN_TESTS `twice`: expected `explore`, `once` or `refuse`";
         assert!(error.to_string().contains(text), "{error}");
         return;
     }

@@ -5,12 +5,12 @@
 //! 2. What waits in that code is unwound, with the reason, when the world is over before it.
 
 use super::decider::Decider;
-use super::run::{self, MAIN, Main};
-use super::waker::TaskWaker;
+use super::run::{self, Finished, MAIN, Scenario};
 use super::world::{Phase, WORLD};
 use crate::raw::beside::{self, Beside};
 use crate::words::WorldConfig;
 use std::io;
+use std::sync::Arc;
 
 /// A world around the code that runs on this thread.
 pub(crate) struct LoneWorld {
@@ -19,18 +19,21 @@ pub(crate) struct LoneWorld {
 }
 
 impl LoneWorld {
-    /// Begins a world, whose scenario's own task has [`stand_in`] as its one poll.
+    /// Begins a world, whose scenario's own task has [`stand_in`] as its one poll, and which tells what it leaves
+    /// behind before it closes.
     ///
     /// # Errors
     /// When the operating system has no memory for another stack.
     pub(crate) fn begin(
         config: WorldConfig,
         decider: Box<dyn Decider>,
-        scenario: impl Fn(TaskWaker) -> Main + Send + Sync + 'static,
+        scenario: Arc<Scenario>,
+        explain: bool,
+        told: impl Fn(Finished) + 'static,
     ) -> io::Result<LoneWorld> {
         let beside = Beside::begin(move || {
             WORLD.with(|world| world.lone.set(true));
-            drop(run::run(&config, decider, &scenario, false));
+            run::run_and_tell(&config, decider, &*scenario, explain, &told);
             WORLD.with(|world| world.lone.set(false));
         })?;
         Ok(LoneWorld {

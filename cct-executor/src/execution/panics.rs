@@ -14,7 +14,7 @@ use super::world::{Phase, WORLD};
 use crate::raw::stack;
 use crate::words::FailureKind;
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
@@ -39,6 +39,8 @@ thread_local! {
     static LAST_WORDS: LastWords = LastWords::default();
     /// The last panics of this iteration, caught ones included, oldest first.
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
+    /// What is done at the next panic on this thread outside of worlds.
+    static THEN: Cell<Option<fn()>> = const { Cell::new(None) };
 }
 
 /// The text of a panic's payload.
@@ -149,14 +151,31 @@ pub(crate) fn install() {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let inside = WORLD.with(|world| world.phase.get() != Phase::Idle);
-            if inside {
+            let then = THEN.get().filter(|_| !inside);
+            if inside || then.is_some() {
                 hook(info);
+            }
+            if let Some(then) = then {
+                then();
             }
             if !inside || is_lone() {
                 previous(info);
             }
         }));
     });
+}
+
+/// Does this at the panics of this thread outside of worlds, which are remembered then.
+#[cfg(unix)]
+pub(crate) fn then(f: fn()) {
+    install();
+    THEN.set(Some(f));
+}
+
+/// The panic that unwinds on this thread.
+#[cfg(unix)]
+pub(crate) fn unwinding() -> Option<FailureKind> {
+    std::thread::panicking().then(|| failure_of(None))
 }
 
 /// Forgets the panics that were seen.

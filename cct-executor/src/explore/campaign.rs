@@ -35,6 +35,9 @@ pub(crate) struct Campaign {
     systematic: bool,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
+    /// The test without an attribute that is explored.
+    #[cfg(unix)]
+    pub(super) plain: Option<String>,
 }
 
 impl Campaign {
@@ -55,6 +58,8 @@ impl Campaign {
             seed,
             replay,
             knowledge,
+            #[cfg(unix)]
+            plain: None,
         }
     }
 

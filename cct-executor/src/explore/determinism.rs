@@ -1,7 +1,7 @@
 //! The determinism check: the same decisions must lead to the same run.
 
 use super::campaign::Campaign;
-use super::explain::judged;
+use super::lasting::judged;
 use super::replay::Replay;
 use super::worker::Watch;
 use crate::execution::run::{self, Finished};
@@ -61,7 +61,7 @@ pub(super) fn look_into_cut(
     watch: Watch<'_>,
 ) -> Option<Failure> {
     let (end, explanation) = replayed(campaign, world, trace, true, watch);
-    match judged(end.outcome, end.steps, &explanation) {
+    match judged(end.outcome, &explanation) {
         Outcome::Failed(failure) => Some(failure),
         Outcome::Passed | Outcome::Cut(_) => None,
     }

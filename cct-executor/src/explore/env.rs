@@ -24,9 +24,10 @@ const TOKEN_FILE_MAX: u64 = 1 << 27;
 pub(super) const APART: &str = "CCT_APART";
 pub(super) const ISOLATION: &str = "CCT_ISOLATION";
 pub(super) const REPLAY: &str = "CCT_REPLAY";
+pub(super) const SEED: &str = "CCT_SEED";
 const VARIABLES: [&str; 14] = [
     "CCT_ITERATIONS",
-    "CCT_SEED",
+    SEED,
     "CCT_STRATEGY",
     "CCT_GRANULARITY",
     "CCT_CLOCK",
@@ -66,12 +67,23 @@ pub(crate) struct Settings {
     pub(crate) workers: Option<usize>,
     /// `CCT_LEARNT`: the file with what the strategy has learnt.
     pub(crate) learnt: Option<PathBuf>,
-    /// `CCT_PLAIN_TESTS`: whether tests that build a runtime outside of worlds are run once.
-    pub(crate) runs_plain_tests: bool,
+    /// `CCT_PLAIN_TESTS`.
+    pub(crate) plain_tests: PlainTests,
     /// `CCT_APART`: this process was started for one test, which leaves its verdict in this file.
     pub(crate) apart: Option<PathBuf>,
     /// `CCT_REGRESSIONS`, or what `CI` suggests.
     pub(crate) regressions: RegressionsMode,
+}
+
+/// What is done with tests that build a runtime outside of worlds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum PlainTests {
+    #[default]
+    Refuse,
+    /// They run once, in plain order.
+    Once,
+    /// They are explored, with a process for each iteration, and then run once.
+    Explore,
 }
 
 /// Where the run's seed comes from.
@@ -165,7 +177,7 @@ impl Settings {
             }
             match &*name {
                 "CCT_ITERATIONS" => settings.iterations = Some(values::iterations(text)?),
-                "CCT_SEED" => settings.seed = Some(values::seed(text)?),
+                SEED => settings.seed = Some(values::seed(text)?),
                 "CCT_STRATEGY" => settings.strategy = Some(text.to_owned()),
                 "CCT_GRANULARITY" => settings.granularity = Some(values::granularity(text)?),
                 "CCT_CLOCK" => settings.clock = Some(values::clock(text)?),
@@ -173,7 +185,7 @@ impl Settings {
                 ISOLATION => settings.isolation = Some(values::isolation(text)?),
                 APART => settings.apart = Some(text.into()),
                 REPLAY => settings.replay = Some(values::replay(text, &read)?),
-                "CCT_PLAIN_TESTS" => settings.runs_plain_tests = values::plain_tests(text)?,
+                "CCT_PLAIN_TESTS" => settings.plain_tests = values::plain_tests(text)?,
                 "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),
                 "CCT_LEARNT" => settings.learnt = Some(text.into()),
                 "CCT_WORKERS" => settings.workers = Some(values::workers(text)?),

@@ -53,7 +53,7 @@ impl Campaign {
         kind: &FailureKind,
     ) -> Option<(Failure, Explanation)> {
         let recorded = self.recorded(world, trace).ok()?;
-        match recorded.outcome {
+        match self.shown(recorded.outcome, &recorded.explanation) {
             Outcome::Failed(failure) if alike(kind, &failure.kind) => {
                 Some((failure, recorded.explanation))
             }
@@ -89,8 +89,7 @@ impl Campaign {
         } = recorded;
         let whole = token.trace.decisions().len();
         (report.coverage.steps, report.coverage.schedules) = (steps, 1);
-        let outcome = judged(outcome, steps, &explanation);
-        let failure = match self.with_hangs(outcome, steps, &explanation) {
+        let failure = match self.shown(outcome, &explanation) {
             Outcome::Failed(Failure {
                 kind: FailureKind::Nondeterminism { message },
                 ..
@@ -121,22 +120,9 @@ impl Campaign {
                 return report;
             }
         };
-        let mut failure = FailureReport {
-            kind: failure.kind,
-            step: failure.step,
-            origin,
-            strategy: "replay".to_owned(),
-            seed: Seed(token.noise.0),
-            token: token.clone(),
-            explanation,
-            reproduced: true,
-            again: None,
-            threads_wait: false,
-            at_await: None,
-            passes_in_order: None,
-            shortened: None,
-            departures: None,
-        };
+        let strategy = "replay".to_owned();
+        let (seed, token) = (Seed(token.noise.0), token.clone());
+        let mut failure = FailureReport::new(failure, origin, strategy, seed, token, explanation);
         self.find_departures(&world, &mut failure);
         report.failure = Some(failure);
         report
@@ -171,21 +157,6 @@ impl From<Finished> for Recorded {
     }
 }
 
-/// What an iteration that was cut says nothing of, and whoever replayed it with recording on can
-/// see: some tasks can never go on.
-pub(super) fn judged(outcome: Outcome, steps: u64, explanation: &Explanation) -> Outcome {
-    let Outcome::Cut(limit) = outcome else {
-        return outcome;
-    };
-    match explanation.stuck_together() as u32 {
-        0 => Outcome::Cut(limit),
-        waiting => Outcome::Failed(Failure {
-            kind: FailureKind::PartialDeadlock { waiting, limit },
-            step: steps,
-        }),
-    }
-}
-
 /// Explains a failing iteration.
 pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport {
     let world = campaign.world(found.index);
@@ -193,11 +164,8 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     let mut failure = found.failure.clone();
     let mut reproduced = false;
     let mut other = None;
-    let judge = |recorded: &Recorded| {
-        let (steps, explanation) = (recorded.steps, &recorded.explanation);
-        let outcome = judged(recorded.outcome.clone(), steps, explanation);
-        campaign.with_hangs(outcome, steps, explanation)
-    };
+    let judge =
+        |recorded: &Recorded| campaign.shown(recorded.outcome.clone(), &recorded.explanation);
     if let Some(Outcome::Failed(again)) = recorded.as_ref().map(judge) {
         // Of one in a process of its own nothing else is known.
         let unknown = matches!(again.kind, FailureKind::Uncontrolled { .. }) || campaign.is_apart();
@@ -214,23 +182,22 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         reproduced = true;
         other = None;
     }
+    let (index, strategy) = (found.index, found.strategy.clone());
+    let seed = campaign.iteration(index).seed;
+    let token = campaign.token(&world, &found.trace, found.schedule_hash);
+    let explanation = recorded.map(|recorded| recorded.explanation);
+    let story = explanation.unwrap_or_default();
     FailureReport {
-        kind: failure.kind,
-        step: failure.step,
-        origin: Origin::Iteration(found.index),
-        strategy: found.strategy.clone(),
-        seed: campaign.iteration(found.index).seed,
-        token: campaign.token(&world, &found.trace, found.schedule_hash),
-        explanation: recorded
-            .map(|recorded| recorded.explanation)
-            .unwrap_or_default(),
         reproduced,
         again: other,
-        threads_wait: false,
-        at_await: None,
-        passes_in_order: None,
-        shortened: None,
-        departures: None,
+        ..FailureReport::new(
+            failure,
+            Origin::Iteration(index),
+            strategy,
+            seed,
+            token,
+            story,
+        )
     }
 }
 
@@ -270,20 +237,19 @@ pub(super) fn lost(
         Origin::Iteration(index) => campaign.iteration(index).seed,
         _ => Seed(world.noise.0),
     };
+    let kind = kind.unwrap_or(FailureKind::Stuck { task });
+    let strategy = campaign.blank_report().strategy;
+    let token = campaign.token(&world, trace, 0);
     FailureReport {
-        kind: kind.unwrap_or(FailureKind::Stuck { task }),
-        step,
-        origin,
-        strategy: campaign.blank_report().strategy,
-        seed,
-        token: campaign.token(&world, trace, 0),
-        explanation,
         reproduced: up_to_it,
-        again: None,
         threads_wait: visited,
-        at_await: None,
-        passes_in_order: None,
-        shortened: None,
-        departures: None,
+        ..FailureReport::new(
+            Failure { kind, step },
+            origin,
+            strategy,
+            seed,
+            token,
+            explanation,
+        )
     }
 }

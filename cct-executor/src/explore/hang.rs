@@ -8,19 +8,21 @@
 //! 2. Another iteration has come to its end in a tenth of the steps at most.
 //! 3. Nothing but a timer could happen for very often, so nobody was merely held back; nothing was ready.
 //! 4. Nor is it the values that were drawn: strategies that always take the same one keep what retries
-//!    failing for ever, which no fair world does.
+//!    failing for ever, which no fair world does. So it has to hang as well where, from then on, all goes its
+//!    plain way and values are drawn at random.
 //!
 //! Looked at once, when a run is over and nothing else has failed: which iteration was cut first does not
 //! hang on the number of workers. Does not: judge clocks that race, under which time passes in other ways.
 
 use super::board::{Found, Record};
 use super::campaign::Campaign;
+use super::lasting::settled;
 use crate::words::explanation::{Explanation, TaskState, TaskStory};
-use crate::words::{DecisionKind, Failure, FailureKind, Limit, Limits, Outcome, Trace};
+use crate::words::{Failure, FailureKind, Limit, Limits, Outcome, Trace};
 use std::sync::Arc;
 
 /// How often nothing but a timer could happen, at least, while the test waited.
-const STANDSTILLS: u64 = 100;
+pub(super) const STANDSTILLS: u64 = 100;
 
 /// An iteration that was cut at a limit.
 #[derive(Clone)]
@@ -46,7 +48,7 @@ impl Campaign {
         records: &[Record],
         cut: Option<CutOff>,
     ) -> Option<Found> {
-        let cut = cut.filter(|cut| self.judges_hangs() && draws_fairly(&cut.trace))?;
+        let cut = cut.filter(|_| self.judges_hangs())?;
         let steps = records
             .iter()
             .find(|record| record.index == cut.index)?
@@ -58,11 +60,12 @@ impl Campaign {
         }
         let world = self.world(cut.index);
         let recorded = self.recorded(&world, &cut.trace).ok()?;
-        let outcome = self.with_hangs(recorded.outcome, recorded.steps, &recorded.explanation);
-        let Outcome::Failed(failure) = outcome else {
+        let story = &recorded.explanation;
+        let Outcome::Failed(failure) = self.with_hangs(recorded.outcome, story) else {
             return None;
         };
-        Some(Found {
+        let fairly = self.hangs_fairly(&world, &cut.trace, &failure, story);
+        fairly.then_some(Found {
             index: cut.index,
             failure,
             trace: cut.trace,
@@ -72,40 +75,24 @@ impl Campaign {
     }
 
     /// What a replay of an iteration shows that was cut.
-    pub(super) fn with_hangs(
-        &self,
-        outcome: Outcome,
-        steps: u64,
-        explanation: &Explanation,
-    ) -> Outcome {
+    pub(super) fn with_hangs(&self, outcome: Outcome, explanation: &Explanation) -> Outcome {
         let limits = matches!(
             outcome,
             Outcome::Cut(Limit::Steps | Limit::Decisions | Limit::Time)
         );
         let judges = limits && self.judges_hangs();
-        match hanging(explanation).filter(|_| judges) {
-            None => outcome,
-            Some(story) => Outcome::Failed(Failure {
-                kind: FailureKind::Hang {
-                    task: story.name.clone(),
-                },
-                step: steps,
-            }),
-        }
+        let Some(story) = hanging(explanation).filter(|_| judges) else {
+            return outcome;
+        };
+        let task = story.name.clone();
+        let kind = FailureKind::Hang { task };
+        let step = settled(&kind, explanation);
+        Outcome::Failed(Failure { kind, step })
     }
 }
 
-/// Whether values that were drawn late differ, if there are any.
-fn draws_fairly(trace: &Trace) -> bool {
-    let decisions = trace.decisions();
-    let late = decisions[decisions.len() / 2..].iter();
-    let mut values = late.filter(|decision| decision.kind == DecisionKind::Value);
-    let first = values.next();
-    first.is_none_or(|first| values.any(|value| value.index != first.index))
-}
-
 /// Whom the test waits for in vain: itself, or a task whose end it waits for.
-fn hanging(explanation: &Explanation) -> Option<&TaskStory> {
+pub(super) fn hanging(explanation: &Explanation) -> Option<&TaskStory> {
     let mut story = explanation.tasks.iter().find(|story| story.task == 0)?;
     // A circle of tasks would be a deadlock of its own.
     for _ in 0..explanation.tasks.len() {

@@ -1,19 +1,22 @@
 //! A world of its own for a runtime that is built where there is none: in a `#[test]` that has no attribute of
-//! ours, and is run once, in plain order.
+//! ours.
 //!
-//! The code that builds the runtime is not the world's to run again, so there is nothing to explore. It takes the
-//! place of the scenario's own task, as a closure that may block, from the moment at which it builds its first
+//! The code that builds the runtime is not the world's to run again. So it is explored, where that is asked for, in
+//! processes that run the whole test (`explored`), and is run once here, in plain order. It takes the place of the scenario's own task, as a closure that may block, from the moment at which it builds its first
 //! runtime until the last one is dropped. What else the world has to run goes on while that code waits.
 //!
 //! A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own tasks,
 //! never) is left as it is, for good.
 
+#[cfg(unix)]
+mod explored;
 mod watch;
 
+use super::campaign::Scenario;
+use super::checker::running_test;
 use super::driver::Driver;
-use super::env::Settings;
+use super::env::{PlainTests, Settings};
 use crate::execution::lone::{self, LoneWorld};
-use crate::execution::run::Main;
 use crate::execution::waker::TaskWaker;
 use crate::strategy::Strategy as _;
 use crate::strategy::round_robin::RoundRobin;
@@ -56,14 +59,25 @@ pub(crate) fn current() -> Option<Arc<Lone>> {
 ///
 /// # Errors
 /// When a `CCT_*` variable cannot be understood, or the system has no memory for a stack.
+///
+/// # Panics
+/// If the test was to be explored first, and failed.
+#[track_caller]
 pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lone>>> {
-    let settings = Settings::from_env()
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
-    if !cfg!(unix) || !settings.runs_plain_tests || !is_of_the_harness() {
+    let settings = Settings::from_env().map_err(not_understood)?;
+    let wanted = settings.plain_tests != PlainTests::Refuse || is_replayed(&settings);
+    if !(cfg!(unix) && wanted && is_of_the_harness()) {
         return Ok(None);
     }
-    let watch = Watch::begin();
-    let world = world_around(site)?;
+    #[cfg(unix)]
+    let ordered = explored::first(&settings, site)?;
+    #[cfg(not(unix))]
+    let ordered: Option<LoneWorld> = None;
+    let watch = Watch::begin(settings.apart.is_some());
+    let world = match ordered {
+        Some(world) => world,
+        None => world_around(site)?,
+    };
     let lone = Arc::new(Lone {
         serial: world.serial(),
     });
@@ -73,6 +87,16 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         _watch: watch,
     }));
     Ok(Some(lone))
+}
+
+/// Whether there is a token of this test, which nobody would give who wants it refused.
+fn is_replayed(settings: &Settings) -> bool {
+    let both = settings.replay.as_ref().zip(running_test());
+    both.is_some_and(|(token, test)| token.for_test(&test).is_ok())
+}
+
+fn not_understood(error: impl ToString) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error.to_string())
 }
 
 /// Harnesses name the threads of tests after them. Threads that tests start, which would not find what is in the
@@ -105,9 +129,12 @@ fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
     let driver = Driver {
         strategy: Box::new(strategy),
     };
-    let scenario =
-        move |task: TaskWaker| -> Main { (main_body(blocking_body(lone::stand_in), task), site) };
-    LoneWorld::begin(config, Box::new(driver), scenario)
+    LoneWorld::begin(config, Box::new(driver), scenario(site), false, drop)
+}
+
+/// The scenario whose own task this code stands in for.
+fn scenario(site: &'static Location<'static>) -> Scenario {
+    Arc::new(move |task: TaskWaker| (main_body(blocking_body(lone::stand_in), task), site))
 }
 
 impl Drop for Lone {

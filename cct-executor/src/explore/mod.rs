@@ -21,6 +21,7 @@ pub(crate) mod env;
 mod explain;
 mod hang;
 mod knowledge;
+mod lasting;
 pub(crate) mod lone;
 pub(crate) mod regressions;
 mod replay;

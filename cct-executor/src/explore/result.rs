@@ -2,7 +2,7 @@
 
 use crate::execution::core::Sightings;
 use crate::words::explanation::Explanation;
-use crate::words::{FailureKind, Limit, ReplayToken, Seed};
+use crate::words::{Failure, FailureKind, Limit, ReplayToken, Seed};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
@@ -154,6 +154,35 @@ pub struct FailureReport {
     /// Where the schedule, shortened or replayed, departs from the plain one, in order; `None` where this was
     /// not looked at.
     pub departures: Option<Vec<Departure>>,
+}
+
+impl FailureReport {
+    /// One that was seen to fail again, of which nothing else is known.
+    pub(super) fn new(
+        failure: Failure,
+        origin: Origin,
+        strategy: String,
+        seed: Seed,
+        token: ReplayToken,
+        explanation: Explanation,
+    ) -> FailureReport {
+        FailureReport {
+            kind: failure.kind,
+            step: failure.step,
+            origin,
+            strategy,
+            seed,
+            token,
+            explanation,
+            reproduced: true,
+            again: None,
+            threads_wait: false,
+            at_await: None,
+            passes_in_order: None,
+            shortened: None,
+            departures: None,
+        }
+    }
 }
 
 /// A decision of a schedule that is not the plain one.

@@ -5,7 +5,7 @@ use crate::words::FailureKind;
 /// Of the same kind, and, where a failure has a place, at the same one: the rest of what it says
 /// may differ from schedule to schedule.
 pub(super) fn same(one: &FailureKind, other: &FailureKind) -> bool {
-    use FailureKind::{Abort, Broken, Deadlock, Leaked, Panic};
+    use FailureKind::{Abort, Broken, Deadlock, Hang, Leaked, Panic, PartialDeadlock};
     match (one, other) {
         (
             Panic {
@@ -33,7 +33,10 @@ pub(super) fn same(one: &FailureKind, other: &FailureKind) -> bool {
                 location: other, ..
             },
         ) => one == other,
-        (Deadlock { .. }, Deadlock { .. }) | (Leaked { .. }, Leaked { .. }) => true,
+        (Deadlock { .. }, Deadlock { .. })
+        | (PartialDeadlock { .. }, PartialDeadlock { .. })
+        | (Hang { .. }, Hang { .. })
+        | (Leaked { .. }, Leaked { .. }) => true,
         _ => one == other,
     }
 }

@@ -61,8 +61,11 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     if matches!(failure.kind, FailureKind::Hang { .. }) {
         out.push_str(
             "  in other schedules the test comes to its end, in a tenth of the steps at most; should it be meant to \
-             go on, set\n  `max_steps` or `max_time`; the steps below end where it began to wait\n",
+             go on, set\n  `max_steps` or `max_time`\n",
         );
+    }
+    if failure.kind.lasts() {
+        out.push_str("  the steps below end where these began to wait\n");
     }
     if matches!(failure.kind, FailureKind::LimitReached(_)) {
         stood_still(&mut out, explanation);

@@ -18,6 +18,10 @@ pub(super) fn shortened(out: &mut String, failure: &FailureReport) {
     };
     let decisions = failure.token.trace.decisions().len();
     let begin = match &failure.shortened {
+        Some(_) if failure.kind.lasts() => format!(
+            "shortened: it stands from step {} on; {decisions} decisions, {differ}",
+            failure.step
+        ),
         Some(_) => format!(
             "shortened: it fails at step {} after {decisions} decisions, {differ}",
             failure.step

@@ -12,7 +12,6 @@
 use super::failure::{node, time_text};
 use super::summary::grouped;
 use crate::explore::FailureReport;
-use crate::words::FailureKind;
 use crate::words::explanation::{EarlierPanic, Step};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -59,7 +58,7 @@ fn with_panics<'a>(steps: &'a [Step], panics: &[EarlierPanic]) -> Cow<'a, [Step]
     let mut told = steps.to_vec();
     for panic in panics {
         let of_its =
-            |step: &Step| step.step <= panic.step && step.task.as_ref() == Some(&panic.task);
+            |step: &Step| step.step == panic.step && step.task.as_ref() == Some(&panic.task);
         let Some(at) = told.iter().rposition(of_its) else {
             continue;
         };
@@ -83,23 +82,14 @@ fn with_panics<'a>(steps: &'a [Step], panics: &[EarlierPanic]) -> Cow<'a, [Step]
     Cow::Owned(told)
 }
 
-/// What comes after a test began to hang, as far as it does, is the heartbeat that keeps the world going.
+/// What comes after the tasks began to stand is what the others do meanwhile, and keeps the world going.
 fn worth_telling(failure: &FailureReport) -> &[Step] {
-    let explanation = &failure.explanation;
-    let steps = &explanation.steps;
-    if !matches!(failure.kind, FailureKind::Hang { .. }) {
-        return steps;
+    let steps = &failure.explanation.steps;
+    let stood = steps.iter().rposition(|step| step.step == failure.step);
+    match stood.filter(|_| failure.kind.lasts()) {
+        Some(last) => &steps[..steps.partition_point(|step| step.time_ns <= steps[last].time_ns)],
+        None => steps,
     }
-    let half = (explanation.standstills / 2).max(1);
-    let hung = explanation
-        .tasks
-        .iter()
-        .filter(|story| story.standstills >= half);
-    let hung: BTreeSet<&str> = hung.map(|story| story.name.as_str()).collect();
-    let of_hung = |step: &Step| step.task.as_deref().is_some_and(|task| hung.contains(task));
-    let last = steps.iter().rposition(of_hung).unwrap_or(0);
-    let settled = steps.partition_point(|step| step.time_ns <= steps[last].time_ns);
-    &steps[..settled]
 }
 
 fn story(out: &mut String, steps: &[Step], departures: &[u64]) {

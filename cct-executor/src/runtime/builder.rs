@@ -239,7 +239,7 @@ impl Builder {
                 io::ErrorKind::Unsupported,
                 "there is no world here: a runtime is built inside a scenario. Give the test \
                  #[cct_executor::test] instead of #[test], without making it async, or have tests \
-                 like it run once, in plain order, with CCT_PLAIN_TESTS=once. A thread of std has no \
+                 like it explored or run once with CCT_PLAIN_TESTS=explore or once. A thread of std has no \
                  world, whoever starts it: use spawn_blocking instead",
             ));
         };

@@ -19,9 +19,10 @@
 //! report.assert_passed();
 //! ```
 //!
-//! Outside of worlds no runtime is built, unless `CCT_PLAIN_TESTS=once` asks for it: then code that builds one on
+//! Outside of worlds no runtime is built, unless `CCT_PLAIN_TESTS` asks for it: then code that builds one on
 //! a thread with a name, as harnesses give to the threads of tests, has a world around it until its last runtime is
-//! dropped, and is run once, in plain order. Not on Windows.
+//! dropped, and is run once, in plain order; with `explore` that comes after processes that run the whole test in
+//! other orders. Not on Windows.
 
 mod builder;
 mod built;

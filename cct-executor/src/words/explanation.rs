@@ -228,15 +228,15 @@ pub fn find_cycles(tasks: &[TaskStory]) -> Vec<Vec<u32>> {
 }
 
 impl Explanation {
-    /// How many tasks wait for each other in circles, and for nothing else: no message, no timer and
-    /// no permit of others can set them free.
-    pub fn stuck_together(&self) -> usize {
+    /// The tasks that wait for each other in circles, and for nothing else, by number: no message, no timer
+    /// and no permit of others can set them free.
+    pub fn stuck_together(&self) -> Vec<u32> {
         let is_bound = |task: &&TaskStory| matches!(&task.waits[..], [wait] if wait.exclusive);
         let bound: Vec<TaskStory> = self.tasks.iter().filter(is_bound).cloned().collect();
         let mut stuck = find_cycles(&bound).concat();
         stuck.sort_unstable();
         stuck.dedup();
-        stuck.len()
+        stuck
     }
 }
 
@@ -302,12 +302,12 @@ mod tests {
             tasks: vec![waiting(0, &[1]), waiting(1, &[0]), waiting(2, &[0])],
             ..Explanation::default()
         };
-        assert_eq!(explanation.stuck_together(), 2);
+        assert_eq!(explanation.stuck_together(), [0, 1]);
         let timer = Wait {
             exclusive: false,
             ..waiting(0, &[]).waits.remove(0)
         };
         explanation.tasks[1].waits.push(timer);
-        assert_eq!(explanation.stuck_together(), 0);
+        assert!(explanation.stuck_together().is_empty());
     }
 }

@@ -117,6 +117,14 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Whether nothing ends it but a limit: tasks stand while others go on.
+    pub(crate) fn lasts(&self) -> bool {
+        matches!(
+            self,
+            FailureKind::Hang { .. } | FailureKind::PartialDeadlock { .. }
+        )
+    }
+
     /// One word for tables and exit codes.
     pub fn class(&self) -> &'static str {
         match self {

@@ -43,11 +43,18 @@ fn a_heartbeat_does_not_hide_that_a_test_hangs() {
     assert_eq!(task, "3");
     assert!(failure.reproduced, "{}", report.text());
     let told = report.text();
+    assert!(failure.shortened.is_some(), "{told}");
+    // What comes after is the heartbeat, to the usual limit of steps.
+    assert!(failure.step < 20, "{told}");
+    // Which value was drawn, and no order of tasks.
+    let departures = failure.departures.as_ref().unwrap();
+    assert_eq!(departures.len(), 1, "{told}");
+    assert!(departures[0].is_value, "{told}");
     for part in [
         "cct: FAILED hangs: hang\n  hang: task 3 waits for what does not come",
         "in other schedules the test comes to its end",
         "\n      recv at ",
-        "the steps below end where it began to wait",
+        "the steps below end where these began to wait",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -128,4 +135,42 @@ fn a_strategy_that_never_lets_a_retry_succeed_shows_no_hang() {
     report.assert_passed();
     let cut = report.cut();
     assert!(0 < cut && cut < 12, "{cut} of 12");
+}
+
+/// The answer is sometimes never given; and it takes a while to be asked for.
+async fn insists_in_vain() {
+    let (sender, answer) = oneshot::channel();
+    let lost = nondet::choose(4) == 3;
+    spawn(async move {
+        while !nondet::boolean() {
+            sleep(Duration::from_secs(1)).await;
+        }
+        if lost {
+            heart().await;
+        }
+        let _ = sender.send(());
+    });
+    answer.await.unwrap();
+}
+
+#[test]
+fn a_hang_is_not_shortened_to_a_coin_that_always_shows_the_same() {
+    let report = checker("insists in vain")
+        .iterations(8)
+        .run(insists_in_vain);
+    let failure = failed(&report);
+    assert!(failure.shortened.is_some(), "{}", report.text());
+    let departures = failure.departures.as_ref().unwrap();
+    let taken: Vec<_> = departures.iter().map(|one| one.taken.as_str()).collect();
+    // With all coins as the plain schedule has them nobody is answered, whatever was chosen.
+    assert!(
+        matches!(taken[..], [one] if one.contains("choose = 3")),
+        "{}",
+        report.text()
+    );
+    let token = failure.token.clone();
+    let replayed = checker("insists in vain")
+        .replay(token)
+        .run(insists_in_vain);
+    assert_eq!(failed(&replayed).kind, failure.kind);
 }

@@ -53,6 +53,11 @@ fn a_knot_beside_a_task_that_goes_on_is_found_and_replays() {
     assert_eq!(failure.kind, expected, "{}", report.text());
     assert!(failure.reproduced, "{}", report.text());
     assert_eq!(failure.explanation.cycles, [[2, 3]], "{}", report.text());
+    // Each runs as far as to its second lock.
+    assert!(failure.shortened.is_some(), "{}", report.text());
+    let departures = failure.departures.as_ref().unwrap();
+    assert!(departures.len() <= 2, "{}", report.text());
+    assert!(failure.step < 20, "{}", report.text());
     assert!(report.text().contains("CYCLE: task 2"), "{}", report.text());
     for workers in [2, 3] {
         let same = knot_beside_a_ticker(ticking("knot").workers(workers));

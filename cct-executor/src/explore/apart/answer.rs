@@ -160,10 +160,10 @@ impl Names {
     }
 }
 
-struct Writer(Vec<u8>);
+pub(super) struct Writer(pub(super) Vec<u8>);
 
 impl Writer {
-    fn number(&mut self, number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
         self.0.extend(number.to_le_bytes());
     }
 
@@ -172,7 +172,7 @@ impl Writer {
         self.0.extend(bytes);
     }
 
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
@@ -182,14 +182,14 @@ impl Writer {
         self.number(u64::from(line));
     }
 
-    fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Writer, T)) {
+    pub(super) fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Writer, T)) {
         self.number(u64::from(value.is_some()));
         if let Some(value) = value {
             write(self, value);
         }
     }
 
-    fn list<T>(
+    pub(super) fn list<T>(
         &mut self,
         items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
         mut write: impl FnMut(&mut Writer, T),
@@ -200,10 +200,10 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn number(&mut self) -> Option<u64> {
+    pub(super) fn number(&mut self) -> Option<u64> {
         let (number, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u64::from_le_bytes(*number))
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    fn text(&mut self) -> Option<&'a str> {
+    pub(super) fn text(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.bytes()?).ok()
     }
 
@@ -226,14 +226,17 @@ impl<'a> Reader<'a> {
         Some((names.keep(name), names.keep(file), line))
     }
 
-    fn option<T>(&mut self, read: impl FnOnce(&mut Reader<'a>) -> Option<T>) -> Option<Option<T>> {
+    pub(super) fn option<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>) -> Option<T>,
+    ) -> Option<Option<T>> {
         match self.number()? {
             0 => Some(None),
             _ => Some(Some(read(self)?)),
         }
     }
 
-    fn list<T, L: FromIterator<T>>(
+    pub(super) fn list<T, L: FromIterator<T>>(
         &mut self,
         mut read: impl FnMut(&mut Reader<'a>) -> Option<T>,
     ) -> Option<L> {

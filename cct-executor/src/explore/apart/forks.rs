@@ -7,6 +7,8 @@
 //! 3. Each iteration has an instance of the strategy that has seen no other. It is told how long the first was.
 
 use super::answer::{Answer, End, Names};
+use super::order::Order;
+use super::spawned::Spawned;
 use crate::execution::core::Harvest;
 use crate::execution::fork::{Ended, Forked};
 use crate::execution::run;
@@ -14,7 +16,7 @@ use crate::explore::board::{Found, Record, Yielded};
 use crate::explore::campaign::Campaign;
 use crate::explore::determinism;
 use crate::explore::driver::Driver;
-use crate::explore::explain::judged;
+use crate::explore::lasting::judged;
 use crate::explore::result::Report;
 use crate::explore::watched::{self, Lost};
 use crate::explore::worker::{described, now};
@@ -29,7 +31,7 @@ const FAILS_ONCE: &str = "an iteration failed in a process of its own, and the s
      another one: something takes part that is not under control (threads, files, the wall clock)";
 
 /// What a process is to do.
-enum Job {
+pub(super) enum Job {
     /// The iteration of this number; of which the first took so many decisions.
     Search(u64, Option<u64>),
     /// The decisions of this one again.
@@ -37,12 +39,29 @@ enum Job {
 }
 
 /// What has come of a run so far.
-struct Done {
-    yielded: Yielded,
+pub(super) struct Done {
+    pub(super) yielded: Yielded,
     names: Names,
-    found: Option<Found>,
-    /// Decisions of the first iteration.
+    pub(super) found: Option<Found>,
+    /// Decisions of the first iteration, or of the plain one.
     length: Option<u64>,
+}
+
+impl Done {
+    pub(super) fn new(length: Option<u64>) -> Done {
+        Done {
+            yielded: Yielded::default(),
+            names: Names::default(),
+            found: None,
+            length,
+        }
+    }
+}
+
+/// One that runs an iteration.
+enum Process {
+    Forked(Forked),
+    Spawned(Spawned),
 }
 
 impl Campaign {
@@ -50,20 +69,10 @@ impl Campaign {
     pub(in crate::explore) fn explore_apart(self: &Arc<Self>) -> Report {
         let begin = now();
         let unable = |message| Report::unable(self.checker.name.clone(), message);
-        let strategy = (self.factory)();
-        if strategy.systematic() {
-            return unable(format!(
-                "strategy `{}` takes up what earlier iterations decided, and iterations in processes of their own \
-                 (isolation = \"process\") tell it nothing: use another one, such as `portfolio`",
-                strategy.describe()
-            ));
+        if let Err(message) = self.not_systematic() {
+            return unable(message);
         }
-        let mut done = Done {
-            yielded: Yielded::default(),
-            names: Names::default(),
-            found: None,
-            length: None,
-        };
+        let mut done = Done::new(None);
         match self.in_turn(&mut done) {
             Ok(None) => Report {
                 search: begin.elapsed(),
@@ -74,8 +83,23 @@ impl Campaign {
         }
     }
 
+    /// # Errors
+    /// When the strategy is one of those that take up what earlier iterations decided.
+    pub(super) fn not_systematic(&self) -> Result<(), String> {
+        let strategy = (self.factory)();
+        if !strategy.systematic() {
+            return Ok(());
+        }
+        Err(format!(
+            "strategy `{}` takes up what earlier iterations decided, and iterations in processes of their own \
+             (isolation = \"process\", and tests without an attribute) tell it nothing: use another one, such as \
+             `portfolio`",
+            strategy.describe()
+        ))
+    }
+
     /// Runs iterations until enough is known. Returns the report of a thread that was lost.
-    fn in_turn(self: &Arc<Self>, done: &mut Done) -> Result<Option<Report>, String> {
+    pub(super) fn in_turn(self: &Arc<Self>, done: &mut Done) -> Result<Option<Report>, String> {
         let deadline = self.checker.time_budget;
         let deadline = deadline.and_then(|budget| now().checked_add(budget));
         let workers = self.worker_count(Lanes::Independent);
@@ -177,12 +201,36 @@ impl Campaign {
         Ok(())
     }
 
-    fn begin(self: &Arc<Self>, job: Job) -> Result<Forked, String> {
-        let process = Forked::begin(|| self.work_on(job).to_bytes());
+    fn begin(self: &Arc<Self>, job: Job) -> Result<Process, String> {
+        let process = match &self.plain {
+            Some(test) => {
+                Spawned::begin(test, self.seed, &self.order(test, job)).map(Process::Spawned)
+            }
+            None => Forked::begin(|| self.work_on(job).to_bytes()).map(Process::Forked),
+        };
         process.map_err(|error| format!("cannot start a process for an iteration: {error}"))
     }
 
-    fn answer(&self, index: u64, process: Forked, names: &mut Names) -> Result<Answer, String> {
+    fn order(&self, test: &str, job: Job) -> Order {
+        match job {
+            Job::Search(index, length) => Order::Search(index, length),
+            Job::Again(index, trace) => {
+                let token = ReplayToken::new(test, &self.world(index), trace, 0);
+                Order::Again(index, token)
+            }
+        }
+    }
+
+    fn answer(&self, index: u64, process: Process, names: &mut Names) -> Result<Answer, String> {
+        let process = match process {
+            Process::Forked(process) => process,
+            Process::Spawned(process) => {
+                let mut answer = Answer::of_spawned(process, names)?;
+                let failed = answer.end == End::Failed;
+                answer.token = answer.token.filter(|_| failed || self.samples(index));
+                return Ok(answer);
+            }
+        };
         let ended = match process.wait() {
             Ok(Ended::Said(bytes)) => match Answer::from_bytes(&bytes, names) {
                 Some(answer) => return Ok(answer),
@@ -229,7 +277,7 @@ impl Campaign {
                 let finished = self.again(&self.world(index), &trace, true);
                 let explanation = finished.explanation.unwrap_or_default();
                 let end = finished.end;
-                let outcome = judged(end.outcome, end.steps, &explanation);
+                let outcome = judged(end.outcome, &explanation);
                 drop(run::take_harvest());
                 Answer {
                     schedule_hash: end.schedule_hash,
@@ -258,10 +306,7 @@ impl Campaign {
         let driver = finished.decider.into_any().downcast::<Driver>();
         let driver = driver.expect("cct bug: another decider came back");
         let end = finished.end;
-        let (failed, sampled) = (
-            matches!(end.outcome, Outcome::Failed(_)),
-            determinism::samples(index) && self.checker.determinism_check,
-        );
+        let failed = matches!(end.outcome, Outcome::Failed(_));
         Answer {
             steps: end.steps,
             decisions: end.decisions,
@@ -269,10 +314,15 @@ impl Campaign {
             joined_panics: finished.joined_panics,
             leaky: finished.leaked > 0,
             strategy: described(&*driver.strategy),
-            token: (failed || sampled).then(|| self.token_of(index, run::last_trace())),
+            token: (failed || self.samples(index)).then(|| self.token_of(index, run::last_trace())),
             harvest: run::take_harvest(),
             end: End::from(&end.outcome),
         }
+    }
+
+    /// Whether this iteration is run twice.
+    fn samples(&self, index: u64) -> bool {
+        determinism::samples(index) && self.checker.determinism_check
     }
 
     fn token_of(&self, index: u64, trace: Trace) -> ReplayToken {
@@ -282,7 +332,7 @@ impl Campaign {
 
 impl Answer {
     /// One that says nothing else.
-    fn of(end: End) -> Answer {
+    pub(super) fn of(end: End) -> Answer {
         Answer {
             end,
             steps: 0,

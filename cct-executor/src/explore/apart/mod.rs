@@ -10,7 +10,24 @@
 #[cfg(unix)]
 mod answer;
 #[cfg(unix)]
+mod attempt;
+#[cfg(unix)]
 mod forks;
+#[cfg(unix)]
+mod order;
+#[cfg(unix)]
+mod plain;
+#[cfg(unix)]
+mod spawned;
+#[cfg(unix)]
+mod told;
+
+#[cfg(unix)]
+pub(super) use order::Order;
+#[cfg(unix)]
+pub(super) use plain::Explored;
+#[cfg(unix)]
+pub(super) use told::{Teller, Where};
 
 use super::checker::running_test;
 use super::env;
@@ -108,19 +125,7 @@ pub(super) fn can_be_asked(test: &str) -> bool {
 pub(super) fn ask(test: &str, task: &Task<'_>) -> Option<Verdict> {
     let place = Place::new().ok()?;
     let answer = place.0.join("answer");
-    let mut command = Command::new(std::env::current_exe().ok()?);
-    command
-        .args([
-            test,
-            "--exact",
-            "--include-ignored",
-            "--nocapture",
-            "--test-threads=1",
-        ])
-        .env(env::APART, &answer)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    let mut command = asked_for(test, &answer).ok()?;
     match task {
         Task::Replay(token) => {
             let file = place.0.join("token");
@@ -131,9 +136,27 @@ pub(super) fn ask(test: &str, task: &Task<'_>) -> Option<Verdict> {
             command.env(env::ISOLATION, "process");
         }
     }
-    // What it prints as a harness says nothing that the verdict does not.
     command.status().ok()?;
     understand(&std::fs::read_to_string(answer).ok()?)
+}
+
+/// The test's program, asked for this test, to answer there. What it prints as a harness says nothing that the
+/// answer does not.
+fn asked_for(test: &str, answer: &Path) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args([
+            test,
+            "--exact",
+            "--include-ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(env::APART, answer)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Ok(command)
 }
 
 /// A folder that is gone when this is dropped.

@@ -68,7 +68,7 @@ fn every_variable_is_taken() {
         replay_with: Some("cargo cct replay".to_owned()),
         workers: Some(1024),
         learnt: Some("target/learnt".into()),
-        runs_plain_tests: true,
+        plain_tests: PlainTests::Once,
         regressions: RegressionsMode::Read,
     };
     assert_eq!(settings, Ok(expected));
@@ -204,7 +204,7 @@ fn bad_values_are_named_with_a_remedy() {
         (
             "CCT_PLAIN_TESTS",
             "twice",
-            "invalid CCT_PLAIN_TESTS `twice`: expected `once` or `refuse`",
+            "invalid CCT_PLAIN_TESTS `twice`: expected `explore`, `once` or `refuse`",
         ),
     ];
     for (name, value, expected) in cases {

@@ -1,7 +1,7 @@
 //! What each variable may say. The attribute takes the same texts.
 
 use super::error::{EnvError, Kind};
-use super::{Isolation, RegressionsMode, SeedSetting};
+use super::{Isolation, PlainTests, RegressionsMode, SeedSetting};
 use crate::words::{Clock, Granularity, ReplayToken};
 use std::io;
 use std::ops::RangeInclusive;
@@ -46,12 +46,13 @@ pub(super) fn isolation(text: &str) -> Result<Isolation, EnvError> {
     }
 }
 
-pub(super) fn plain_tests(text: &str) -> Result<bool, EnvError> {
+pub(super) fn plain_tests(text: &str) -> Result<PlainTests, EnvError> {
     match text {
-        "once" => Ok(true),
-        "refuse" => Ok(false),
+        "explore" => Ok(PlainTests::Explore),
+        "once" => Ok(PlainTests::Once),
+        "refuse" => Ok(PlainTests::Refuse),
         _ => {
-            let expected = "expected `once` or `refuse`";
+            let expected = "expected `explore`, `once` or `refuse`";
             Err(EnvError::invalid("CCT_PLAIN_TESTS", text, expected))
         }
     }

@@ -14,6 +14,8 @@ use std::time::Duration;
 /// How often it is looked, and how often nothing may have happened.
 const NAP: Duration = Duration::from_secs(1);
 const NAPS_MAX: u32 = 60;
+/// For one iteration among many, of which a single run tells later that it waits.
+const NAPS_OF_ONE: u32 = 5;
 
 /// Watches until it is dropped.
 pub(super) struct Watch {
@@ -34,21 +36,24 @@ struct Watched {
     heartbeat: Arc<AtomicU64>,
     /// Where the system tells what the thread has taken; only Linux does.
     stat: Option<String>,
+    /// How often nothing may have happened.
+    naps: u32,
 }
 
 impl Watch {
-    /// Watches this thread.
+    /// Watches this thread, which runs one iteration of a test, or all of it.
     #[expect(
         clippy::disallowed_methods,
         reason = "outside of worlds: it decides nothing"
     )]
-    pub(super) fn begin() -> Watch {
+    pub(super) fn begin(is_one: bool) -> Watch {
         let watched = Watched {
             name: thread::current().name().unwrap_or_default().to_owned(),
             heartbeat: run::heartbeat(),
             stat: std::fs::read_link("/proc/thread-self")
                 .ok()
                 .map(|path| format!("/proc/{}/stat", path.display())),
+            naps: if is_one { NAPS_OF_ONE } else { NAPS_MAX },
         };
         let over = Arc::new(AtomicBool::new(false));
         let told = over.clone();
@@ -89,7 +94,7 @@ impl Watched {
                 continue;
             }
             naps += 1;
-            if naps == NAPS_MAX && !over.load(Relaxed) {
+            if naps == self.naps && !over.load(Relaxed) {
                 self.give_up();
             }
         }
@@ -97,11 +102,11 @@ impl Watched {
 
     fn give_up(&self) -> ! {
         let text = format!(
-            "cct: the test `{}` waits for something outside of its world, and has done nothing for {NAPS_MAX} \
+            "cct: the test `{}` waits for something outside of its world, and has done nothing for {} \
              seconds. It was run once, as it has no attribute; a thread that it has started cannot use its \
              runtime. The process ends here: skip the test (`-- --skip`), or have such tests refused \
              (CCT_PLAIN_TESTS=refuse)",
-            self.name
+            self.name, self.naps
         );
         // The harness captures what is printed, and would keep it.
         let _ = writeln!(std::io::stderr(), "{text}");

@@ -11,13 +11,14 @@
 
 use crate::execution::{Decider, Stop};
 use crate::explore::replay::Replay;
-use crate::strategy::{RoundRobin, Strategy};
+use crate::strategy::{Random, RoundRobin, Strategy};
 use crate::words::{
     ActionId, ActionKey, ActionKind, EnabledSet, Interests, OpKind, Pick, SchedulingPoint,
     StepEvent, Trace,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::panic::Location;
 
 /// Where a decision is taken.
@@ -40,7 +41,7 @@ struct Wanted {
 
 /// A decision that is not the plain one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Departure {
+pub(in crate::explore) struct Departure {
     place: Place,
     wanted: Wanted,
     /// The step that came of it.
@@ -92,18 +93,20 @@ enum Source {
 }
 
 /// Follows the plain schedule but for some departures, and keeps those that had an effect.
-pub(super) struct Guide {
+pub(in crate::explore) struct Guide {
     plain: RoundRobin,
     source: Source,
     /// Departures that are like one of these are looked for,
     patterns: Vec<Departure>,
     /// and could have been taken here.
-    pub(super) others: Vec<Departure>,
+    pub(in crate::explore) others: Vec<Departure>,
     /// Of each action, by key: its id, as far as known, and its steps.
     acted: Vec<(u64, u32)>,
     last: ActionKey,
     decisions: u32,
-    pub(super) departures: Vec<Departure>,
+    pub(in crate::explore) departures: Vec<Departure>,
+    /// After this step there are no departures, and values are drawn.
+    fair: Option<(u64, Random)>,
 }
 
 impl Departure {
@@ -117,12 +120,47 @@ impl Departure {
         }
     }
 
+    /// Takes back what `Display` gives, which says nothing of what the choices were.
+    #[cfg(unix)]
+    pub(in crate::explore) fn read(text: &str) -> Option<Departure> {
+        let numbers: Option<Vec<u64>> = text.split(',').map(|one| one.parse().ok()).collect();
+        let [last, steps, decisions, id, rank, step] = numbers?[..] else {
+            return None;
+        };
+        let unknown = What::Value {
+            label: "",
+            value: 0,
+        };
+        Some(Departure {
+            place: Place {
+                last,
+                steps: steps.try_into().ok()?,
+                decisions: decisions.try_into().ok()?,
+            },
+            wanted: Wanted {
+                id: ActionId(id),
+                rank: rank.try_into().ok()?,
+            },
+            step,
+            taken: unknown,
+            plain: unknown,
+        })
+    }
+
     /// At the place of this one, what the other takes.
     pub(super) fn to(&self, other: &Departure) -> Departure {
         Departure {
             wanted: other.wanted,
             ..*self
         }
+    }
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (at, wanted) = (self.place, self.wanted);
+        write!(f, "{},{},{},", at.last, at.steps, at.decisions)?;
+        write!(f, "{},{},{}", wanted.id.0, wanted.rank, self.step)
     }
 }
 
@@ -151,11 +189,12 @@ impl Guide {
             last: ActionKey::from_index(0),
             decisions: 0,
             departures: Vec::new(),
+            fair: None,
         }
     }
 
     /// Replays a trace, and finds out where it departs from the plain schedule.
-    pub(super) fn along(trace: &Trace) -> Guide {
+    pub(in crate::explore) fn along(trace: &Trace) -> Guide {
         Guide::new(Source::Trace(Replay::new(trace)))
     }
 
@@ -168,6 +207,12 @@ impl Guide {
     /// Finds out where else the same actions could have overtaken each other.
     pub(super) fn looking_for(mut self, patterns: &[Departure]) -> Guide {
         self.patterns = patterns.to_vec();
+        self
+    }
+
+    /// After this step there are no departures, and values are drawn, where the plain schedule has the first.
+    pub(super) fn fair_after(mut self, step: u64) -> Guide {
+        self.fair = Some((step, Random::new()));
         self
     }
 
@@ -213,16 +258,19 @@ impl Decider for Guide {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Option<Pick> {
         let plain = self.plain.pick(point, enabled);
         let place = self.place();
-        let pick = match &mut self.source {
-            Source::Trace(replay) => replay.pick(point, enabled)?,
-            Source::Departures(wanted) => {
+        // A value is drawn in the middle of a step that has been counted.
+        let step = point.step + u64::from(enabled.actions().is_some());
+        let fair = self.fair.as_mut().filter(|(after, _)| step > *after);
+        let pick = match (fair, &mut self.source) {
+            (Some(_), _) if enabled.actions().is_some() => plain,
+            (Some((_, random)), _) => random.pick(point, enabled),
+            (None, Source::Trace(replay)) => replay.pick(point, enabled)?,
+            (None, Source::Departures(wanted)) => {
                 let wanted = wanted.get(&place);
                 let found = wanted.and_then(|wanted| wanted.find(enabled));
                 found.unwrap_or(plain)
             }
         };
-        // A value is drawn in the middle of a step that has been counted.
-        let step = point.step + u64::from(enabled.actions().is_some());
         if pick != plain {
             let departure = Departure::new(place, step, plain, pick, enabled);
             self.departures.push(departure);

@@ -1,0 +1,141 @@
+//! Exploring a test without an attribute: each iteration is the whole test, in a process of its own.
+//!
+//! 1. The plain schedule comes first. If the test does not pass in it, or without a choice, there is nothing to
+//!    explore: what it does where it is run once says more.
+//! 2. Only a failure that fails again counts. Such a test was not written to be explored, and may do what nobody
+//!    controls: that is said, and no failure.
+
+use super::answer::{Answer, End, Names};
+use super::forks::Done;
+use super::order::Order;
+use super::spawned::Spawned;
+use super::{Says, understand};
+use crate::explore::board::Found;
+use crate::explore::campaign::Campaign;
+use crate::explore::shrink::{self, Given, Tried};
+use crate::explore::worker::now;
+use crate::words::{Outcome, ReplayToken};
+use std::sync::Arc;
+
+/// What has come of it.
+pub(in crate::explore) enum Explored {
+    /// Nothing failed; or nothing could be explored, and why. A line.
+    Passed(String),
+    /// The report of a failure.
+    Failed(String),
+}
+
+impl Campaign {
+    /// Explores the test of this name, which is a test without an attribute.
+    ///
+    /// # Errors
+    /// When the strategy cannot be used.
+    pub(in crate::explore) fn explore_plain(
+        self: &Arc<Self>,
+        test: &str,
+    ) -> Result<Explored, String> {
+        let begin = now();
+        self.not_systematic()?;
+        let mut names = Names::default();
+        let unable = |why: &str| {
+            Ok(Explored::Passed(format!(
+                "cct: {test} was run once, in plain order: {why}\n"
+            )))
+        };
+        let plain = match self.ordered(test, &Order::Plain, &mut names) {
+            Ok(plain) if plain.end == End::Passed => plain,
+            Ok(_) => return unable("it does not pass in it"),
+            Err(why) => return unable(&why),
+        };
+        if plain.decisions == 0 {
+            return unable("there is nothing to choose");
+        }
+        let mut done = Done::new(Some(plain.decisions));
+        match self.in_turn(&mut done) {
+            Ok(None) => {}
+            Ok(Some(_)) => return unable("one of its polls did not return in another order"),
+            Err(why) => return unable(&why),
+        }
+        if let Some(found) = done.found {
+            return match self.tell(test, &found) {
+                Some(report) => Ok(Explored::Failed(report)),
+                None => unable(
+                    "in others it fails, and not again with the same decisions: something takes part that is not \
+                     under control (threads, files, the wall clock)",
+                ),
+            };
+        }
+        let mut report = self.merge(vec![done.yielded], None);
+        (report.search, report.elapsed) = (begin.elapsed(), begin.elapsed());
+        Ok(Explored::Passed(report.text()))
+    }
+
+    /// Has one process do this.
+    fn ordered(&self, test: &str, order: &Order, names: &mut Names) -> Result<Answer, String> {
+        let process = Spawned::begin(test, self.seed, order);
+        let process = process.map_err(|error| format!("no process could be started ({error})"))?;
+        Answer::of_spawned(process, names)
+    }
+
+    /// The report of a failure. `None` if it does not fail again.
+    fn tell(&self, test: &str, found: &Found) -> Option<String> {
+        let (index, world) = (found.index, self.world(found.index));
+        let token_of = |trace, hash| ReplayToken::new(test, &world, trace, hash);
+        let whole = token_of(found.trace.clone(), found.schedule_hash);
+        let order = |token, shortened| Order::Tell(index, token, found.strategy.clone(), shortened);
+        let as_found = self.verdict(test, &order(whole.clone(), None))?;
+        let tries = |given| self.attempt(test, index, given);
+        let shorter = tries(Given::along(&whole))
+            .filter(|_| self.checker.shrink)
+            .and_then(|tried| shrink::shorter(Box::new(tries), tried, &whole));
+        let told = shorter.and_then(|(best, how)| {
+            let token = token_of(best.trace, best.schedule_hash);
+            self.verdict(test, &order(token, Some(Box::new(how))))
+        });
+        Some(told.unwrap_or(as_found))
+    }
+
+    /// The report that a process writes that fails as it is ordered, if it does.
+    fn verdict(&self, test: &str, order: &Order) -> Option<String> {
+        let left = Spawned::begin(test, self.seed, order).ok()?.wait().ok()?;
+        let verdict = understand(std::str::from_utf8(&left.answer).ok()?)?;
+        let Says::Failed(class) = verdict.says else {
+            return None;
+        };
+        let controlled = !["uncontrolled concurrency", "nondeterminism"].contains(&&*class);
+        (controlled && !left.status.success()).then_some(verdict.text)
+    }
+
+    /// An attempt at a shorter schedule.
+    fn attempt(&self, test: &str, index: u64, given: Given) -> Option<Tried> {
+        let order = Order::Try(index, Box::new(given));
+        let left = Spawned::begin(test, self.seed, &order).ok()?.wait().ok()?;
+        let mut tried = Tried::from_bytes(&left.answer)?;
+        if left.status.success() {
+            tried.outcome = Outcome::Passed;
+        }
+        Some(tried)
+    }
+}
+
+impl Answer {
+    /// What an iteration of the whole test says: whether it passes, its harness does.
+    pub(super) fn of_spawned(process: Spawned, names: &mut Names) -> Result<Answer, String> {
+        let left = process.wait();
+        let left =
+            left.map_err(|error| format!("its process could not be waited for ({error})"))?;
+        let Some(mut answer) = Answer::from_bytes(&left.answer, names) else {
+            return Err(format!(
+                "its runtime is not gone when it ends, on the test's own thread ({})",
+                left.status
+            ));
+        };
+        let passes = left.status.success();
+        match answer.end {
+            End::Passed if !passes => answer.end = End::Failed,
+            End::Failed if passes => answer.end = End::Passed,
+            _ => {}
+        }
+        Ok(answer)
+    }
+}

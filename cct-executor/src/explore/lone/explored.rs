@@ -1,0 +1,77 @@
+//! The first world of a test without an attribute: explored, or one that was ordered.
+
+use super::{not_understood, scenario};
+use crate::execution::lone::LoneWorld;
+use crate::explore::apart::{Explored, Order, Teller, Where};
+use crate::explore::campaign::Campaign;
+use crate::explore::checker::{Checker, running_test};
+use crate::explore::env::{PlainTests, Settings};
+use std::cell::Cell;
+use std::io;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A process takes as long as some hundred iterations without one.
+const ITERATIONS: u64 = 200;
+
+thread_local! {
+    /// This thread's test has come to its first world.
+    static BEGUN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The world that was ordered for this test, if it is the first. If none was, the test is explored before that.
+///
+/// # Errors
+/// When a variable does not fit, or the system has no memory for a stack.
+///
+/// # Panics
+/// If exploring finds a failure.
+#[track_caller]
+pub(super) fn first(
+    settings: &Settings,
+    site: &'static Location<'static>,
+) -> io::Result<Option<LoneWorld>> {
+    let Some(test) = running_test().filter(|_| !BEGUN.replace(true)) else {
+        return Ok(None);
+    };
+    let ordered = match (&settings.replay, &settings.apart) {
+        (Some(token), None) => {
+            let order = Order::Tell(0, token.clone(), "replay".to_owned(), None);
+            Some((order, Where::Screen))
+        }
+        (None, Some(file)) => Order::find(file).map(|order| (order, Where::File(file.clone()))),
+        _ => None,
+    };
+    if let Some((order, to)) = ordered {
+        let campaign = campaign(&test, site)?;
+        return Teller::new(campaign, order, to).begin().map(Some);
+    }
+    if settings.plain_tests == PlainTests::Explore && settings.apart.is_none() {
+        match campaign(&test, site)?
+            .explore_plain(&test)
+            .map_err(io::Error::other)?
+        {
+            Explored::Passed(line) => tell(&line),
+            Explored::Failed(report) => panic!("{report}"),
+        }
+    }
+    Ok(None)
+}
+
+fn campaign(test: &str, site: &'static Location<'static>) -> io::Result<Arc<Campaign>> {
+    let checker = Checker {
+        test: Some(test.to_owned()),
+        ..Checker::new().name(test).iterations(ITERATIONS)
+    };
+    let mut campaign = checker.prepare(scenario(site)).map_err(not_understood)?;
+    campaign.plain = Some(test.to_owned());
+    Ok(Arc::new(campaign))
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "the test's one line, captured by the test harness"
+)]
+fn tell(line: &str) {
+    print!("{line}");
+}

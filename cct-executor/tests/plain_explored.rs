@@ -1,0 +1,233 @@
+//! Tests without an attribute that are explored: `CCT_PLAIN_TESTS=explore`, each iteration in a process of its own.
+
+#![cfg(unix)]
+
+use cct_executor::runtime::{Builder, Runtime};
+use cct_executor::spawn;
+use cct_executor::task::yield_now;
+use cct_sync::{Mutex, oneshot};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+/// Runs a test of this file in a process of its own, with these variables.
+fn again(test: &str, variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(std::env::current_exe().expect("a test binary"));
+    command.args(["--exact", test, "--nocapture"]);
+    command.env("CCT_PLAIN_TESTS", "explore");
+    command.env("RUST_BACKTRACE", "0");
+    command.envs(variables.iter().copied());
+    command.output().expect("a process")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what the process was started for"
+)]
+fn is_explored() -> bool {
+    std::env::var_os("CCT_PLAIN_TESTS").is_some()
+}
+
+fn said(output: &Output) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// Two tasks that add one each to what they have read before.
+fn adds(runtime: &Runtime) -> u32 {
+    let count = Arc::new(Mutex::new(0));
+    let both = [count.clone(), count.clone()].map(|count| {
+        runtime.spawn(async move {
+            let before = *count.lock().await;
+            *count.lock().await = before + 1;
+        })
+    });
+    runtime.block_on(async {
+        for one in both {
+            one.await.unwrap();
+        }
+        *count.lock().await
+    })
+}
+
+/// The token that a report names.
+fn token(report: &str) -> &str {
+    let (_, rest) = report.split_once("CCT_REPLAY=").expect("a token");
+    rest.split([' ', '`', '\n']).next().expect("a token")
+}
+
+#[test]
+fn an_update_is_lost_in_another_order() {
+    let test = "an_update_is_lost_in_another_order";
+    if is_explored() {
+        let runtime = Runtime::new().unwrap();
+        assert_eq!(adds(&runtime), 2);
+        return;
+    }
+    let once = again(test, &[("CCT_PLAIN_TESTS", "once")]);
+    assert!(once.status.success(), "{}", said(&once));
+    let output = again(test, &[]);
+    let report = said(&output);
+    assert_eq!(output.status.code(), Some(101), "{report}");
+    for part in [
+        "cct: FAILED an_update_is_lost_in_another_order: panic",
+        "assertion `left == right` failed",
+        "shortened: it fails at step",
+        "one of which is not first in, first out",
+        "lock mutex",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    // The same in every run, with any number of workers.
+    for workers in ["1", "3"] {
+        let same = said(&again(test, &[("CCT_WORKERS", workers)]));
+        assert_eq!(token(&same), token(&report));
+    }
+    let replayed = again(test, &[("CCT_REPLAY", token(&report))]);
+    let text = said(&replayed);
+    assert_eq!(replayed.status.code(), Some(101), "{text}");
+    assert!(text.contains("replay of a token"), "{text}");
+}
+
+#[test]
+fn what_is_asserted_after_its_runtime_is_gone_counts() {
+    let test = "what_is_asserted_after_its_runtime_is_gone_counts";
+    if is_explored() {
+        let runtime = Runtime::new().unwrap();
+        let sum = adds(&runtime);
+        drop(runtime);
+        assert_eq!(sum, 2, "an update is lost");
+        return;
+    }
+    let output = again(test, &[]);
+    let report = said(&output);
+    assert_eq!(output.status.code(), Some(101), "{report}");
+    assert!(report.contains("an update is lost"), "{report}");
+    assert!(report.contains("lock mutex"), "{report}");
+}
+
+#[test]
+fn a_deadlock_in_another_order_is_found() {
+    let test = "a_deadlock_in_another_order_is_found";
+    if is_explored() {
+        let runtime = Runtime::new().unwrap();
+        let (a, b) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
+        let (c, d) = (a.clone(), b.clone());
+        let one = runtime.spawn(async move { *a.lock().await + *b.lock().await });
+        let two = runtime.spawn(async move {
+            let held = d.lock().await;
+            *held + *c.lock().await
+        });
+        let one = async move { one.await.unwrap() + two.await.unwrap() };
+        assert_eq!(runtime.block_on(one), 6);
+        return;
+    }
+    let report = said(&again(test, &[]));
+    assert!(report.contains(": deadlock"), "{report}");
+    assert!(report.contains("CYCLE"), "{report}");
+}
+
+#[test]
+fn a_test_that_passes_says_what_was_explored() {
+    let test = "a_test_that_passes_says_what_was_explored";
+    if is_explored() {
+        let runtime = Runtime::new().unwrap();
+        let (sender, receiver) = oneshot::channel();
+        runtime.spawn(async move {
+            yield_now().await;
+            sender.send(3).unwrap();
+        });
+        let other = runtime.spawn(yield_now());
+        assert_eq!(runtime.block_on(receiver), Ok(3));
+        runtime.block_on(other).unwrap();
+        return;
+    }
+    let output = again(test, &[("CCT_ITERATIONS", "40")]);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    let line = format!("cct: {test} passed: 40 iterations");
+    assert!(text.contains(&line), "{text}");
+}
+
+#[test]
+fn without_a_choice_there_is_nothing_to_explore() {
+    let test = "without_a_choice_there_is_nothing_to_explore";
+    if is_explored() {
+        let runtime = Runtime::new().unwrap();
+        assert_eq!(runtime.block_on(async { 3 }), 3);
+        return;
+    }
+    let output = again(test, &[]);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    let line = "was run once, in plain order: there is nothing to choose";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn what_fails_once_and_not_again_is_no_failure() {
+    let test = "what_fails_once_and_not_again_is_no_failure";
+    if is_explored() {
+        let runtime = Runtime::new().unwrap();
+        assert_eq!(adds(&runtime).min(1), 1);
+        // Of the processes that come to this one fails.
+        let counted = std::env::temp_dir().join("cct-plain-explored-fails-once");
+        let before = std::fs::read(&counted).map_or(0, |bytes| bytes.len());
+        std::fs::write(&counted, vec![0; before + 1]).unwrap();
+        assert_ne!(before, 3, "it fails once");
+        return;
+    }
+    let counted = std::env::temp_dir().join("cct-plain-explored-fails-once");
+    let _ = std::fs::remove_file(&counted);
+    let output = again(test, &[("CCT_ITERATIONS", "20"), ("CCT_WORKERS", "1")]);
+    let text = said(&output);
+    let _ = std::fs::remove_file(&counted);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("not again with the same decisions"), "{text}");
+}
+
+#[test]
+fn a_strategy_that_cannot_be_used_is_named() {
+    let test = "a_strategy_that_cannot_be_used_is_named";
+    if is_explored() {
+        let error = Runtime::new().unwrap_err().to_string();
+        assert!(error.contains("strategy `exhaustive`"), "{error}");
+        return;
+    }
+    let output = again(test, &[("CCT_STRATEGY", "exhaustive")]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn a_token_of_another_test_is_refused() {
+    let test = "a_token_of_another_test_is_refused";
+    if is_explored() {
+        let error = Runtime::new().unwrap_err().to_string();
+        assert!(error.contains("another test"), "{error}");
+        return;
+    }
+    let report = said(&again("an_update_is_lost_in_another_order", &[]));
+    let output = again(test, &[("CCT_REPLAY", token(&report))]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn tasks_beside_the_code_are_explored_too() {
+    let test = "tasks_beside_the_code_are_explored_too";
+    if is_explored() {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let seen = Arc::new(AtomicU32::new(0));
+        let (first, second) = (seen.clone(), seen.clone());
+        runtime.block_on(async move {
+            let one = spawn(async move { first.store(1, SeqCst) });
+            let other = spawn(async move { second.store(2, SeqCst) });
+            one.await.unwrap();
+            other.await.unwrap();
+        });
+        // Nobody says which comes last.
+        assert_eq!(seen.load(SeqCst), 2, "the first came last");
+        return;
+    }
+    let report = said(&again(test, &[]));
+    assert!(report.contains("the first came last"), "{report}");
+}
