@@ -43,6 +43,7 @@ pub(crate) mod tasks;
 pub(crate) mod thread_yield;
 pub(crate) mod timers;
 pub(crate) mod waker;
+mod wakers;
 pub(crate) mod waypoints;
 pub(crate) mod world;
 pub(crate) mod yields;

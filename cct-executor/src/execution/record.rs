@@ -3,6 +3,7 @@
 mod explain;
 
 use super::core::Core;
+use super::wakers::Wakers;
 use crate::words::explanation::{LogLine, Standstill, ThreadWait};
 use crate::words::{Action, ActionKind, OpKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,8 +51,8 @@ pub(crate) struct Recorder {
     timed_others: bool,
     /// Of the poll that begins, until its first step.
     turn: Turn,
-    /// Tasks of which others held wakers, and hold none any more.
-    pub(crate) unwakeable: BTreeSet<u32>,
+    /// Who holds wakers of tasks, when that is over.
+    pub(crate) wakers: Option<Wakers>,
     /// Tasks that wait as threads do.
     pub(crate) thread_waits: BTreeMap<u32, ThreadWait>,
     /// Which steps used a resource.
@@ -223,6 +224,16 @@ impl Recorder {
         });
     }
 
+    /// A timer is dropped, and nobody waits for it any more.
+    fn timer_gone(&mut self, key: u32, site: Site) {
+        if let Some(waits) = self.blocked.get_mut(&key) {
+            waits.retain(|wait| wait.kind != OpKind::Sleep || wait.site != site);
+            if waits.is_empty() {
+                self.blocked.remove(&key);
+            }
+        }
+    }
+
     pub(crate) fn acquired(&mut self, resource: u32, holder: u32, site: Site) {
         self.holders
             .entry(resource)
@@ -290,6 +301,14 @@ impl Core {
     pub(crate) fn note_blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
         if let Some(recorder) = &mut self.recorder {
             recorder.blocked(key, kind, resource, site);
+        }
+    }
+
+    /// Notes that the timer that a task waited for is no more.
+    #[cold]
+    pub(crate) fn note_timer_gone(&mut self, key: u32, site: Site) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.timer_gone(key, site);
         }
     }
 

@@ -183,7 +183,7 @@ impl World {
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
-        self.wakers.borrow_mut().clear();
+        drop(self.wakers.take());
         self.sync_points
             .set(explain || config.granularity == Granularity::Sync);
         self.spurious.set(config.spurious_polls);
@@ -211,10 +211,9 @@ impl World {
         }
         if explain {
             let wakers = self.wakers.take();
-            let gone = wakers.into_iter().filter(|&(_, count)| count == 0);
             self.with(|core, _| {
                 if let Some(recorder) = &mut core.recorder {
-                    recorder.unwakeable = gone.map(|(key, _)| key).collect();
+                    recorder.wakers = Some(wakers);
                 }
             });
         }

@@ -8,6 +8,7 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::nodes::AfterCrash;
 use super::source::Known;
+use super::wakers::Wakers;
 use crate::raw::local;
 use crate::raw::shared::Home;
 use crate::raw::slot::Slot;
@@ -15,7 +16,6 @@ use crate::raw::stack::Worker;
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::task::Waker;
@@ -151,8 +151,8 @@ pub(crate) struct World {
     pub(crate) dying: Cell<bool>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
-    /// How many wakers of a task others hold, if they ever held one; only while recording.
-    pub(crate) wakers: ManuallyDrop<RefCell<BTreeMap<u32, u32>>>,
+    /// Who holds wakers of tasks; only while recording.
+    pub(crate) wakers: ManuallyDrop<RefCell<Wakers>>,
     /// Whether synchronous operations are points, recorded, or (while something closes) counted.
     pub(crate) sync_points: Cell<bool>,
     /// Whether `time::advance` may move the clock.
@@ -251,19 +251,6 @@ pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
 }
 
 impl World {
-    /// There is one more waker of this task in the hands of others, or one less.
-    #[cold]
-    pub(crate) fn count_waker(&self, key: u32, more: bool) {
-        // The table is never borrowed for longer than this.
-        let mut wakers = self.wakers.borrow_mut();
-        let count = wakers.entry(key).or_default();
-        *count = if more {
-            *count + 1
-        } else {
-            count.saturating_sub(1)
-        };
-    }
-
     const fn new() -> World {
         World {
             serial: Cell::new(0),
@@ -272,7 +259,7 @@ impl World {
             granularity: Cell::new(Granularity::Op),
             dying: Cell::new(false),
             recording: Cell::new(false),
-            wakers: ManuallyDrop::new(RefCell::new(BTreeMap::new())),
+            wakers: ManuallyDrop::new(RefCell::new(Wakers::NONE)),
             sync_points: Cell::new(false),
             frozen: Cell::new(false),
             spurious: Cell::new(false),

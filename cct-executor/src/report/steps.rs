@@ -12,7 +12,8 @@
 use super::failure::{node, time_text};
 use super::summary::grouped;
 use crate::explore::FailureReport;
-use crate::words::explanation::Step;
+use crate::words::explanation::{EarlierPanic, Step};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -45,7 +46,40 @@ enum Line<'a> {
 pub(super) fn steps(out: &mut String, failure: &FailureReport) {
     let departures = failure.departures.iter().flatten();
     let departures: Vec<u64> = departures.map(|departure| departure.step).collect();
-    story(out, worth_telling(failure), &departures);
+    let steps = with_panics(worth_telling(failure), &failure.explanation.panics);
+    story(out, &steps, &departures);
+}
+
+/// A panic that did not end the iteration is something that the task did, too.
+fn with_panics<'a>(steps: &'a [Step], panics: &[EarlierPanic]) -> Cow<'a, [Step]> {
+    if panics.is_empty() {
+        return Cow::Borrowed(steps);
+    }
+    let mut told = steps.to_vec();
+    for panic in panics {
+        let of_its =
+            |step: &Step| step.step == panic.step && step.task.as_ref() == Some(&panic.task);
+        let Some(at) = told.iter().rposition(of_its) else {
+            continue;
+        };
+        let place = panic.said.strip_prefix("panic at ").and_then(|said| {
+            let (place, _) = said.split_once(": ")?;
+            place.rsplit_once(':').map(|(place, _column)| place)
+        });
+        let row = Step {
+            what: "panic".to_owned(),
+            site: place.map(str::to_owned),
+            choices: 1,
+            preempts: false,
+            ..told[at].clone()
+        };
+        // Before what it drops then.
+        let its_step = told[at].step;
+        let unwinds = |step: &&Step| is_dropped(step) && step.step == its_step;
+        let dropped = told[..=at].iter().rev().take_while(unwinds).count();
+        told.insert(at + 1 - dropped, row);
+    }
+    Cow::Owned(told)
 }
 
 /// What comes after the tasks began to stand is what the others do meanwhile, and keeps the world going.
@@ -74,13 +108,14 @@ fn story(out: &mut String, steps: &[Step], departures: &[u64]) {
     let _ = writeln!(
         out,
         "\n  last {last} of {} steps{named} (! = preemption{departs}):",
-        steps.len()
+        rows.len()
     );
     let gap = !earlier.is_empty();
     table(out, earlier, gap, lines);
 }
 
-/// The departures are in order, and there may be as many as steps.
+/// The departures are in order, and there may be as many as steps. Of a thing whose parts are dropped one
+/// after the other, as the two halves of a channel, there is one row.
 fn rows<'a>(steps: &'a [Step], departures: &[u64]) -> Vec<Row<'a>> {
     let mut before = 0;
     let row = |step: &'a Step| {
@@ -88,7 +123,11 @@ fn rows<'a>(steps: &'a [Step], departures: &[u64]) -> Vec<Row<'a>> {
         let departs = first && departures.binary_search(&step.step).is_ok();
         Row { step, departs }
     };
-    steps.iter().map(row).collect()
+    let mut rows: Vec<Row<'a>> = steps.iter().map(row).collect();
+    rows.dedup_by(|next, last| {
+        drops_on(last, next) && last.step.what == next.step.what && last.step.site == next.step.site
+    });
+    rows
 }
 
 /// What of these the end is to be explained by, and its name: faults, departures, and what was going on where
@@ -305,6 +344,30 @@ mod tests {
         assert_eq!(table.matches("lock").count(), 3, "{table}");
         let table = text(panics.chain(drops.take(DROPS)).collect());
         assert_eq!(table.matches("drop mpsc").count(), DROPS, "{table}");
+    }
+
+    #[test]
+    fn the_halves_of_a_channel_are_dropped_in_one_line() {
+        let twice =
+            ["drop oneshot 5", "drop oneshot 5", "drop mpsc 1"].map(|what| step(1, "1", what));
+        let again = step(2, "1", "drop oneshot 5");
+        let table = text(twice.into_iter().chain([again]).collect());
+        assert!(table.starts_with("\n  last 3 of 3 steps"), "{table}");
+        assert_eq!(table.matches("drop oneshot 5").count(), 2, "{table}");
+    }
+
+    #[test]
+    fn a_panic_that_somebody_was_told_of_is_a_line_before_what_it_drops() {
+        let steps = ["start", "lock mutex 1", "drop mpsc 1"].map(|what| step(1, "1", what));
+        let panic = EarlierPanic {
+            task: "1".to_owned(),
+            step: 1,
+            said: "panic at src/b.rs:7:9: it is: so".to_owned(),
+        };
+        let told = with_panics(&steps, &[panic]);
+        let what: Vec<&str> = told.iter().map(|step| step.what.as_str()).collect();
+        assert_eq!(what, ["start", "lock mutex 1", "panic", "drop mpsc 1"]);
+        assert_eq!(told[2].site.as_deref(), Some("src/b.rs:7"));
     }
 
     #[test]

@@ -93,6 +93,9 @@ fn task(out: &mut String, story: &TaskStory, brief: bool) {
                 ", in the middle of a poll, where it spins with `std::thread::yield_now`: for a lock of \
                  another crate, maybe, that a task holds which waits"
             }
+            None if story.unwakeable && story.waker_taken_at.is_none() => {
+                "; its poll returned `Pending` and left its waker with nobody: nothing can wake it"
+            }
             None if story.unwakeable => "; every waker of it is gone, and nothing can wake it",
             None => " (a waker of another crate)",
         };
@@ -101,6 +104,14 @@ fn task(out: &mut String, story: &TaskStory, brief: bool) {
             "      for something cct does not know{who}; last operation: {}",
             story.last_op
         );
+        let mut places = story.waker_taken_at.iter().flatten();
+        if let Some(innermost) = places.next() {
+            let _ = writeln!(out, "        its waker was last taken at {innermost}");
+        }
+        for place in places {
+            let called = if place == "..." { "" } else { "called at " };
+            let _ = writeln!(out, "          {called}{place}");
+        }
     }
     for wait in &story.waits {
         let _ = writeln!(out, "      {}", wait_text(wait));

@@ -191,7 +191,7 @@ fn in_world<F: Future>(
     let key = world.running.get().key;
     let home = Home::here().expect("cct bug: a world without home");
     let serial = world.serial.get();
-    let waker = Waker::from(Arc::new(TaskWaker { home, serial, key }));
+    let waker = TaskWaker { home, serial, key }.apart();
     let mut cx = Context::from_waker(&waker);
     let budget = world.with(|core, _| core.budget_of_a_poll());
     loop {

@@ -10,7 +10,6 @@ use std::any::Any;
 use std::convert::Infallible;
 use std::fmt::Debug;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// Where a task's result waits for its join handle.
@@ -46,7 +45,7 @@ impl<T> JoinCell<T> {
 
     /// A waker for the task, where it cannot be one itself because `T` is not `Send`.
     pub(crate) fn separate_waker(&self) -> Waker {
-        Waker::from(Arc::new(self.task))
+        self.task.apart()
     }
 
     /// Stores the result and wakes whoever waits. Returns whether the join handle is alive.

@@ -287,7 +287,16 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        drop(self.forget());
+        let waiter = self.forget();
+        if let Some(key) = waiter.as_ref().and_then(Waiter::task) {
+            // Another task may have dropped it, as queues of timers do.
+            self.in_world(|world| {
+                if world.recording.get() {
+                    world.with(|core, _| core.note_timer_gone(key, self.site));
+                }
+            });
+        }
+        drop(waiter);
     }
 }
 

@@ -125,8 +125,10 @@ pub struct TaskStory {
     pub state: TaskState,
     /// The last operation it announced.
     pub last_op: String,
-    /// Others held wakers of it, and hold none any more: they cannot wake it.
+    /// Others hold no wakers of it: they cannot wake it.
     pub unwakeable: bool,
+    /// `file:line` where others took its waker last, and from where that was called, if they ever took it.
+    pub waker_taken_at: Option<Vec<String>>,
     /// It waits in the middle of a poll, as a thread does.
     pub thread_wait: Option<ThreadWait>,
     /// What it waits for.
@@ -259,6 +261,7 @@ mod tests {
             state: TaskState::Waiting,
             last_op: String::new(),
             unwakeable: false,
+            waker_taken_at: None,
             thread_wait: None,
             waits: vec![Wait {
                 op: String::new(),

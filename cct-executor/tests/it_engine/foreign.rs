@@ -2,7 +2,7 @@
 
 use crate::{checker, failed};
 use cct_executor::runtime::Handle;
-use cct_executor::task::yield_now;
+use cct_executor::task::{spawn_blocking, yield_now};
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::explanation::Step;
 use cct_executor::{Clock, Report, cancellable, join, select, spawn, try_join};
@@ -246,6 +246,50 @@ fn a_report_says_that_a_waker_was_lost() {
 }
 
 #[test]
+fn a_report_says_where_a_waker_was_taken() {
+    let report = checker("taken").strategy_text("round-robin").run(|| async {
+        spawn(OneSeat::default().wait()).await.unwrap();
+    });
+    let failure = failed(&report);
+    let taken_at = failure.explanation.tasks[1].waker_taken_at.as_deref();
+    let [innermost, .., outermost] = taken_at.expect("it was taken") else {
+        panic!("in the seat, and in what waits for it: {taken_at:?}");
+    };
+    let line = |text: &str| {
+        let lines: Vec<&str> = include_str!("foreign.rs").lines().collect();
+        1 + lines.iter().position(|line| line.contains(text)).unwrap()
+    };
+    let here = |place: &str, line: usize| place.ends_with(&format!("foreign.rs:{line}"));
+    let taken = line("let waker = Some(cx.waker().clone());");
+    assert!(here(innermost, taken), "{innermost}, {taken}");
+    assert!(outermost.contains("foreign.rs:"), "{outermost}");
+    let text = report.text();
+    let told = format!("its waker was last taken at {innermost}\n          called at ");
+    assert!(text.contains(&told), "{text}");
+}
+
+#[test]
+fn a_report_says_that_nobody_has_taken_a_waker() {
+    let report = checker("never").strategy_text("round-robin").run(|| async {
+        let forgets = spawn(poll_fn(|_| Poll::<()>::Pending));
+        // Who counts wakers of this one? Nobody, so it may be otherwise.
+        spawn_blocking(|| Handle::current().block_on(poll_fn(|_| Poll::<()>::Pending)));
+        forgets.await.unwrap();
+    });
+    let failure = failed(&report);
+    let tasks = &failure.explanation.tasks;
+    assert_eq!(tasks[1].waker_taken_at, None, "{}", report.text());
+    let lost: Vec<bool> = tasks.iter().map(|task| task.unwakeable).collect();
+    assert_eq!(lost, [false, true, false], "{}", report.text());
+    assert_eq!(
+        report.text().matches("left its waker with nobody").count(),
+        1,
+        "{}",
+        report.text()
+    );
+}
+
+#[test]
 fn a_waker_that_is_used_up_is_gone() {
     let report = checker("used").strategy_text("round-robin").run(|| async {
         let seat = OneSeat::default();
@@ -313,4 +357,22 @@ fn threads_that_a_panic_may_be_due_to_are_counted() {
     });
     let text = report.text();
     assert!(text.contains("std's threads (1 started), files"), "{text}");
+}
+
+#[test]
+fn a_task_does_not_wait_for_a_timer_that_another_has_dropped() {
+    let report = checker("gone").strategy_text("round-robin").run(|| async {
+        let timer = Arc::new(Mutex::new(Some(Box::pin(sleep(Duration::from_secs(1))))));
+        let queue = timer.clone();
+        let waits = spawn(poll_fn(move |cx| match &mut *queue.lock().unwrap() {
+            Some(timer) => timer.as_mut().poll(cx),
+            None => Poll::Ready(()),
+        }));
+        yield_now().await;
+        timer.lock().unwrap().take();
+        waits.await.unwrap();
+    });
+    let text = report.text();
+    assert_eq!(failed(&report).explanation.tasks[1].waits, [], "{text}");
+    assert!(text.contains("left its waker with nobody"), "{text}");
 }

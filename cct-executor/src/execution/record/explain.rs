@@ -4,6 +4,7 @@ use super::{AGAIN, Blocked, RawStep, Recorder, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
 use crate::execution::point::resource_task;
+use crate::execution::wakers::Wakers;
 use crate::words::explanation::{
     EarlierPanic, Explanation, Holder, Step, TaskState, TaskStory, Use, Wait, find_cycles,
 };
@@ -153,6 +154,11 @@ impl Core {
                 overtaken: self.explain_overtaking(key, blocked, recorder),
             })
             .collect();
+        let thread_wait = recorder.thread_waits.get(&key).copied();
+        // Who waits for what is known needs no other clue, and to make one out takes a while.
+        let unknown = !enabled && waits.is_empty() && thread_wait.is_none();
+        let wakers = recorder.wakers.as_ref().filter(|_| unknown);
+        let taken_at = |wakers: &Wakers| wakers.ever_taken(key).then(|| wakers.taken_at(key));
         TaskStory {
             task: action.subject,
             name: self.task_name(key),
@@ -164,8 +170,9 @@ impl Core {
                 false => TaskState::Waiting,
             },
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
-            unwakeable: recorder.unwakeable.contains(&key),
-            thread_wait: recorder.thread_waits.get(&key).copied(),
+            unwakeable: wakers.is_some_and(|wakers| wakers.none_of(key)),
+            waker_taken_at: wakers.map_or_else(|| Some(Vec::new()), taken_at),
+            thread_wait,
             waits,
             standstills: recorder.standstills
                 - recorder.standstills_before.get(&key).copied().unwrap_or(0),
