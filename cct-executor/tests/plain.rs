@@ -271,7 +271,21 @@ fails!(who_waits_for_ever_is_told {
         pending::<()>().await;
     });
     runtime.block_on(pending::<()>());
-} says "the world of this test, which was run once, is over: deadlock");
+} says "the world of this test, which was run once, is over: deadlock"
+    "the test waits at cct-executor/tests/plain.rs:");
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn start_a_thread() {
+    std::thread::spawn(|| ()).join().unwrap();
+}
+
+#[cfg(target_os = "linux")]
+fails!(who_has_started_a_thread_is_told_that_it_is_not_the_worlds {
+    let runtime = Runtime::new().unwrap();
+    start_a_thread();
+    runtime.block_on(pending::<()>());
+} says "it has started threads (1): they, and sockets of `std::net`, are not the world's");
 
 /// A thread that keeps a lock for longer than the second of the machine's time after which a world in which
 /// nothing happens is over.

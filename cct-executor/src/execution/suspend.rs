@@ -179,15 +179,23 @@ impl World {
 
     /// Unwinds a closure that waits while the world closes. Code around which there is a world learns why.
     #[cold]
-    pub(crate) fn unwind_who_waits(&self) -> ! {
+    pub(crate) fn unwind_who_waits(&self, site: &'static Location<'static>) -> ! {
         if self.lone.get() && self.running.key.get() == MAIN {
-            let end = self.with(|core, _| core.end.clone());
+            let (end, started) = self.with(|core, _| (core.end.clone(), core.helpers.started()));
             let why = match end {
                 Some(Outcome::Failed(failure)) => failure.kind.to_string(),
                 Some(Outcome::Cut(limit)) => limit.to_string(),
                 Some(Outcome::Passed) | None => "its runtimes are gone".to_owned(),
             };
-            panic!("the world of this test, which was run once, is over: {why}");
+            let threads = match started {
+                0 => String::new(),
+                started => format!(
+                    "; it has started threads ({started}): they, and sockets of `std::net`, are not the world's"
+                ),
+            };
+            panic!(
+                "the world of this test, which was run once, is over: {why}\nthe test waits at {site}{threads}"
+            );
         }
         resume_unwind(Box::new(Closing))
     }
@@ -236,7 +244,7 @@ impl World {
             }),
             next => {
                 if self.switch(key, next).is_pending() && !std::thread::panicking() {
-                    self.unwind_who_waits();
+                    self.unwind_who_waits(site);
                 }
                 self.with(|core, _| {
                     core.action(key).state &= !state::NOTIFIED;

@@ -214,7 +214,7 @@ fn in_world<F: Future>(
         );
         match polled {
             Poll::Ready(output) => return output,
-            Poll::Pending if world.phase.get() == Phase::Closing => world.unwind_who_waits(),
+            Poll::Pending if world.phase.get() == Phase::Closing => world.unwind_who_waits(site),
             Poll::Pending => {
                 world.fire_advanced(key);
                 world.wake_deferred();

@@ -27,7 +27,9 @@ async fn connected() -> (TcpStream, TcpStream) {
 #[test]
 fn drawn_ports_leave_no_trace() {
     let run = || -> Report {
-        checker("drawn").iterations(200).run(|| async {
+        // How far a schedule is shortened may hang on the wall clock, which is not what is asked here.
+        let checker = checker("drawn").iterations(200).shrink(false);
+        checker.run(|| async {
             let listeners = [(); 2].map(|()| standard_listener());
             let addrs = [0, 1].map(|i: usize| listeners[i].local_addr().unwrap());
             for (number, listener) in listeners.into_iter().enumerate() {
