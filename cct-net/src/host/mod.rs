@@ -25,7 +25,7 @@ use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
 use drawn::Drawn;
 use ports::Ports;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::panic::Location;
@@ -42,6 +42,8 @@ pub(crate) struct State {
     hosts: BTreeMap<u16, Host>,
     owners: BTreeMap<IpAddr, NodeId>,
     names: BTreeMap<String, Vec<IpAddr>>,
+    /// Names and addresses that were asked for and that the world does not have.
+    strangers: BTreeSet<String>,
     conns: u64,
     pub(crate) tcp: tcp::Options,
     pub(crate) udp: udp::Options,
@@ -164,6 +166,7 @@ impl State {
             return Ok(from);
         }
         self.owners.get(&ip).copied().ok_or_else(|| {
+            self.strangers.insert(ip.to_string());
             let text = format!("no node has the address {ip}");
             io::Error::new(ErrorKind::HostUnreachable, text)
         })

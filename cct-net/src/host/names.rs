@@ -86,6 +86,7 @@ impl Hosts {
             return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
         }
         let known = self.state.with(|state| {
+            state.strangers.insert(format!("`{name}`"));
             let names = state
                 .names
                 .keys()

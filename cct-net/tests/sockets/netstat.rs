@@ -194,3 +194,17 @@ fn a_report_says_who_came_after_a_task_that_polls_a_stream() {
         "{text}"
     );
 }
+
+#[test]
+fn a_report_says_who_was_asked_for_and_is_not_of_the_world() {
+    let checker = Checker::new().name("strangers").use_environment(false);
+    let report = checker.iterations(1).run(|| async {
+        assert!(TcpStream::connect("example.org:80").await.is_err());
+        assert!(TcpStream::connect("192.0.2.7:80").await.is_err());
+        panic!("look");
+    });
+    let text = report.text();
+    let line =
+        "nothing outside of the world answers, and this was asked for: 192.0.2.7, `example.org`";
+    assert!(text.contains(line), "{text}");
+}
