@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode>
     if arguments.get(1).is_some_and(|argument| argument == "cct") {
         arguments.remove(1);
     }
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(left_whole(arguments)) {
         Ok(cli) => cli,
         Err(error) => return Ok(refuse(&error)),
     };
@@ -76,6 +76,25 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode>
         Some(Command::Patch { out, rest }) => commands::patch(&out, rest.args),
         Some(Command::Doctor(rest)) => doctor(rest.args),
     }
+}
+
+/// Has what is cargo's taken as it stands. The parser would keep a `--` for itself, and what comes after it is for
+/// the tests.
+fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is = |at: usize, words: &[&str]| {
+        let argument = arguments.get(at).and_then(|argument| argument.to_str());
+        argument.is_some_and(|argument| words.contains(&argument))
+    };
+    let begin = match () {
+        () if is(1, &["test", "doctor"]) => 2,
+        () if is(1, &["replay"]) => 3,
+        () => return arguments,
+    };
+    let asks_for_help = (2..=begin).any(|at| is(at, &["-h", "--help"]));
+    if arguments.len() > begin && !asks_for_help {
+        arguments.insert(begin, "--".into());
+    }
+    arguments
 }
 
 /// Help and errors of use; whoever asks for what does not exist is told what does.
@@ -107,6 +126,44 @@ mod tests {
     #[test]
     fn the_definition_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    /// What cargo gets.
+    fn passed_on(arguments: &str) -> Vec<OsString> {
+        let arguments = arguments.split(' ').map(OsString::from).collect();
+        match Cli::parse_from(left_whole(arguments)).command {
+            Some(Command::Test(rest) | Command::Doctor(rest) | Command::Replay { rest, .. }) => {
+                rest.args
+            }
+            _ => panic!("another command"),
+        }
+    }
+
+    #[test]
+    fn what_is_for_the_tests_reaches_them() {
+        for command in ["test", "doctor", "replay c1-token"] {
+            for rest in [
+                "-- --nocapture",
+                "name -- --exact",
+                "--lib -- --exact -- x",
+                "--lib",
+            ] {
+                let words: Vec<OsString> = rest.split(' ').map(OsString::from).collect();
+                assert_eq!(passed_on(&format!("cargo-cct {command} {rest}")), words);
+            }
+            assert!(passed_on(&format!("cargo-cct {command}")).is_empty());
+        }
+        for asked in [
+            "cargo-cct test --help",
+            "cargo-cct replay --help",
+            "cargo-cct test -h",
+        ] {
+            let arguments = asked.split(' ').map(OsString::from).collect();
+            let error = Cli::try_parse_from(left_whole(arguments))
+                .err()
+                .map(|error| error.kind());
+            assert_eq!(error, Some(ErrorKind::DisplayHelp), "{asked}");
+        }
     }
 
     #[test]

@@ -56,7 +56,8 @@ fn explores(folder: &Path) -> String {
 
 fn replays(folder: &Path, token: &str) {
     let replay = |token: &str| {
-        let rest = ["--offline", "--lib", "deposits_add_up", "--", "--exact"];
+        // As the report says it.
+        let rest = ["deposits_add_up", "--", "--exact"];
         call(folder, &[&["replay", token], &rest[..]].concat())
     };
     let (code, text) = replay(token);
