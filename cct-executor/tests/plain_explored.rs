@@ -125,6 +125,7 @@ fn a_deadlock_in_another_order_is_found() {
     let report = said(&again(test, &[]));
     assert!(report.contains(": deadlock"), "{report}");
     assert!(report.contains("CYCLE"), "{report}");
+    assert!(!report.contains("has started threads"), "{report}");
 }
 
 #[test]

@@ -73,13 +73,15 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     }
     #[cfg(unix)]
     let ordered = explored::first(&settings, site)?;
-    #[cfg(not(unix))]
-    let ordered: Option<LoneWorld> = None;
+    // Its thread is none of the world's.
     let watch = Watch::begin(settings.apart.is_some());
+    #[cfg(unix)]
     let world = match ordered {
-        Some(world) => world,
+        Some(teller) => teller.begin()?,
         None => world_around(site)?,
     };
+    #[cfg(not(unix))]
+    let world = world_around(site)?;
     let lone = Arc::new(Lone {
         serial: world.serial(),
     });

@@ -1,7 +1,6 @@
 //! The first world of a test without an attribute: explored, or one that was ordered.
 
 use super::{not_understood, scenario};
-use crate::execution::lone::LoneWorld;
 use crate::explore::apart::{Explored, Order, Teller, Where};
 use crate::explore::campaign::Campaign;
 use crate::explore::checker::{Checker, running_test};
@@ -19,10 +18,11 @@ thread_local! {
     static BEGUN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The world that was ordered for this test, if it is the first. If none was, the test is explored before that.
+/// Who tells of the world that was ordered for this test, if it is the first. If none was, the test is explored before
+/// that.
 ///
 /// # Errors
-/// When a variable does not fit, or the system has no memory for a stack.
+/// When a variable does not fit.
 ///
 /// # Panics
 /// If exploring finds a failure.
@@ -30,7 +30,7 @@ thread_local! {
 pub(super) fn first(
     settings: &Settings,
     site: &'static Location<'static>,
-) -> io::Result<Option<LoneWorld>> {
+) -> io::Result<Option<Teller>> {
     let Some(test) = running_test().filter(|_| !BEGUN.replace(true)) else {
         return Ok(None);
     };
@@ -44,7 +44,7 @@ pub(super) fn first(
     };
     if let Some((order, to)) = ordered {
         let campaign = campaign(&test, site)?;
-        return Teller::new(campaign, order, to).begin().map(Some);
+        return Ok(Some(Teller::new(campaign, order, to)));
     }
     if settings.plain_tests == PlainTests::Explore && settings.apart.is_none() {
         match campaign(&test, site)?
