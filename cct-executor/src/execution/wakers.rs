@@ -8,6 +8,8 @@ use super::waker::TaskWaker;
 use super::world::{WORLD, World};
 use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -18,6 +20,7 @@ const INNERMOST: usize = 2;
 const OUTERMOST: usize = 3;
 /// Where what is polled begins, and what is below belongs to the engine.
 const BOTTOM: &str = "cct_executor::raw::task::";
+const BOTTOM_FILE: &str = "src/raw/task.rs:";
 
 /// The wakers of one task that others hold.
 #[derive(Default)]
@@ -121,8 +124,16 @@ fn places(stack: &str) -> Vec<String> {
         // Without the column.
         let place = place.rsplit_once(':').map_or(place, |(place, _)| place);
         let of_std = place.contains("/rustlib/src/rust/") || place.starts_with("/rustc/");
+        let ours = ours || is_ours(place);
+        if ours && place.contains(BOTTOM_FILE) && !places.is_empty() {
+            break;
+        }
+        // Below a thread's first function is the C library.
+        let is_rust = place
+            .rsplit_once(':')
+            .is_some_and(|(file, _)| file.ends_with(".rs"));
         let place = short(place.strip_prefix("./").unwrap_or(place));
-        if !ours && !of_std && places.last().is_none_or(|last| last != place) {
+        if is_rust && !ours && !of_std && places.last().is_none_or(|last| last != place) {
             places.push(place.to_owned());
         }
     }
@@ -131,6 +142,20 @@ fn places(stack: &str) -> Vec<String> {
         places.splice(INNERMOST..outermost, ["...".to_owned()]);
     }
     places
+}
+
+/// Whether a place is in cct's sources: with the least of debug information names have no paths. The
+/// standard library prints what lies in the current folder with a dot.
+fn is_ours(place: &str) -> bool {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let whole = match place.strip_prefix("./") {
+        Some(rest) => std::env::current_dir().unwrap_or_default().join(rest),
+        None => PathBuf::from(place),
+    };
+    let beside = here.parent().and_then(|all| whole.strip_prefix(all).ok());
+    let mut parts = beside.into_iter().flatten().filter_map(OsStr::to_str);
+    let is_crate = parts.next().is_some_and(|name| name.starts_with("cct-"));
+    (is_crate && parts.next() == Some("src")) || place.contains("/corosensei-")
 }
 
 #[cfg(test)]
