@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn of_a_deep_stack_the_two_ends_are_told() {
-        let frames = (1..=9).map(|n| format!("  {n}: a::f{n}\n    at ./src/a.rs:{n}:1\n"));
+        let frames = (1..=9).map(|n| format!("  {n}: a::f{n}\n    at ./tests/a.rs:{n}:1\n"));
         let deep: Vec<String> = places(&frames.collect::<String>());
-        let line = |n: u32| format!("src/a.rs:{n}");
+        let line = |n: u32| format!("tests/a.rs:{n}");
         let told = [
             line(1),
             line(2),
