@@ -11,7 +11,7 @@ const BUDGET: Duration = Duration::from_millis(120);
 
 /// Iterations of a measurement at least, so that what a run sets up once (threads, stacks) does not
 /// pass for the cost of a step.
-const ITERATIONS_MIN: u64 = 10;
+const ITERATIONS_MIN: u64 = 30;
 
 /// One executor's figures.
 #[derive(Serialize, Clone)]

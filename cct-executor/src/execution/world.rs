@@ -70,7 +70,7 @@ impl Running {
 /// A [`Running`] in its parts: the hot ones change alone, without moving the rest.
 pub(crate) struct RunningCell {
     pub(crate) key: Cell<u32>,
-    waker: Cell<*const ()>,
+    pub(crate) waker: Cell<*const ()>,
     pub(crate) budget: Cell<u8>,
     may_block: Cell<bool>,
     unscheduled: Cell<bool>,

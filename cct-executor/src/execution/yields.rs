@@ -36,15 +36,15 @@ impl World {
     /// The task yields explicitly: it is enabled again once its poll has returned.
     #[inline]
     pub(crate) fn yield_now(&self, cx: &Context<'_>, site: &'static Location<'static>) {
-        let running = self.running.get();
-        if !self.is_running() || running.key == NONE {
+        let key = self.running.key.get();
+        if !self.is_running() || key == NONE {
             cx.waker().wake_by_ref();
             return;
         }
-        let own = running.waker == cx.waker().data();
-        self.with(|core, _| core.yields(running.key, own, site));
+        let own = self.running.waker.get() == cx.waker().data();
+        self.with(|core, _| core.yields(key, own, site));
         if !own {
-            self.defer_for_others(running, cx);
+            self.defer_for_others(self.running.get(), cx);
         }
     }
 

@@ -20,8 +20,8 @@ pub(super) fn ticket(generator: &mut impl Rng, n: u64) -> u64 {
     ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u64
 }
 
-/// A value of a data choice, by weight.
-#[inline]
+/// A value of a data choice, by weight. Not inlined: it would weigh on every pick among actions.
+#[inline(never)]
 pub(super) fn value(generator: &mut impl Rng, values: &Values<'_>) -> usize {
     if values.weights().is_empty() {
         below(generator, values.count()) as usize
@@ -31,7 +31,7 @@ pub(super) fn value(generator: &mut impl Rng, values: &Values<'_>) -> usize {
 }
 
 /// Any choice: actions uniformly, values by weight.
-#[inline]
+#[inline(always)]
 pub(super) fn any(generator: &mut impl Rng, enabled: &EnabledSet<'_>) -> Pick {
     enabled.pick(match enabled {
         EnabledSet::Actions(_) => below(generator, enabled.len() as u32) as usize,
