@@ -1,5 +1,8 @@
 //! Tests without an attribute that build a runtime: refused, or run once, as `CCT_PLAIN_TESTS` says.
 
+mod again;
+
+use again::{again, is_again, said};
 use cct_executor::runtime::{Builder, Handle, Runtime};
 use cct_executor::task::yield_now;
 use cct_executor::time::{Duration, Instant, sleep};
@@ -7,37 +10,18 @@ use cct_executor::{spawn, task};
 use cct_sync::{Mutex, mpsc, oneshot};
 use std::future::pending;
 use std::io::ErrorKind;
-use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
-/// Runs a test of this file in a process of its own, where plain tests are run.
-fn again(test: &str, setting: &str) -> Output {
-    let this = std::env::current_exe().expect("a test binary");
-    let mut command = Command::new(this);
-    command.args(["--exact", test, "--include-ignored"]);
-    command.env("CCT_PLAIN_TESTS", setting);
-    command.env("RUST_BACKTRACE", "0");
-    command.output().expect("a process")
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what the process was started for"
-)]
-fn is_run_once() -> bool {
-    std::env::var_os("CCT_PLAIN_TESTS").is_some()
-}
 
 /// A test that runs `body` where plain tests are run, and must pass there.
 macro_rules! once {
     ($name:ident $body:block) => {
         #[test]
         fn $name() {
-            if is_run_once() {
+            if is_again() {
                 return $body;
             }
-            let output = again(stringify!($name), "once");
+            let output = again(stringify!($name), "once", &[]);
             assert!(output.status.success(), "{output:?}");
         }
     };
@@ -48,12 +32,12 @@ macro_rules! fails {
     ($name:ident $body:block says $($text:literal)*) => {
         #[test]
         fn $name() {
-            if is_run_once() {
+            if is_again() {
                 return $body;
             }
-            let output = again(stringify!($name), "once");
+            let output = again(stringify!($name), "once", &[]);
             assert_eq!(output.status.code(), Some(101), "{output:?}");
-            let text = String::from_utf8_lossy(&output.stdout);
+            let text = said(&output);
             $(assert!(text.contains($text), "{text}");)*
         }
     };
@@ -82,14 +66,14 @@ fn without_the_variable_they_are_refused() {
 
 #[test]
 fn a_value_that_cannot_be_understood_is_named() {
-    if is_run_once() {
+    if is_again() {
         let error = Runtime::new().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         let text = "invalid CCT_PLAIN_TESTS `twice`: expected `explore`, `once` or `refuse`";
         assert!(error.to_string().contains(text), "{error}");
         return;
     }
-    let output = again("a_value_that_cannot_be_understood_is_named", "twice");
+    let output = again("a_value_that_cannot_be_understood_is_named", "twice", &[]);
     assert!(output.status.success(), "{output:?}");
 }
 

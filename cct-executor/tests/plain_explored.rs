@@ -2,36 +2,15 @@
 
 #![cfg(unix)]
 
+mod again;
+
+use again::{again, is_again, said};
 use cct_executor::runtime::{Builder, Runtime};
 use cct_executor::spawn;
 use cct_executor::task::yield_now;
 use cct_sync::{Mutex, oneshot};
-use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-
-/// Runs a test of this file in a process of its own, with these variables.
-fn again(test: &str, variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(std::env::current_exe().expect("a test binary"));
-    command.args(["--exact", test, "--nocapture"]);
-    command.env("CCT_PLAIN_TESTS", "explore");
-    command.env("RUST_BACKTRACE", "0");
-    command.envs(variables.iter().copied());
-    command.output().expect("a process")
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what the process was started for"
-)]
-fn is_explored() -> bool {
-    std::env::var_os("CCT_PLAIN_TESTS").is_some()
-}
-
-fn said(output: &Output) -> String {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
-}
 
 /// Two tasks that add one each to what they have read before.
 fn adds(runtime: &Runtime) -> u32 {
@@ -59,14 +38,14 @@ fn token(report: &str) -> &str {
 #[test]
 fn an_update_is_lost_in_another_order() {
     let test = "an_update_is_lost_in_another_order";
-    if is_explored() {
+    if is_again() {
         let runtime = Runtime::new().unwrap();
         assert_eq!(adds(&runtime), 2);
         return;
     }
-    let once = again(test, &[("CCT_PLAIN_TESTS", "once")]);
+    let once = again(test, "once", &[]);
     assert!(once.status.success(), "{}", said(&once));
-    let output = again(test, &[]);
+    let output = again(test, "explore", &[]);
     let report = said(&output);
     assert_eq!(output.status.code(), Some(101), "{report}");
     for part in [
@@ -80,10 +59,10 @@ fn an_update_is_lost_in_another_order() {
     }
     // The same in every run, with any number of workers.
     for workers in ["1", "3"] {
-        let same = said(&again(test, &[("CCT_WORKERS", workers)]));
+        let same = said(&again(test, "explore", &[("CCT_WORKERS", workers)]));
         assert_eq!(token(&same), token(&report));
     }
-    let replayed = again(test, &[("CCT_REPLAY", token(&report))]);
+    let replayed = again(test, "explore", &[("CCT_REPLAY", token(&report))]);
     let text = said(&replayed);
     assert_eq!(replayed.status.code(), Some(101), "{text}");
     assert!(text.contains("replay of a token"), "{text}");
@@ -92,14 +71,14 @@ fn an_update_is_lost_in_another_order() {
 #[test]
 fn what_is_asserted_after_its_runtime_is_gone_counts() {
     let test = "what_is_asserted_after_its_runtime_is_gone_counts";
-    if is_explored() {
+    if is_again() {
         let runtime = Runtime::new().unwrap();
         let sum = adds(&runtime);
         drop(runtime);
         assert_eq!(sum, 2, "an update is lost");
         return;
     }
-    let output = again(test, &[]);
+    let output = again(test, "explore", &[]);
     let report = said(&output);
     assert_eq!(output.status.code(), Some(101), "{report}");
     assert!(report.contains("an update is lost"), "{report}");
@@ -109,7 +88,7 @@ fn what_is_asserted_after_its_runtime_is_gone_counts() {
 #[test]
 fn a_deadlock_in_another_order_is_found() {
     let test = "a_deadlock_in_another_order_is_found";
-    if is_explored() {
+    if is_again() {
         let runtime = Runtime::new().unwrap();
         let (a, b) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
         let (c, d) = (a.clone(), b.clone());
@@ -122,7 +101,7 @@ fn a_deadlock_in_another_order_is_found() {
         assert_eq!(runtime.block_on(one), 6);
         return;
     }
-    let report = said(&again(test, &[]));
+    let report = said(&again(test, "explore", &[]));
     assert!(report.contains(": deadlock"), "{report}");
     assert!(report.contains("CYCLE"), "{report}");
     assert!(!report.contains("has started threads"), "{report}");
@@ -131,7 +110,7 @@ fn a_deadlock_in_another_order_is_found() {
 #[test]
 fn a_test_that_passes_says_what_was_explored() {
     let test = "a_test_that_passes_says_what_was_explored";
-    if is_explored() {
+    if is_again() {
         let runtime = Runtime::new().unwrap();
         let (sender, receiver) = oneshot::channel();
         runtime.spawn(async move {
@@ -143,7 +122,7 @@ fn a_test_that_passes_says_what_was_explored() {
         runtime.block_on(other).unwrap();
         return;
     }
-    let output = again(test, &[("CCT_ITERATIONS", "40")]);
+    let output = again(test, "explore", &[("CCT_ITERATIONS", "40")]);
     let text = said(&output);
     assert!(output.status.success(), "{text}");
     let line = format!("cct: {test} passed: 40 iterations");
@@ -153,12 +132,12 @@ fn a_test_that_passes_says_what_was_explored() {
 #[test]
 fn without_a_choice_there_is_nothing_to_explore() {
     let test = "without_a_choice_there_is_nothing_to_explore";
-    if is_explored() {
+    if is_again() {
         let runtime = Runtime::new().unwrap();
         assert_eq!(runtime.block_on(async { 3 }), 3);
         return;
     }
-    let output = again(test, &[]);
+    let output = again(test, "explore", &[]);
     let text = said(&output);
     assert!(output.status.success(), "{text}");
     let line = "was run once, in plain order: there is nothing to choose";
@@ -168,7 +147,7 @@ fn without_a_choice_there_is_nothing_to_explore() {
 #[test]
 fn what_fails_once_and_not_again_is_no_failure() {
     let test = "what_fails_once_and_not_again_is_no_failure";
-    if is_explored() {
+    if is_again() {
         let runtime = Runtime::new().unwrap();
         assert_eq!(adds(&runtime).min(1), 1);
         // Of the processes that come to this one fails.
@@ -180,7 +159,11 @@ fn what_fails_once_and_not_again_is_no_failure() {
     }
     let counted = std::env::temp_dir().join("cct-plain-explored-fails-once");
     let _ = std::fs::remove_file(&counted);
-    let output = again(test, &[("CCT_ITERATIONS", "20"), ("CCT_WORKERS", "1")]);
+    let output = again(
+        test,
+        "explore",
+        &[("CCT_ITERATIONS", "20"), ("CCT_WORKERS", "1")],
+    );
     let text = said(&output);
     let _ = std::fs::remove_file(&counted);
     assert!(output.status.success(), "{text}");
@@ -190,32 +173,32 @@ fn what_fails_once_and_not_again_is_no_failure() {
 #[test]
 fn a_strategy_that_cannot_be_used_is_named() {
     let test = "a_strategy_that_cannot_be_used_is_named";
-    if is_explored() {
+    if is_again() {
         let error = Runtime::new().unwrap_err().to_string();
         assert!(error.contains("strategy `exhaustive`"), "{error}");
         return;
     }
-    let output = again(test, &[("CCT_STRATEGY", "exhaustive")]);
+    let output = again(test, "explore", &[("CCT_STRATEGY", "exhaustive")]);
     assert!(output.status.success(), "{}", said(&output));
 }
 
 #[test]
 fn a_token_of_another_test_is_refused() {
     let test = "a_token_of_another_test_is_refused";
-    if is_explored() {
+    if is_again() {
         let error = Runtime::new().unwrap_err().to_string();
         assert!(error.contains("another test"), "{error}");
         return;
     }
-    let report = said(&again("an_update_is_lost_in_another_order", &[]));
-    let output = again(test, &[("CCT_REPLAY", token(&report))]);
+    let report = said(&again("an_update_is_lost_in_another_order", "explore", &[]));
+    let output = again(test, "explore", &[("CCT_REPLAY", token(&report))]);
     assert!(output.status.success(), "{}", said(&output));
 }
 
 #[test]
 fn tasks_beside_the_code_are_explored_too() {
     let test = "tasks_beside_the_code_are_explored_too";
-    if is_explored() {
+    if is_again() {
         let runtime = Builder::new_current_thread().build().unwrap();
         let seen = Arc::new(AtomicU32::new(0));
         let (first, second) = (seen.clone(), seen.clone());
@@ -229,14 +212,14 @@ fn tasks_beside_the_code_are_explored_too() {
         assert_eq!(seen.load(SeqCst), 2, "the first came last");
         return;
     }
-    let report = said(&again(test, &[]));
+    let report = said(&again(test, "explore", &[]));
     assert!(report.contains("the first came last"), "{report}");
 }
 
 #[test]
 fn who_waits_for_what_no_world_has_fails_alone() {
     let test = "who_waits_for_what_no_world_has_fails_alone";
-    if is_explored() {
+    if is_again() {
         let runtime = Runtime::new().unwrap();
         let (_sender, receiver) = std::sync::mpsc::channel::<()>();
         // As if for a thread that works for the test, and never comes to its end.
@@ -244,7 +227,7 @@ fn who_waits_for_what_no_world_has_fails_alone() {
         drop(runtime);
         return;
     }
-    let output = again(test, &[]);
+    let output = again(test, "explore", &[]);
     let report = said(&output);
     assert_eq!(output.status.code(), Some(101), "{report}");
     let line = format!("cct: {test} cannot be run: it waits for something outside of its world");

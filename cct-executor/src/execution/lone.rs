@@ -5,6 +5,7 @@
 //! 2. What waits in that code is unwound, with the reason, when the world is over before it.
 
 use super::decider::Decider;
+use super::record::Detail;
 use super::run::{self, Finished, MAIN, Scenario};
 use super::world::{Phase, WORLD};
 use crate::raw::beside::{self, Beside};
@@ -28,12 +29,12 @@ impl LoneWorld {
         config: WorldConfig,
         decider: Box<dyn Decider>,
         scenario: Arc<Scenario>,
-        explain: bool,
+        detail: Detail,
         told: impl Fn(Finished) + 'static,
     ) -> io::Result<LoneWorld> {
         let beside = Beside::begin(move || {
             WORLD.with(|world| world.lone.set(true));
-            run::run_and_tell(&config, decider, &*scenario, explain, &told);
+            run::run_and_tell(&config, decider, &*scenario, detail, &told);
             WORLD.with(|world| world.lone.set(false));
         })?;
         Ok(LoneWorld {

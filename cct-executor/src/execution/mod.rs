@@ -52,3 +52,4 @@ pub(crate) mod yields;
 #[cfg(unix)]
 pub(crate) use crate::raw::fork;
 pub(crate) use decider::{Decider, Stop};
+pub(crate) use record::Detail;

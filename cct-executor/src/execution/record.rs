@@ -22,6 +22,16 @@ struct Blocked {
     site: Site,
 }
 
+/// What is recorded of an iteration beside its decisions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Detail {
+    Nothing,
+    /// All that an outcome can be judged by.
+    Story,
+    /// For a reader: also the stacks in which wakers were taken.
+    Stacks,
+}
+
 /// Collects what an explanation needs.
 #[derive(Default)]
 pub(crate) struct Recorder {

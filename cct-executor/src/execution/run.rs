@@ -4,10 +4,12 @@ use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
+use super::record::Detail;
 use super::step::step_loop;
 use super::system::SYSTEM;
 use super::tasks::Spawn;
 use super::waker::TaskWaker;
+use super::wakers::Wakers;
 use super::world::{Nobody, Phase, Running, WORLD, World};
 use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
@@ -74,10 +76,10 @@ pub(crate) fn run(
     config: &WorldConfig,
     decider: Box<dyn Decider>,
     scenario: &Scenario,
-    explain: bool,
+    detail: Detail,
 ) -> Finished {
     let kept = Cell::new(None);
-    run_and_tell(config, decider, scenario, explain, &|finished| {
+    run_and_tell(config, decider, scenario, detail, &|finished| {
         kept.set(Some(finished));
     });
     kept.take().expect("cct bug: an iteration without an end")
@@ -92,12 +94,12 @@ pub(crate) fn run_and_tell(
     config: &WorldConfig,
     decider: Box<dyn Decider>,
     scenario: &Scenario,
-    explain: bool,
+    detail: Detail,
     told: &dyn Fn(Finished),
 ) {
     panics::install();
     panics::forget();
-    WORLD.with(|world| world.run(config, decider, scenario, explain, told));
+    WORLD.with(|world| world.run(config, decider, scenario, detail, told));
 }
 
 fn prepared<R>(f: impl FnOnce(&mut Core) -> R) -> R {
@@ -165,7 +167,7 @@ impl World {
         config: &WorldConfig,
         decider: Box<dyn Decider>,
         scenario: &Scenario,
-        explain: bool,
+        detail: Detail,
         told: &dyn Fn(Finished),
     ) {
         assert!(
@@ -175,7 +177,7 @@ impl World {
         let home = self.prepare();
         let mut entered = home.enter();
         let serial = SERIALS.fetch_add(1, Ordering::Relaxed);
-        let interests = decider.interests();
+        let (interests, explain) = (decider.interests(), detail != Detail::Nothing);
         drop(self.swap_decider(decider));
         self.with(|core, _| {
             core.reset(config, interests, explain.then(Box::default));
@@ -183,7 +185,7 @@ impl World {
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
-        drop(self.wakers.take());
+        self.wakers.replace(Wakers::noting(detail));
         self.sync_points
             .set(explain || config.granularity == Granularity::Sync);
         self.spurious.set(config.spurious_polls);

@@ -4,6 +4,7 @@
 //! another crate, the stack of the call that took its waker says where it waits.
 
 use super::paths::short;
+use super::record::Detail;
 use super::waker::TaskWaker;
 use super::world::{WORLD, World};
 use std::backtrace::Backtrace;
@@ -36,14 +37,24 @@ struct Held {
 #[derive(Default)]
 pub(crate) struct Wakers {
     of: BTreeMap<u32, Held>,
-    stacks: u32,
+    /// How many stacks may still be noted.
+    stacks_left: u32,
 }
 
 impl Wakers {
     pub(crate) const NONE: Wakers = Wakers {
         of: BTreeMap::new(),
-        stacks: 0,
+        stacks_left: 0,
     };
+
+    /// For an iteration of which so much is recorded.
+    pub(crate) fn noting(detail: Detail) -> Wakers {
+        let stacks = detail == Detail::Stacks;
+        Wakers {
+            stacks_left: if stacks { STACKS_MAX } else { 0 },
+            ..Wakers::NONE
+        }
+    }
 
     /// Whether nobody holds one, so that nothing can wake the task.
     pub(crate) fn none_of(&self, key: u32) -> bool {
@@ -68,11 +79,11 @@ impl World {
     /// There is one more waker of this task in the hands of others, or one less.
     #[cold]
     pub(crate) fn count_waker(&self, key: u32, more: bool) {
-        let noted = more && self.wakers.borrow().stacks < STACKS_MAX;
+        let noted = more && self.wakers.borrow().stacks_left > 0;
         let stack = noted.then(Backtrace::force_capture);
         // The table is never borrowed for longer than this.
         let mut wakers = self.wakers.borrow_mut();
-        wakers.stacks += u32::from(noted);
+        wakers.stacks_left -= u32::from(noted);
         let held = wakers.of.entry(key).or_default();
         if more {
             held.count += 1;

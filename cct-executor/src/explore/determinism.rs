@@ -4,6 +4,7 @@ use super::campaign::Campaign;
 use super::lasting::judged;
 use super::replay::Replay;
 use super::worker::Watch;
+use crate::execution::Detail;
 use crate::execution::run::{self, Finished};
 use crate::words::explanation::{Explanation, Step};
 use crate::words::{Failure, FailureKind, IterationEnd, Outcome, Trace, WorldConfig};
@@ -15,16 +16,11 @@ pub(super) fn samples(index: u64) -> bool {
 
 impl Campaign {
     /// Runs a trace again on this thread.
-    pub(super) fn again(&self, world: &WorldConfig, trace: &Trace, explain: bool) -> Finished {
-        run::run(
-            world,
-            Box::new(Replay::new(trace)),
-            &*self.scenario,
-            explain,
-        )
+    pub(super) fn again(&self, world: &WorldConfig, trace: &Trace, detail: Detail) -> Finished {
+        run::run(world, Box::new(Replay::new(trace)), &*self.scenario, detail)
     }
 
-    /// The same, recorded, and tells what it leaves behind before the world closes.
+    /// The same, for a report, and tells what it leaves behind before the world closes.
     pub(super) fn again_and_tell(
         &self,
         world: &WorldConfig,
@@ -32,7 +28,7 @@ impl Campaign {
         told: &dyn Fn(Finished),
     ) {
         let decider = Box::new(Replay::new(trace));
-        run::run_and_tell(world, decider, &*self.scenario, true, told);
+        run::run_and_tell(world, decider, &*self.scenario, Detail::Stacks, told);
     }
 }
 
@@ -40,11 +36,11 @@ fn replayed(
     campaign: &Campaign,
     world: &WorldConfig,
     trace: &Trace,
-    explain: bool,
+    detail: Detail,
     watch: Watch<'_>,
 ) -> (IterationEnd, Explanation) {
     let run = || {
-        let finished = campaign.again(world, trace, explain);
+        let finished = campaign.again(world, trace, detail);
         (finished.end, finished.explanation.unwrap_or_default())
     };
     if campaign.needs_fresh_thread() {
@@ -60,7 +56,7 @@ pub(super) fn look_into_cut(
     trace: &Trace,
     watch: Watch<'_>,
 ) -> Option<Failure> {
-    let (end, explanation) = replayed(campaign, world, trace, true, watch);
+    let (end, explanation) = replayed(campaign, world, trace, Detail::Story, watch);
     match judged(end.outcome, &explanation) {
         Outcome::Failed(failure) => Some(failure),
         Outcome::Passed | Outcome::Cut(_) => None,
@@ -75,15 +71,15 @@ pub(super) fn check(
     schedule_hash: u64,
     watch: Watch<'_>,
 ) -> Option<Failure> {
-    let again = |explain| replayed(campaign, world, trace, explain, watch);
-    let (second, _) = again(false);
+    let again = |detail| replayed(campaign, world, trace, detail, watch);
+    let (second, _) = again(Detail::Nothing);
     let same =
         second.schedule_hash == schedule_hash && !matches!(second.outcome, Outcome::Failed(_));
     if same {
         return None;
     }
-    let (_, first) = again(true);
-    let (_, third) = again(true);
+    let (_, first) = again(Detail::Story);
+    let (_, third) = again(Detail::Story);
     let step = second.steps;
     Some(Failure {
         kind: FailureKind::Nondeterminism {

@@ -7,6 +7,7 @@ use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::same::alike;
 use super::trace_log;
 use super::watched::{self, Lost};
+use crate::execution::Detail;
 use crate::execution::run::Finished;
 use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{
@@ -38,7 +39,7 @@ impl Campaign {
                 if world.stop_after.is_some() {
                     campaign.again_and_tell(&world, &trace, &over);
                 } else {
-                    over(campaign.again(&world, &trace, true));
+                    over(campaign.again(&world, &trace, Detail::Stacks));
                 }
             });
         })

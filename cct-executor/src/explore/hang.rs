@@ -16,7 +16,7 @@
 
 use super::board::{Found, Record};
 use super::campaign::Campaign;
-use super::lasting::settled;
+use super::lasting::last_step;
 use crate::words::explanation::{Explanation, TaskState, TaskStory};
 use crate::words::{Failure, FailureKind, Limit, Limits, Outcome, Trace};
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Campaign {
         };
         let task = story.name.clone();
         let kind = FailureKind::Hang { task };
-        let step = settled(&kind, explanation);
+        let step = last_step(&[story], explanation);
         Outcome::Failed(Failure { kind, step })
     }
 }

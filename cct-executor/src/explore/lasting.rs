@@ -21,23 +21,28 @@ pub(super) fn judged(outcome: Outcome, explanation: &Explanation) -> Outcome {
     let Outcome::Cut(limit) = outcome else {
         return outcome;
     };
-    let waiting = explanation.stuck_together().len() as u32;
+    let stuck = stuck_together(explanation);
+    let waiting = stuck.len() as u32;
     if waiting == 0 {
         return outcome;
     }
     let kind = FailureKind::PartialDeadlock { waiting, limit };
-    let step = settled(&kind, explanation);
+    let step = last_step(&stuck, explanation);
     Outcome::Failed(Failure { kind, step })
+}
+
+fn stuck_together(explanation: &Explanation) -> Vec<&TaskStory> {
+    let stuck = explanation.stuck_together();
+    let tasks = explanation.tasks.iter();
+    tasks.filter(|story| stuck.contains(&story.task)).collect()
 }
 
 /// The tasks that stand for good.
 fn stuck<'a>(kind: &FailureKind, explanation: &'a Explanation) -> Vec<&'a TaskStory> {
-    if let FailureKind::Hang { .. } = kind {
-        return hanging(explanation).into_iter().collect();
+    match kind {
+        FailureKind::Hang { .. } => hanging(explanation).into_iter().collect(),
+        _ => stuck_together(explanation),
     }
-    let stuck = explanation.stuck_together();
-    let tasks = explanation.tasks.iter();
-    tasks.filter(|story| stuck.contains(&story.task)).collect()
 }
 
 /// Operations and places at which they stand.
@@ -49,9 +54,8 @@ pub(super) fn stand(kind: &FailureKind, explanation: &Explanation) -> Vec<String
         .collect()
 }
 
-/// The last step of one of them.
-pub(super) fn settled(kind: &FailureKind, explanation: &Explanation) -> u64 {
-    let stuck = stuck(kind, explanation);
+/// The last step of one of these tasks.
+pub(super) fn last_step(stuck: &[&TaskStory], explanation: &Explanation) -> u64 {
     let of_one = |name: &str| stuck.iter().any(|story| story.name == name);
     let steps = explanation.steps.iter().rev();
     let mut steps = steps.filter(|step| step.task.as_deref().is_some_and(of_one));

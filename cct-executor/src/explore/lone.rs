@@ -2,8 +2,9 @@
 //! ours.
 //!
 //! The code that builds the runtime is not the world's to run again. So it is explored, where that is asked for, in
-//! processes that run the whole test (`explored`), and is run once here, in plain order. It takes the place of the scenario's own task, as a closure that may block, from the moment at which it builds its first
-//! runtime until the last one is dropped. What else the world has to run goes on while that code waits.
+//! processes that run the whole test (`explored`), and is run once here, in plain order. It takes the place of the
+//! scenario's own task, as a closure that may block, from the moment at which it builds its first runtime until the
+//! last one is dropped. What else the world has to run goes on while that code waits.
 //!
 //! A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own tasks,
 //! never) is left as it is, for good.
@@ -16,6 +17,7 @@ use super::campaign::Scenario;
 use super::checker::running_test;
 use super::driver::Driver;
 use super::env::{PlainTests, Settings};
+use crate::execution::Detail;
 use crate::execution::lone::{self, LoneWorld};
 use crate::execution::waker::TaskWaker;
 use crate::strategy::Strategy as _;
@@ -133,7 +135,13 @@ fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
     let driver = Driver {
         strategy: Box::new(strategy),
     };
-    LoneWorld::begin(config, Box::new(driver), scenario(site), false, drop)
+    LoneWorld::begin(
+        config,
+        Box::new(driver),
+        scenario(site),
+        Detail::Nothing,
+        drop,
+    )
 }
 
 /// The scenario whose own task this code stands in for.

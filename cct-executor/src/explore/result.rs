@@ -158,7 +158,7 @@ pub struct FailureReport {
 
 impl FailureReport {
     /// One that was seen to fail again, of which nothing else is known.
-    pub(super) fn new(
+    pub(crate) fn new(
         failure: Failure,
         origin: Origin,
         strategy: String,

@@ -10,9 +10,9 @@ use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
 use super::hang::CutOff;
-use crate::execution::Decider;
 use crate::execution::core::Harvest;
 use crate::execution::run::{self, Finished};
+use crate::execution::{Decider, Detail};
 use crate::strategy::{Flow, Lanes, Strategy};
 use crate::words::{Limit, Outcome, Trace, WorldConfig};
 use std::sync::Arc;
@@ -298,7 +298,7 @@ impl Campaign {
             return self.on_fresh_thread(index, &world, *driver, harvest, watch);
         }
         run::set_iteration(index);
-        let finished = run::run(&world, driver, &*self.scenario, false);
+        let finished = run::run(&world, driver, &*self.scenario, Detail::Nothing);
         let sampled = determinism::samples(index);
         let keep = match finished.end.outcome {
             Outcome::Failed(_) => true,
@@ -327,7 +327,12 @@ impl Campaign {
         let scenario = &*self.scenario;
         let (silent, trace, harvest) = watch.on_fresh_thread(move || {
             run::set_iteration(index);
-            let finished = run::run(world, Box::new(Driver { strategy }), scenario, false);
+            let finished = run::run(
+                world,
+                Box::new(Driver { strategy }),
+                scenario,
+                Detail::Nothing,
+            );
             let Finished {
                 end,
                 decider,

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::explore::Origin;
     use crate::words::explanation::Explanation;
-    use crate::words::{ReplayToken, Seed, Trace, WorldConfig};
+    use crate::words::{Failure, ReplayToken, Seed, Trace, WorldConfig};
 
     const WAITS: FailureKind = FailureKind::Deadlock { waiting: 2 };
 
@@ -122,22 +122,14 @@ mod tests {
 
     /// A failure of this kind in the iteration of this number.
     fn failure(kind: FailureKind, iteration: u64) -> FailureReport {
-        FailureReport {
-            kind,
-            step: 1,
-            origin: Origin::Iteration(iteration),
-            strategy: String::new(),
-            seed: Seed(0),
-            token: ReplayToken::new("", &WorldConfig::default(), Trace::default(), 0),
-            explanation: Explanation::default(),
-            reproduced: true,
-            again: None,
-            threads_wait: false,
-            at_await: None,
-            passes_in_order: None,
-            shortened: None,
-            departures: None,
-        }
+        FailureReport::new(
+            Failure { kind, step: 1 },
+            Origin::Iteration(iteration),
+            String::new(),
+            Seed(0),
+            ReplayToken::new("", &WorldConfig::default(), Trace::default(), 0),
+            Explanation::default(),
+        )
     }
 
     /// What is said of it.

@@ -37,8 +37,9 @@ impl TcpListener {
     ///
     /// # Differences from tokio
     /// Connections come from the world alone. On Linux, where the kernel queues them before, so does the world,
-    /// for a listener that this thread's process has open; elsewhere they are refused until then. A port that the kernel has drawn, being another one in every
-    /// run, is one of the world's own inside, as reports call it; programs see and use the kernel's.
+    /// for a listener that this thread's process has open; elsewhere they are refused until then. A port that
+    /// the kernel has drawn, being another one in every run, is one of the world's own inside, as reports call
+    /// it; programs see and use the kernel's.
     ///
     /// # Panics
     /// In debug builds, when the listener blocks: as tokio does.

@@ -9,6 +9,7 @@
 use super::answer::{Answer, End, Names};
 use super::order::Order;
 use super::spawned::Spawned;
+use crate::execution::Detail;
 use crate::execution::core::Harvest;
 use crate::execution::fork::{Ended, Forked};
 use crate::execution::run;
@@ -275,7 +276,7 @@ impl Campaign {
             Job::Search(index, length) => self.search_one(index, length),
             Job::Again(index, trace) => {
                 run::set_iteration(index);
-                let finished = self.again(&self.world(index), &trace, true);
+                let finished = self.again(&self.world(index), &trace, Detail::Story);
                 let explanation = finished.explanation.unwrap_or_default();
                 let end = finished.end;
                 let outcome = judged(end.outcome, &explanation);
@@ -302,7 +303,7 @@ impl Campaign {
             &world,
             Box::new(Driver { strategy }),
             &*self.scenario,
-            false,
+            Detail::Nothing,
         );
         let driver = finished.decider.into_any().downcast::<Driver>();
         let driver = driver.expect("cct bug: another decider came back");

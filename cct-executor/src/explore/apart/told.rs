@@ -10,7 +10,7 @@ use super::order::Order;
 use super::tell;
 use crate::execution::panics;
 use crate::execution::run::{self, Finished};
-use crate::execution::{Decider, lone};
+use crate::execution::{Decider, Detail, lone};
 use crate::explore::campaign::Campaign;
 use crate::explore::driver::Driver;
 use crate::explore::replay::Replay;
@@ -19,7 +19,7 @@ use crate::explore::shrink::{self, Guide, Tried};
 use crate::explore::worker::described;
 use crate::strategy::{Flow, RoundRobin, Strategy};
 use crate::words::explanation::Explanation;
-use crate::words::{Failure, Outcome, ReplayToken, Trace, WorldConfig};
+use crate::words::{Failure, Outcome, ReplayToken, WorldConfig};
 use std::cell::RefCell;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -41,12 +41,8 @@ pub(in crate::explore) struct Teller {
 /// A world that is over.
 struct Left {
     teller: Teller,
-    outcome: Outcome,
     steps: u64,
-    stand: Vec<String>,
-    guide: Guide,
-    trace: Trace,
-    schedule_hash: u64,
+    tried: Tried,
     explanation: Explanation,
 }
 
@@ -70,14 +66,17 @@ impl Teller {
     /// When the operating system has no memory for another stack.
     pub(in crate::explore) fn begin(self) -> io::Result<lone::LoneWorld> {
         let (decider, world) = (self.decider(), self.world());
-        let explains = matches!(self.order, Order::Tell(..));
-        if explains || matches!(self.order, Order::Try(..)) {
+        let detail = match self.order {
+            Order::Tell(..) => Detail::Stacks,
+            _ => Detail::Nothing,
+        };
+        if matches!(self.order, Order::Tell(..) | Order::Try(..)) {
             panics::then(next_panic);
         }
         run::set_iteration(self.order.index());
         let scenario = self.campaign.scenario.clone();
         let teller = RefCell::new(Some(self));
-        lone::LoneWorld::begin(world, decider, scenario, explains, move |finished| {
+        lone::LoneWorld::begin(world, decider, scenario, detail, move |finished| {
             if let Some(teller) = teller.take() {
                 teller.over(finished);
             }
@@ -118,26 +117,22 @@ impl Teller {
         if !matches!(self.order, Order::Try(..) | Order::Tell(..)) {
             return self.answer(finished);
         }
-        let (steps, guide) = (finished.end.steps, finished.decider.into_any().downcast());
-        let stand = finished.stand.iter();
+        let steps = finished.end.steps;
+        let (tried, explanation) = Tried::left_by(finished);
         let mut left = Left {
             teller: self,
-            outcome: finished.end.outcome,
             steps,
-            stand: stand.map(|(op, site)| format!("{op} {site}")).collect(),
-            guide: *guide.expect("cct bug: another decider came back"),
-            trace: run::last_trace(),
-            schedule_hash: finished.end.schedule_hash,
-            explanation: finished.explanation.unwrap_or_default(),
+            tried,
+            explanation: explanation.unwrap_or_default(),
         };
         if let Some(kind) = panics::unwinding() {
-            let failed = matches!(left.outcome, Outcome::Failed(_));
+            let failed = matches!(left.tried.outcome, Outcome::Failed(_));
             if !failed {
-                left.outcome = Outcome::Failed(Failure { kind, step: steps });
+                left.tried.outcome = Outcome::Failed(Failure { kind, step: steps });
             }
         }
         left.tell();
-        LEFT.set(matches!(left.outcome, Outcome::Passed).then_some(left));
+        LEFT.set(matches!(left.tried.outcome, Outcome::Passed).then_some(left));
     }
 
     /// What an iteration leaves behind.
@@ -172,14 +167,14 @@ impl Teller {
 fn next_panic() {
     if let Some(mut left) = LEFT.take() {
         let (kind, step) = (panics::failure_of(None), left.steps);
-        left.outcome = Outcome::Failed(Failure { kind, step });
+        left.tried.outcome = Outcome::Failed(Failure { kind, step });
         left.tell();
     }
 }
 
 impl Left {
     fn tell(&self) {
-        match (&self.teller.order, &self.outcome) {
+        match (&self.teller.order, &self.tried.outcome) {
             (Order::Try(index, _), _) => self.tell_attempt(*index),
             (Order::Tell(index, token, strategy, shortened), Outcome::Failed(failure)) => {
                 let (campaign, to) = (&self.teller.campaign, &self.teller.to);
@@ -190,7 +185,7 @@ impl Left {
                 let (seed, story) = (campaign.iteration(*index).seed, self.explanation.clone());
                 let (failure, token) = (failure.clone(), token.clone());
                 let found = FailureReport {
-                    departures: Some(shrink::told(&self.guide, &story)),
+                    departures: Some(shrink::told(&self.tried, &story)),
                     shortened: shortened.as_deref().cloned(),
                     ..FailureReport::new(failure, origin, strategy.clone(), seed, token, story)
                 };
@@ -216,15 +211,8 @@ impl Left {
             return;
         };
         let (name, world) = (&campaign.checker.name, campaign.world(index));
-        let token = ReplayToken::new(name, &world, self.trace.clone(), self.schedule_hash);
-        let tried = Tried {
-            outcome: self.outcome.clone(),
-            stand: self.stand.clone(),
-            departures: self.guide.departures.clone(),
-            others: self.guide.others.clone(),
-            trace: self.trace.clone(),
-            schedule_hash: self.schedule_hash,
-        };
+        let tried = &self.tried;
+        let token = ReplayToken::new(name, &world, tried.trace.clone(), tried.schedule_hash);
         // Who finds nothing takes it that there was no world.
         let _ = std::fs::write(file, tried.to_bytes(&token));
     }

@@ -1,6 +1,8 @@
 //! What an attempt is given, and what it leaves behind.
 
 use super::guide::{Departure, Guide};
+use crate::execution::run::{self, Finished};
+use crate::words::explanation::Explanation;
 use crate::words::{FailureKind, Outcome, ReplayToken, Trace};
 use std::fmt;
 
@@ -119,6 +121,22 @@ impl fmt::Display for Given {
 }
 
 impl Tried {
+    /// What an iteration leaves behind that a [`Guide`] has led, the last one on this thread.
+    pub(in crate::explore) fn left_by(finished: Finished) -> (Tried, Option<Explanation>) {
+        let guide = finished.decider.into_any().downcast::<Guide>();
+        let guide = guide.expect("cct bug: another decider came back");
+        let stand = finished.stand.iter();
+        let tried = Tried {
+            outcome: finished.end.outcome,
+            stand: stand.map(|(op, site)| format!("{op} {site}")).collect(),
+            departures: guide.departures,
+            others: guide.others,
+            trace: run::last_trace(),
+            schedule_hash: finished.end.schedule_hash,
+        };
+        (tried, finished.explanation)
+    }
+
     /// How it failed.
     pub(in crate::explore) fn kind(&self) -> Option<&FailureKind> {
         match &self.outcome {

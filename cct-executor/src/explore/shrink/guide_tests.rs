@@ -1,8 +1,8 @@
 //! A schedule is the plain one and its departures.
 
 use super::guide::{Departure, Guide};
-use crate::execution::Decider;
 use crate::execution::run;
+use crate::execution::{Decider, Detail};
 use crate::explore::driver::Driver;
 use crate::strategy::{Pos, Random, RoundRobin, Strategy};
 use crate::task::yield_now;
@@ -52,7 +52,7 @@ fn run(config: &WorldConfig, decider: Box<dyn Decider>) -> (Box<dyn Decider>, Tr
             let main = crate::task::body::main_body(scenario(), waker);
             (main, Location::caller())
         },
-        false,
+        Detail::Nothing,
     );
     (finished.decider, run::last_trace())
 }

@@ -24,6 +24,7 @@ use super::result;
 use super::result::{FailureReport, Origin, Shortened};
 use super::same::{alike, of_order};
 use super::watched;
+use crate::execution::Detail;
 use crate::execution::run;
 use crate::words::explanation::Explanation;
 use crate::words::{Failure, FailureKind, Outcome, ReplayToken, Trace, WorldConfig};
@@ -71,9 +72,7 @@ impl Campaign {
             complete,
         });
     }
-}
 
-impl Campaign {
     /// Says where a schedule that was replayed departs from the plain one.
     pub(super) fn find_departures(
         self: &Arc<Self>,
@@ -106,9 +105,7 @@ impl Campaign {
         let tries = Box::new(move |given| try_it(self, &shorter, lasting, given));
         Search::begin(tries, failure.kind.clone(), found)
     }
-}
 
-impl Campaign {
     /// Whether the test still hangs if everything goes its plain way once it does, and values are drawn
     /// at random: some strategies take the same one for ever, and whoever tries again with others gets through.
     pub(super) fn hangs_fairly(
@@ -132,8 +129,8 @@ impl Campaign {
 
 /// The departures that were kept, in words.
 #[cfg(unix)]
-pub(super) fn told(guide: &Guide, story: &Explanation) -> Vec<result::Departure> {
-    tell::departures(&guide.departures, story)
+pub(super) fn told(tried: &Tried, story: &Explanation) -> Vec<result::Departure> {
+    tell::departures(&tried.departures, story)
 }
 
 impl FailureReport {
@@ -205,21 +202,14 @@ fn try_it(
 ) -> Option<Tried> {
     let (scenario, world) = (campaign.scenario.clone(), world.clone());
     let limit = campaign.checker.poll_limit;
+    let detail = match lasting {
+        true => Detail::Story,
+        false => Detail::Nothing,
+    };
     let body = move |tell: &dyn Fn((Tried, Option<Explanation>))| {
         tracing::dispatcher::with_default(&tracing::Dispatch::none(), || {
-            let finished = run::run(&world, Box::new(given.guide()), &*scenario, lasting);
-            let guide = finished.decider.into_any().downcast::<Guide>();
-            let guide = guide.expect("cct bug: another decider came back");
-            let stand = finished.stand.iter();
-            let tried = Tried {
-                outcome: finished.end.outcome,
-                stand: stand.map(|(op, site)| format!("{op} {site}")).collect(),
-                departures: guide.departures,
-                others: guide.others,
-                trace: run::last_trace(),
-                schedule_hash: finished.end.schedule_hash,
-            };
-            tell((tried, finished.explanation));
+            let finished = run::run(&world, Box::new(given.guide()), &*scenario, detail);
+            tell(Tried::left_by(finished));
         });
     };
     // Whatever goes wrong here must not cost the failure that is being explained.
