@@ -5,6 +5,8 @@ use super::board::Found;
 use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
 use super::same::alike;
+#[cfg(not(unix))]
+use super::shrink::Departure;
 use super::trace_log;
 use super::watched::{self, Lost};
 use crate::execution::Detail;
@@ -73,6 +75,14 @@ impl Campaign {
         report.stopped_by = StoppedBy::Replay;
         report.planned = 1;
         report.iterations = 1;
+        // Before anything runs in this process, where others are to be copied from it.
+        #[cfg(unix)]
+        let apart = self
+            .is_apart()
+            .then(|| self.departures_apart(token))
+            .flatten();
+        #[cfg(not(unix))]
+        let apart: Option<Vec<Departure>> = None;
         let recorded = match self.recorded(&world, &token.trace) {
             Ok(recorded) => recorded,
             Err(lost) => {
@@ -124,7 +134,11 @@ impl Campaign {
         let strategy = "replay".to_owned();
         let (seed, token) = (Seed(token.noise.0), token.clone());
         let mut failure = FailureReport::new(failure, origin, strategy, seed, token, explanation);
-        self.find_departures(&world, &mut failure);
+        match &apart {
+            Some(departures) => failure.tell(departures),
+            None if self.is_apart() => {}
+            None => self.find_departures(&world, &mut failure),
+        }
         report.failure = Some(failure);
         report
     }

@@ -32,7 +32,7 @@ const FAILS_ONCE: &str = "an iteration failed in a process of its own, and the s
      another one: something takes part that is not under control (threads, files, the wall clock)";
 
 /// What a process is to do.
-pub(super) enum Job {
+enum Job {
     /// The iteration of this number; of which the first took so many decisions.
     Search(u64, Option<u64>),
     /// The decisions of this one again.
@@ -75,10 +75,19 @@ impl Campaign {
         }
         let mut done = Done::new(None);
         match self.in_turn(&mut done) {
-            Ok(None) => Report {
-                search: begin.elapsed(),
-                ..self.merge(vec![done.yielded], done.found)
-            },
+            Ok(None) => {
+                let search = begin.elapsed();
+                let shorter = done.found.as_mut().map(|found| self.shorten_apart(found));
+                let mut report = self.merge(vec![done.yielded], done.found);
+                report.search = search;
+                if let (Some((departures, how)), Some(failure)) =
+                    (shorter.flatten(), &mut report.failure)
+                {
+                    failure.tell(&departures);
+                    failure.shortened = Some(how);
+                }
+                report
+            }
             Ok(Some(report)) => report,
             Err(message) => unable(message),
         }
@@ -156,8 +165,7 @@ impl Campaign {
         }
         let again = match &trace {
             Some(trace) if answer.end != End::Failed => {
-                let process = self.begin(Job::Again(index, trace.clone()))?;
-                Some(self.answer(index, process, &mut done.names)?)
+                Some(self.again_apart(index, trace.clone(), &mut done.names)?)
             }
             _ => None,
         };
@@ -200,6 +208,17 @@ impl Campaign {
             });
         }
         Ok(())
+    }
+
+    /// What comes of the same decisions in another process.
+    pub(super) fn again_apart(
+        self: &Arc<Self>,
+        index: u64,
+        trace: Trace,
+        names: &mut Names,
+    ) -> Result<Answer, String> {
+        let process = self.begin(Job::Again(index, trace))?;
+        self.answer(index, process, names)
     }
 
     fn begin(self: &Arc<Self>, job: Job) -> Result<Process, String> {

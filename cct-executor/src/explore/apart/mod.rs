@@ -18,6 +18,8 @@ mod order;
 #[cfg(unix)]
 mod plain;
 #[cfg(unix)]
+mod shorten;
+#[cfg(unix)]
 mod spawned;
 #[cfg(unix)]
 mod told;

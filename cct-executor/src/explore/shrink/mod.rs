@@ -15,7 +15,9 @@ mod search;
 mod tell;
 
 pub(super) use self::given::{Given, Tried};
-pub(super) use self::guide::{Departure, Guide};
+pub(super) use self::guide::Departure;
+#[cfg(unix)]
+pub(super) use self::guide::Guide;
 use self::search::Search;
 use super::campaign::Campaign;
 use super::lasting;
@@ -83,7 +85,10 @@ impl Campaign {
             return;
         }
         let given = Given::along(&failure.token);
-        if let Some(tried) = try_it(self, world, false, given) {
+        let tried = try_it(self, world, failure.kind.lasts(), given);
+        // What the replay has left in statics may have led it elsewhere.
+        let same = |tried: &Tried| tried.kind().is_some_and(|kind| alike(&failure.kind, kind));
+        if let Some(tried) = tried.filter(same) {
             failure.tell(&tried.departures);
         }
     }
@@ -134,7 +139,8 @@ pub(super) fn told(tried: &Tried, story: &Explanation) -> Vec<result::Departure>
 }
 
 impl FailureReport {
-    fn tell(&mut self, departures: &[Departure]) {
+    /// Says in words where the schedule departs from the plain one.
+    pub(super) fn tell(&mut self, departures: &[Departure]) {
         self.departures = Some(tell::departures(departures, &self.explanation));
     }
 }
@@ -194,7 +200,7 @@ pub(super) fn shorter(
 /// Runs an iteration. `None` if its thread is lost, or could not be started.
 ///
 /// What is `lasting` shows when it is recorded only.
-fn try_it(
+pub(super) fn try_it(
     campaign: &Arc<Campaign>,
     world: &WorldConfig,
     lasting: bool,
