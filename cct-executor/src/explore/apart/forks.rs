@@ -1,7 +1,7 @@
 //! A process for each iteration: copies of this one, in which the program has not run.
 //!
-//! 1. The program runs in copies only, until one iteration has failed; its replay, which tells the failure, is
-//!    the first thing that runs here.
+//! 1. The program runs in copies only, until one iteration has failed and its schedule was shortened; the replay,
+//!    which tells the failure, is the first thing that runs here.
 //! 2. Answers are taken in the order of iterations, so the failure with the smallest number is the one that
 //!    counts, and the number of workers changes nothing.
 //! 3. Each iteration has an instance of the strategy that has seen no other. It is told how long the first was.
