@@ -271,6 +271,27 @@ fails!(who_has_started_a_thread_is_told_that_it_is_not_the_worlds {
     runtime.block_on(pending::<()>());
 } says "it has started threads (1): they, and sockets of `std::net`, are not the world's");
 
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn send_from_a_thread(sender: oneshot::Sender<()>) {
+    std::thread::spawn(move || sender.send(()));
+}
+
+#[cfg(target_os = "linux")]
+fails!(who_spins_until_a_thread_sends_is_told {
+    let runtime = Runtime::new().unwrap();
+    runtime.spawn(async {
+        loop {
+            yield_now().await;
+        }
+    });
+    let (sender, receiver) = oneshot::channel();
+    send_from_a_thread(sender);
+    let _ = runtime.block_on(receiver);
+} says "the world of this test, which was run once, is over:"
+    "the test waits at cct-executor/tests/plain.rs:"
+    "it has started threads (1)");
+
 /// A thread that keeps a lock for longer than the second of the machine's time after which a world in which
 /// nothing happens is over.
 #[cfg(target_os = "linux")]

@@ -34,6 +34,9 @@ use std::time::Duration;
 pub(super) use watch::STANDS_STILL;
 use watch::Watch;
 
+/// A test that takes more is taken to spin, maybe for a thread that waits until the world is over.
+const STEPS_MAX: u64 = 10_000_000;
+
 /// Keeps a lone world open: each of its runtimes has one.
 #[derive(Debug)]
 pub(crate) struct Lone {
@@ -120,7 +123,7 @@ fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
         // Round robin interrupts no poll. But one may wait for what another task has, or does.
         granularity: Granularity::Op,
         limits: Limits {
-            steps: u64::MAX,
+            steps: STEPS_MAX,
             tasks: u32::MAX,
             time: Duration::MAX,
         },
