@@ -271,6 +271,19 @@ fails!(who_has_started_a_thread_is_told_that_it_is_not_the_worlds {
     runtime.block_on(pending::<()>());
 } says "it has started threads (1): they, and sockets of `std::net`, are not the world's");
 
+once!(who_has_entered_a_runtime_is_in_it_when_it_is_shut_down {
+    {
+        let runtime = Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        runtime.shutdown_background();
+        let handle = Handle::current();
+        assert_eq!(handle.block_on(async { 1 }), 1);
+        let task = handle.spawn(async {});
+        assert!(handle.block_on(task).unwrap_err().is_cancelled());
+    }
+    assert!(Handle::try_current().is_err());
+});
+
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "it is about threads")]
 fn send_from_a_thread(sender: oneshot::Sender<()>) {

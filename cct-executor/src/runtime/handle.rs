@@ -3,6 +3,7 @@
 use super::metrics::RuntimeMetrics;
 use crate::execution::runtimes::Entered;
 use crate::execution::world::{Phase, WORLD};
+use crate::explore::lone::{self, Lone};
 use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime, spawn_on_runtime};
 use std::fmt;
 use std::marker::PhantomData;
@@ -27,6 +28,8 @@ pub struct Handle {
 pub struct EnterGuard<'a> {
     _handle: PhantomData<&'a Handle>,
     _inside: Inside,
+    /// A runtime that is entered may be shut down; its world is there as long as one is in it.
+    _lone: Option<Arc<Lone>>,
     /// Not `Send` but `Sync`, as in tokio.
     _not_send: PhantomData<MutexGuard<'static, ()>>,
 }
@@ -203,6 +206,7 @@ impl Handle {
                 entered,
                 serial: self.serial,
             },
+            _lone: lone::current(),
             _not_send: PhantomData,
         }
     }
