@@ -123,6 +123,8 @@ pub(crate) struct Core {
     pub(crate) waits: Waits,
     pub(super) spinners: Spinners,
     pub(super) helpers: Helpers,
+    /// The world's number, if threads that are not its own may take part.
+    pub(super) open: Option<u64>,
     pub(super) looks: Looks,
     pub(crate) cancels: Cancels,
     /// Nodes 1, 2, ...
@@ -201,6 +203,7 @@ impl Core {
             waits: Waits::default(),
             spinners: Spinners::default(),
             helpers: Helpers::default(),
+            open: None,
             looks: Looks::default(),
             cancels: Cancels::default(),
             nodes: Vec::new(),

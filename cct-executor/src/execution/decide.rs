@@ -212,6 +212,10 @@ impl Core {
         }
         self.timers_changed();
         self.alerted = self.see_to_parked(decider);
+        if self.open.is_some() {
+            self.see_to_strangers(decider);
+            self.alerted = true;
+        }
         None
     }
 
@@ -316,6 +320,9 @@ impl Core {
         if self.end.is_some() {
             return Idle::End;
         }
+        if self.open.is_some() && self.strangers_act_in_time(decider) {
+            return Idle::GoOn;
+        }
         if self.time_goes_on(decider) {
             return Idle::GoOn;
         }
@@ -326,6 +333,9 @@ impl Core {
             return Idle::Cancel;
         }
         if self.spinner_goes_on(true, decider) || self.words_have_changed(true, decider) {
+            return Idle::GoOn;
+        }
+        if self.open.is_some() && self.strangers_act(None, decider) {
             return Idle::GoOn;
         }
         self.quiescent();

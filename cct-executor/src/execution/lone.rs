@@ -21,7 +21,8 @@ pub(crate) struct LoneWorld {
 
 impl LoneWorld {
     /// Begins a world, whose scenario's own task has [`stand_in`] as its one poll, and which tells what it leaves
-    /// behind before it closes.
+    /// behind before it closes. If it is `open`, threads that the code starts may take part, and nobody can
+    /// repeat it.
     ///
     /// # Errors
     /// When the operating system has no memory for another stack.
@@ -30,12 +31,19 @@ impl LoneWorld {
         decider: Box<dyn Decider>,
         scenario: Arc<Scenario>,
         detail: Detail,
+        open: bool,
         told: impl Fn(Finished) + 'static,
     ) -> io::Result<LoneWorld> {
         let beside = Beside::begin(move || {
-            WORLD.with(|world| world.lone.set(true));
+            WORLD.with(|world| {
+                world.lone.set(true);
+                world.open.set(open);
+            });
             run::run_and_tell(&config, decider, &*scenario, detail, &told);
-            WORLD.with(|world| world.lone.set(false));
+            WORLD.with(|world| {
+                world.lone.set(false);
+                world.open.set(false);
+            });
         })?;
         Ok(LoneWorld {
             beside,

@@ -182,6 +182,11 @@ impl World {
         self.with(|core, _| {
             core.reset(config, interests, explain.then(Box::default));
         });
+        let open = self.open.get().then_some(serial);
+        self.with(|core, _| {
+            core.open = open;
+            core.alerted = open.is_some();
+        });
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
@@ -200,7 +205,9 @@ impl World {
         if explain {
             entered = self.wait_for_foreigners(home, entered);
         }
-        self.report_foreign_wakes(home, serial);
+        if open.is_none() {
+            self.report_foreign_wakes(home, serial);
+        }
         if explain {
             self.tell_sources(|source| {
                 let lines = source.snapshot();

@@ -162,6 +162,8 @@ pub(crate) struct World {
     /// Whether it is a world around code that is no scenario's: nobody watches it, and what panics there is
     /// shown at once.
     pub(crate) lone: Cell<bool>,
+    /// Whether threads that are not the world's may take part.
+    pub(crate) open: Cell<bool>,
     /// The worker whose stack executes.
     pub(crate) worker: Cell<u32>,
     /// What the base loop is to run next, or [`NONE`] at the end.
@@ -264,6 +266,7 @@ impl World {
             frozen: Cell::new(false),
             spurious: Cell::new(false),
             lone: Cell::new(false),
+            open: Cell::new(false),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),

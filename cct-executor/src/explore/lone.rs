@@ -143,6 +143,7 @@ fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
         Box::new(driver),
         scenario(site),
         Detail::Nothing,
+        true,
         drop,
     )
 }

@@ -10,6 +10,7 @@
 )]
 
 pub(crate) mod beside;
+mod door;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod local;

@@ -5,7 +5,8 @@
 //! all the rest of a step. So a thread that runs a world holds *one* lock for all of it, its
 //! [`Home`]; a [`Shared`] made inside the world remembers that home, and its use on the home's
 //! thread is a comparison of two pointers. Any other thread has to take the home's lock first, and
-//! so waits until the world is over, or waits for foreign threads at a deadlock. A `Shared` made outside a world has a lock of its own.
+//! so waits until the world is over, or [steps aside](Home::aside) for it. A `Shared` made outside a world has a lock
+//! of its own.
 //!
 //! 1. `ENTERED` names a home only while this very thread holds that home's lock.
 //! 2. A value is reached only by the thread that holds its home's lock (or its own, without home),
@@ -13,11 +14,12 @@
 //!
 //! Does not: wake anybody, know tasks.
 
+use super::door::Door;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A wake-up that came from a thread other than the home's.
 pub(crate) struct ForeignWake {
@@ -32,7 +34,7 @@ pub(crate) struct ForeignWake {
 /// The lock that a thread holds while it runs a world. Homes live for ever and are reused, so
 /// there are as many as threads that ever ran a world at the same time.
 pub(crate) struct Home {
-    lock: Mutex<()>,
+    door: Door,
     /// Something was put in the inbox since it was last emptied.
     mail: AtomicBool,
     inbox: Mutex<Vec<ForeignWake>>,
@@ -84,7 +86,7 @@ impl Home {
         let free = lock(&FREE).pop();
         let home = free.unwrap_or_else(|| {
             let home: &'static Home = Box::leak(Box::new(Home {
-                lock: Mutex::new(()),
+                door: Door::new(),
                 mail: AtomicBool::new(false),
                 inbox: Mutex::new(Vec::new()),
                 visitors: AtomicUsize::new(0),
@@ -125,7 +127,7 @@ impl Home {
     }
 
     fn is_taken(&self) -> bool {
-        matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock))
+        self.door.is_taken()
     }
 
     pub(crate) fn give_back(&'static self) {
@@ -135,12 +137,25 @@ impl Home {
     /// Takes the lock for as long as the result lives.
     pub(crate) fn enter(&'static self) -> Entered {
         assert!(ENTERED.get().is_none(), "cct bug: a world inside a world");
-        let guard = lock(&self.lock);
+        self.door.take();
         ENTERED.set(Some(self));
         Entered {
-            _guard: guard,
+            home: self,
             _thread: PhantomData,
         }
+    }
+
+    /// Lets others in while `f` runs, which must reach nothing that belongs here.
+    ///
+    /// # Panics
+    /// If this thread does not hold the lock.
+    pub(crate) fn aside(&'static self, f: impl FnOnce()) {
+        assert!(self.is_here(), "cct bug: aside from another's home");
+        ENTERED.set(None);
+        self.door.leave();
+        f();
+        self.door.take();
+        ENTERED.set(Some(self));
     }
 
     /// Whether this thread holds this home's lock.
@@ -193,8 +208,15 @@ impl Home {
 
     #[cold]
     fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
+        struct Visit<'a>(&'a Door);
+        impl Drop for Visit<'_> {
+            fn drop(&mut self) {
+                self.0.leave();
+            }
+        }
         self.visitors.fetch_add(1, Ordering::Relaxed);
-        let _guard = lock(&self.lock);
+        self.door.take();
+        let _visit = Visit(&self.door);
         self.visitors.fetch_sub(1, Ordering::Relaxed);
         f()
     }
@@ -202,14 +224,15 @@ impl Home {
 
 /// Proof that this thread holds its home's lock. Not `Send`.
 pub(crate) struct Entered {
-    _guard: MutexGuard<'static, ()>,
+    home: &'static Home,
     _thread: PhantomData<*const ()>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // Before the guard goes, so that invariant 1 holds throughout.
+        // Before others come in, so that invariant 1 holds throughout.
         ENTERED.set(None);
+        self.home.door.leave();
     }
 }
 

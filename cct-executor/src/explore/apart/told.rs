@@ -76,7 +76,7 @@ impl Teller {
         run::set_iteration(self.order.index());
         let scenario = self.campaign.scenario.clone();
         let teller = RefCell::new(Some(self));
-        lone::LoneWorld::begin(world, decider, scenario, detail, move |finished| {
+        lone::LoneWorld::begin(world, decider, scenario, detail, false, move |finished| {
             if let Some(teller) = teller.take() {
                 teller.over(finished);
             }

@@ -1,0 +1,86 @@
+//! Threads that the code has started, in a world whose run nobody will ask for again: they may take part in it.
+//!
+//! Elsewhere what they do is a failure, as nothing controls when it comes. A test without an attribute that was
+//! written for threads, and is run once, is to do what it does on tokio.
+//!
+//! 1. Wake-ups of theirs are taken between steps, and whoever waits to use what is the world's comes in then.
+//! 2. Before time moves, and before a deadlock is one, they are given the machine's time, as long as some live.
+
+use super::core::Core;
+use super::decider::Decider;
+use super::helpers::{self, LOOK};
+use crate::raw::shared::Home;
+use cct_interpose::threads_started;
+use std::time::Duration;
+
+/// Steps between two looks at who waits to come in.
+const STEPS: u64 = 64;
+/// How long a thread may take to do what all others wait for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Core {
+    /// Takes what has come from other threads, and lets them in now and then.
+    #[cold]
+    pub(super) fn see_to_strangers(&mut self, decider: &mut dyn Decider) {
+        let Some(home) = Home::here() else { return };
+        if self.point.step % STEPS == 0 && home.has_visitors() {
+            home.aside(std::thread::yield_now);
+        }
+        self.take_mail(home, decider);
+    }
+
+    /// Returns whether anybody was woken.
+    fn take_mail(&mut self, home: &'static Home, decider: &mut dyn Decider) -> bool {
+        let Some(serial) = self.open.filter(|_| home.has_mail()) else {
+            return false;
+        };
+        let mail = home.take_mail().into_iter();
+        let keys: Vec<u32> = mail
+            .filter(|wake| wake.serial == serial)
+            .map(|wake| wake.key)
+            .collect();
+        keys.iter().for_each(|&key| self.wake(key, decider));
+        !keys.is_empty()
+    }
+
+    /// Nothing is enabled before a timer fires, if there is one. Returns whether other threads have changed that.
+    #[cold]
+    pub(super) fn strangers_act_in_time(&mut self, decider: &mut dyn Decider) -> bool {
+        let Some((deadline_ns, _)) = self.next_deadline() else {
+            return false;
+        };
+        let left = deadline_ns.saturating_sub(self.point.time_ns);
+        self.strangers_act(Some(Duration::from_nanos(left)), decider)
+    }
+
+    /// Nothing is enabled, and nothing will be before so much time has passed, or at all. Returns whether other
+    /// threads have changed that.
+    #[cold]
+    pub(super) fn strangers_act(
+        &mut self,
+        within: Option<Duration>,
+        decider: &mut dyn Decider,
+    ) -> bool {
+        let Some(home) = Home::here().filter(|_| self.open.is_some()) else {
+            return false;
+        };
+        let mut waited = Duration::ZERO;
+        loop {
+            // In this order: one that ends may have acted before.
+            let goes_on = match within {
+                Some(time) => waited < time && self.helpers.may_act(),
+                None => waited < PATIENCE && threads_started().live > 0,
+            };
+            if self.take_mail(home, decider) {
+                self.helpers.have_acted();
+                return true;
+            }
+            if !goes_on {
+                return false;
+            }
+            self.helpers.look();
+            home.aside(|| helpers::nap(LOOK));
+            waited += LOOK;
+        }
+    }
+}
