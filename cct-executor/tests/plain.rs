@@ -229,15 +229,38 @@ impl Kindly for Arc<Runtime> {
     }
 }
 
+/// A thread with a runtime of its own, which answers with one more than it is sent.
+#[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "it is about threads")]
-fn built_on_a_thread() -> std::io::Error {
-    let built = std::thread::spawn(Runtime::new).join().unwrap();
-    built.unwrap_err()
+fn answering_thread(
+    mut questions: mpsc::Receiver<u32>,
+    answers: mpsc::Sender<u32>,
+) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            while let Some(question) = questions.recv().await {
+                sleep(Duration::from_millis(1)).await;
+                answers.send(question + 1).await.unwrap();
+            }
+        });
+    })
 }
 
-once!(threads_of_a_test_have_no_world {
-    let error = built_on_a_thread();
-    assert!(error.to_string().contains("use spawn_blocking"), "{error}");
+#[cfg(target_os = "linux")]
+once!(threads_of_a_test_have_runtimes_of_their_own {
+    let runtime = Runtime::new().unwrap();
+    let (ask, questions) = mpsc::channel(1);
+    let (answers, mut answered) = mpsc::channel(1);
+    let thread = answering_thread(questions, answers);
+    runtime.block_on(async {
+        for question in 0..20 {
+            ask.send(question).await.unwrap();
+            assert_eq!(answered.recv().await, Some(question + 1));
+        }
+    });
+    drop(ask);
+    thread.join().unwrap();
 });
 
 fails!(an_assertion_fails_as_ever {

@@ -12,6 +12,12 @@ pub(crate) fn on_overflow(_: fn()) {}
 
 pub(crate) fn find_parker() {}
 
+pub(crate) fn welcome_threads(_: bool) {}
+
+pub(crate) fn is_welcome() -> bool {
+    false
+}
+
 pub(crate) fn threads_started() -> ThreadsStarted {
     ThreadsStarted::default()
 }

@@ -8,7 +8,7 @@
 //!
 //! So the functions of the C library that give random bytes (`getrandom`, `getentropy`) and the time
 //! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), `syscall`, by which threads block,
-//! `sched_yield`, by which they let others go first, and `pthread_create` are defined here: the linker
+//! `sched_yield`, by which they let others go first, and `pthread_create` and `pthread_join` are defined here: the linker
 //! takes a program's own definition before a library's, which is called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
 //!
 //! 1. The bytes follow from the seed, from how many were asked for, and from how often so many were
@@ -74,6 +74,17 @@ pub fn end() {
 /// that these have started: how many there ever were, and how many have not ended.
 pub fn threads_started() -> ThreadsStarted {
     symbols::threads_started()
+}
+
+/// Says whether threads that this one starts from now on, and those that they start, are [welcome](is_welcome).
+/// Where nothing is interposed this has no effect.
+pub fn welcome_threads(welcome: bool) {
+    symbols::welcome_threads(welcome);
+}
+
+/// Whether this thread was started where threads were welcome.
+pub fn is_welcome() -> bool {
+    symbols::is_welcome()
 }
 
 /// What [`Instant::now`] gives at zero: always the same in a process.

@@ -15,6 +15,9 @@ pub struct System {
     pub sleep: fn(Duration) -> bool,
     /// Called where the thread would let others go first. Returns whether it has.
     pub give_way: fn() -> bool,
+    /// Called where the thread would block until another one has ended, with what says whether it has. Returns
+    /// whether it has been waited for.
+    pub join: fn(&mut dyn FnMut() -> bool) -> bool,
     /// How much time a clock shows to have passed since zero.
     pub clock: fn(Clock) -> Duration,
 }
@@ -26,6 +29,7 @@ impl System {
         wake: |_, _| 0,
         sleep: |_| false,
         give_way: || false,
+        join: |_| false,
         clock: |_| Duration::ZERO,
     };
 }

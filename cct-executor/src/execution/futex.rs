@@ -124,10 +124,16 @@ impl Core {
                 return false;
             }
             left = left.saturating_sub(LOOK);
-            if word.is_parker() {
-                helpers::nap(LOOK); // nobody is woken by it
-            } else {
-                word.block_for(LOOK);
+            let block = || {
+                if word.is_parker() {
+                    helpers::nap(LOOK); // nobody is woken by it
+                } else {
+                    word.block_for(LOOK);
+                }
+            };
+            match Home::here().filter(|_| self.open.is_some()) {
+                Some(home) => home.aside(block),
+                None => block(),
             }
         }
         true

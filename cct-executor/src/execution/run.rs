@@ -187,6 +187,7 @@ impl World {
             core.open = open;
             core.alerted = open.is_some();
         });
+        home.set_open(open.is_some());
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);

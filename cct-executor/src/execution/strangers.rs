@@ -9,6 +9,7 @@
 use super::core::Core;
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
+use super::world::World;
 use crate::raw::shared::Home;
 use cct_interpose::threads_started;
 use std::time::Duration;
@@ -82,5 +83,22 @@ impl Core {
             home.aside(|| helpers::nap(LOOK));
             waited += LOOK;
         }
+    }
+}
+
+impl World {
+    /// The running task waits for a thread to end. Returns whether it was waited for: it has, then.
+    pub(super) fn join_stranger(&self, has_ended: &mut dyn FnMut() -> bool) -> bool {
+        let Some(home) = Home::here().filter(|_| self.open.get()) else {
+            return false;
+        };
+        while !has_ended() {
+            // What else is ready goes on meanwhile.
+            if !self.sleep_for(LOOK) {
+                return false;
+            }
+            self.with(|_, _| home.aside(|| helpers::nap(LOOK)));
+        }
+        true
     }
 }

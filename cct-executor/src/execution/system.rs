@@ -19,6 +19,7 @@ pub(crate) const SYSTEM: System = System {
     wake: |word, most| WORLD.with(|world| world.wake_waiting(word, most)),
     sleep: |time| WORLD.with(|world| world.sleep_for(time)),
     give_way: || WORLD.with(World::give_way),
+    join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
     clock: |clock| WORLD.with(|world| world.system_clock(clock)),
 };
 

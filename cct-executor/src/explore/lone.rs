@@ -73,20 +73,26 @@ pub(crate) fn current() -> Option<Arc<Lone>> {
 pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lone>>> {
     let settings = Settings::from_env().map_err(not_understood)?;
     let wanted = settings.plain_tests != PlainTests::Refuse || is_replayed(&settings);
-    if !(cfg!(unix) && wanted && is_of_the_harness()) {
+    // Where nobody is to repeat what they do, threads that a test has started may have worlds, too.
+    let is_started = cct_interpose::is_welcome();
+    if !(cfg!(unix) && wanted && (is_started || is_of_the_harness())) {
         return Ok(None);
     }
     #[cfg(unix)]
-    let ordered = explored::first(&settings, site)?;
+    let ordered = match is_started {
+        true => None,
+        false => explored::first(&settings, site)?,
+    };
+    let open = settings.apart.is_none();
     // Its thread is none of the world's.
     let watch = Watch::begin(settings.apart.is_some());
     #[cfg(unix)]
     let world = match ordered {
         Some(teller) => teller.begin()?,
-        None => world_around(site)?,
+        None => world_around(site, open)?,
     };
     #[cfg(not(unix))]
-    let world = world_around(site)?;
+    let world = world_around(site, open)?;
     let lone = Arc::new(Lone {
         serial: world.serial(),
     });
@@ -118,7 +124,10 @@ fn is_of_the_harness() -> bool {
     std::thread::current().name().is_some()
 }
 
-fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
+fn world_around(site: &'static Location<'static>, open: bool) -> io::Result<LoneWorld> {
+    if open {
+        cct_interpose::welcome_threads(true);
+    }
     let config = WorldConfig {
         // Round robin interrupts no poll. But one may wait for what another task has, or does.
         granularity: Granularity::Op,
@@ -143,7 +152,7 @@ fn world_around(site: &'static Location<'static>) -> io::Result<LoneWorld> {
         Box::new(driver),
         scenario(site),
         Detail::Nothing,
-        true,
+        open,
         drop,
     )
 }
@@ -158,6 +167,7 @@ impl Drop for Lone {
         if lone::is_around_us(self.serial) {
             if let Some(around) = AROUND.take() {
                 around.world.end();
+                cct_interpose::welcome_threads(false);
             }
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Home {
     /// Something was put in the inbox since it was last emptied.
     mail: AtomicBool,
     inbox: Mutex<Vec<ForeignWake>>,
+    /// Whether others may come in while the thread waits for what belongs to another home.
+    open: AtomicBool,
     /// How many threads wait for it while it is another's.
     visitors: AtomicUsize,
     /// Counts the steps of the thread's worlds.
@@ -89,6 +91,7 @@ impl Home {
                 door: Door::new(),
                 mail: AtomicBool::new(false),
                 inbox: Mutex::new(Vec::new()),
+                open: AtomicBool::new(false),
                 visitors: AtomicUsize::new(0),
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
@@ -206,8 +209,24 @@ impl Home {
         self.visitors.load(Ordering::Relaxed) > 0
     }
 
+    /// Says whether others may come in while the thread waits for what belongs to another home: two that wait
+    /// for each other's would do so for ever.
+    pub(crate) fn set_open(&self, open: bool) {
+        self.open.store(open, Ordering::Relaxed);
+    }
+
     #[cold]
     fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
+        let own = ENTERED.get().filter(|own| own.open.load(Ordering::Relaxed));
+        let Some(own) = own else {
+            return self.visit_now(f);
+        };
+        let mut result = None;
+        own.aside(|| result = Some(self.visit_now(f)));
+        result.expect("cct bug: a visit without a result")
+    }
+
+    fn visit_now<R>(&'static self, f: impl FnOnce() -> R) -> R {
         struct Visit<'a>(&'a Door);
         impl Drop for Visit<'_> {
             fn drop(&mut self) {

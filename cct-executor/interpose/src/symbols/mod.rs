@@ -18,7 +18,7 @@ mod threads;
 pub use futex::Word;
 pub(crate) use overflow::on_overflow;
 pub(crate) use parker::find as find_parker;
-pub(crate) use threads::threads_started;
+pub(crate) use threads::{is_welcome, threads_started, welcome_threads};
 
 use crate::{stream, system};
 use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};
@@ -50,6 +50,7 @@ pub(crate) fn keep() {
         clocks::clock_nanosleep as clocks::SleepBy,
         sched_yield as Yield,
         threads::pthread_create as threads::Create,
+        threads::pthread_join as threads::Join,
     );
     std::hint::black_box(symbols);
 }

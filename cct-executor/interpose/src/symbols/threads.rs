@@ -5,12 +5,13 @@
 use super::{Hidden, not_there};
 use crate::system::{self, ThreadsStarted};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::mem::transmute;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 type Body = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+pub(super) type Join = unsafe extern "C" fn(pthread_t, *mut *mut c_void) -> c_int;
 pub(super) type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Option<Body>, *mut c_void) -> c_int;
 
@@ -18,10 +19,12 @@ pub(super) type Create =
 struct Counts {
     ever: AtomicU64,
     live: AtomicU64,
+    welcome: AtomicBool,
 }
 
 thread_local! {
     static COUNTS: OnceCell<Arc<Counts>> = const { OnceCell::new() };
+    static WELCOME: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Where a thread's are counted that are to be: of one that is under control, or was started by one.
@@ -35,6 +38,17 @@ fn counts() -> Option<Arc<Counts>> {
         }
     });
     found.ok().flatten()
+}
+
+pub(crate) fn welcome_threads(welcome: bool) {
+    COUNTS.with(|counts| {
+        let counts = counts.get_or_init(Arc::default);
+        counts.welcome.store(welcome, Ordering::Release);
+    });
+}
+
+pub(crate) fn is_welcome() -> bool {
+    WELCOME.get()
 }
 
 pub(crate) fn threads_started() -> ThreadsStarted {
@@ -52,6 +66,7 @@ struct Started {
     body: Body,
     argument: *mut c_void,
     counts: Arc<Counts>,
+    welcome: bool,
 }
 
 impl Drop for Started {
@@ -68,6 +83,7 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     // SAFETY: the caller's promise.
     let started = unsafe { Box::from_raw(argument.cast::<Started>()) };
     let _ = COUNTS.try_with(|counts| counts.set(started.counts.clone()));
+    WELCOME.set(started.welcome);
     // SAFETY: as whoever started the thread has promised.
     unsafe { (started.body)(started.argument) }
 }
@@ -95,10 +111,12 @@ pub(super) unsafe extern "C" fn pthread_create(
     };
     counts.ever.fetch_add(1, Ordering::AcqRel);
     counts.live.fetch_add(1, Ordering::AcqRel);
+    let welcome = counts.welcome.load(Ordering::Acquire);
     let started = Box::into_raw(Box::new(Started {
         body,
         argument,
         counts,
+        welcome,
     }));
     // SAFETY: the caller's promise; and the new thread, if there is one, owns the argument.
     unsafe {
@@ -108,4 +126,29 @@ pub(super) unsafe extern "C" fn pthread_create(
         }
         outcome
     }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"pthread_join\0");
+    static TRIES: Hidden = Hidden::new(b"pthread_tryjoin_np\0");
+    let (hidden, tries) = (HIDDEN.get(), TRIES.get());
+    if hidden.is_null() {
+        not_there();
+        return libc::ENOSYS;
+    }
+    // SAFETY: the type of functions of these names, and the caller's promise.
+    let call = |hidden| unsafe { transmute::<*mut c_void, Join>(hidden)(thread, value) };
+    let mut outcome = libc::EBUSY;
+    let mut has_ended = || {
+        outcome = call(tries);
+        outcome != libc::EBUSY
+    };
+    let system = system::get().filter(|_| !tries.is_null());
+    if system.is_some_and(|system| (system.join)(&mut has_ended)) {
+        return outcome;
+    }
+    call(hidden)
 }
