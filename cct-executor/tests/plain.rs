@@ -248,6 +248,26 @@ fn answering_thread(
 }
 
 #[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn spawn_from_a_thread(handle: Handle, sender: oneshot::Sender<u32>) {
+    std::thread::spawn(move || {
+        let task = handle.spawn(async {
+            yield_now().await;
+            1
+        });
+        handle.spawn(async move { sender.send(task.await.unwrap() + 1) });
+    });
+}
+
+#[cfg(target_os = "linux")]
+once!(threads_of_a_test_spawn_tasks {
+    let runtime = Runtime::new().unwrap();
+    let (sender, receiver) = oneshot::channel();
+    spawn_from_a_thread(runtime.handle().clone(), sender);
+    assert_eq!(runtime.block_on(receiver), Ok(2));
+});
+
+#[cfg(target_os = "linux")]
 once!(threads_of_a_test_have_runtimes_of_their_own {
     let runtime = Runtime::new().unwrap();
     let (ask, questions) = mpsc::channel(1);

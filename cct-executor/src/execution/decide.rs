@@ -213,8 +213,8 @@ impl Core {
         self.timers_changed();
         self.alerted = self.see_to_parked(decider);
         if self.open.is_some() {
-            self.see_to_strangers(decider);
             self.alerted = true;
+            return self.see_to_strangers(decider).then_some(Next::Wake);
         }
         None
     }

@@ -37,7 +37,7 @@ pub(crate) mod source;
 pub(crate) mod spin;
 pub(crate) mod standstill;
 pub(crate) mod step;
-mod strangers;
+pub(crate) mod strangers;
 pub(crate) mod suspend;
 pub(crate) mod system;
 pub(crate) mod tasks;

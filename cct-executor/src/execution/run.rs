@@ -187,7 +187,7 @@ impl World {
             core.open = open;
             core.alerted = open.is_some();
         });
-        home.set_open(open.is_some());
+        home.open_to_others(open.unwrap_or(0));
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
@@ -228,6 +228,7 @@ impl World {
             });
         }
         told(self.conclude(explain));
+        home.open_to_others(0);
         self.close();
         cct_interpose::end();
         self.serial.set(0);

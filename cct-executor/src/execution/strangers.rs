@@ -9,7 +9,7 @@
 use super::core::Core;
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
-use super::world::World;
+use super::world::{Running, World};
 use crate::raw::shared::Home;
 use cct_interpose::threads_started;
 use std::time::Duration;
@@ -19,15 +19,27 @@ const STEPS: u64 = 64;
 /// How long a thread may take to do what all others wait for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Has the thread of this world do something, and waits for what comes of it. `None` if it is not open to others, or
+/// ends before.
+pub(crate) fn ask<R: Send + 'static>(
+    world: u64,
+    job: impl FnOnce() -> R + Send + 'static,
+) -> Option<R> {
+    Home::ask(world, job)
+}
+
 impl Core {
-    /// Takes what has come from other threads, and lets them in now and then.
+    /// Takes what has come from other threads, and lets them in now and then. Returns whether they ask for more.
     #[cold]
-    pub(super) fn see_to_strangers(&mut self, decider: &mut dyn Decider) {
-        let Some(home) = Home::here() else { return };
+    pub(super) fn see_to_strangers(&mut self, decider: &mut dyn Decider) -> bool {
+        let Some(home) = Home::here() else {
+            return false;
+        };
         if self.point.step % STEPS == 0 && home.has_visitors() {
             home.aside(std::thread::yield_now);
         }
         self.take_mail(home, decider);
+        home.has_jobs()
     }
 
     /// Returns whether anybody was woken.
@@ -72,7 +84,7 @@ impl Core {
                 Some(time) => waited < time && self.helpers.may_act(),
                 None => waited < PATIENCE && threads_started().live > 0,
             };
-            if self.take_mail(home, decider) {
+            if self.take_mail(home, decider) || home.has_jobs() {
                 self.helpers.have_acted();
                 return true;
             }
@@ -87,6 +99,17 @@ impl Core {
 }
 
 impl World {
+    /// Does what other threads have asked for.
+    #[cold]
+    pub(super) fn do_jobs(&self) {
+        let Some(home) = Home::here().filter(|_| self.open.get()) else {
+            return;
+        };
+        let running = self.running.replace(Running::NOBODY);
+        home.take_jobs().into_iter().for_each(|job| job());
+        self.running.set(running);
+    }
+
     /// The running task waits for a thread to end. Returns whether it was waited for: it has, then.
     pub(super) fn join_stranger(&self, has_ended: &mut dyn FnMut() -> bool) -> bool {
         let Some(home) = Home::here().filter(|_| self.open.get()) else {

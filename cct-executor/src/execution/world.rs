@@ -376,6 +376,7 @@ impl World {
     #[cold]
     pub(crate) fn wake_due(&self) {
         self.apply_sources();
+        self.do_jobs();
         if self.with(|core, _| core.timers.due.is_empty()) {
             return;
         }

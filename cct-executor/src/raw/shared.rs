@@ -14,6 +14,7 @@
 //!
 //! Does not: wake anybody, know tasks.
 
+use super::afar::Afar;
 use super::door::Door;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -38,8 +39,8 @@ pub(crate) struct Home {
     /// Something was put in the inbox since it was last emptied.
     mail: AtomicBool,
     inbox: Mutex<Vec<ForeignWake>>,
-    /// Whether others may come in while the thread waits for what belongs to another home.
-    open: AtomicBool,
+    /// Whether others may come in while the thread waits for what belongs to another home, and ask for things.
+    pub(super) afar: Afar,
     /// How many threads wait for it while it is another's.
     visitors: AtomicUsize,
     /// Counts the steps of the thread's worlds.
@@ -58,7 +59,7 @@ static FREE: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
 /// Every home there is.
 static ALL: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -91,7 +92,7 @@ impl Home {
                 door: Door::new(),
                 mail: AtomicBool::new(false),
                 inbox: Mutex::new(Vec::new()),
-                open: AtomicBool::new(false),
+                afar: Afar::new(),
                 visitors: AtomicUsize::new(0),
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
@@ -103,10 +104,13 @@ impl Home {
         home
     }
 
+    pub(super) fn all() -> impl Iterator<Item = &'static Home> {
+        lock(&ALL).clone().into_iter()
+    }
+
     /// The other threads that run worlds at this moment.
     pub(crate) fn others(&'static self) -> Vec<Other> {
-        let homes = lock(&ALL).clone();
-        let others = homes.into_iter().filter(|home| !ptr::eq(*home, self));
+        let others = Home::all().filter(|home| !ptr::eq(*home, self));
         let others = others.filter(|home| home.is_taken());
         let others = others.map(|home| Other {
             home,
@@ -209,15 +213,15 @@ impl Home {
         self.visitors.load(Ordering::Relaxed) > 0
     }
 
-    /// Says whether others may come in while the thread waits for what belongs to another home: two that wait
-    /// for each other's would do so for ever.
-    pub(crate) fn set_open(&self, open: bool) {
-        self.open.store(open, Ordering::Relaxed);
+    /// Says that the world of this number is open to others, or with 0 none. They may come in while the thread waits
+    /// for what belongs to another home: two that wait for each other's would do so for ever.
+    pub(crate) fn open_to_others(&self, world: u64) {
+        self.afar.open(world);
     }
 
     #[cold]
     fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
-        let own = ENTERED.get().filter(|own| own.open.load(Ordering::Relaxed));
+        let own = ENTERED.get().filter(|own| own.afar.is_open());
         let Some(own) = own else {
             return self.visit_now(f);
         };

@@ -2,6 +2,7 @@
 
 use super::metrics::RuntimeMetrics;
 use crate::execution::runtimes::Entered;
+use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
 use crate::explore::lone::{self, Lone};
 use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime, spawn_on_runtime};
@@ -140,8 +141,15 @@ impl Handle {
     /// When the world has ended or runs on another thread.
     #[track_caller]
     pub(crate) fn assert_here(&self) {
-        assert!(
-            self.is_here(),
+        if !self.is_here() {
+            self.refuse();
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn refuse(&self) -> ! {
+        panic!(
             "this handle belongs to another world: it works only on the thread of the iteration \
              that made it, and not after its end. Is it used in a thread of std, which has no world? \
              There is spawn_blocking. Is it kept in a static? Each test needs its own"
@@ -159,8 +167,12 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.assert_here();
-        spawn_on_runtime(self.runtime, future)
+        if self.is_here() {
+            return spawn_on_runtime(self.runtime, future);
+        }
+        let runtime = self.runtime;
+        let spawned = strangers::ask(self.serial, move || spawn_on_runtime(runtime, future));
+        spawned.unwrap_or_else(|| self.refuse())
     }
 
     /// As [`task::spawn_blocking`](crate::task::spawn_blocking()), onto this runtime.
@@ -173,8 +185,14 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        self.assert_here();
-        spawn_blocking_on_runtime(self.runtime, func)
+        if self.is_here() {
+            return spawn_blocking_on_runtime(self.runtime, func);
+        }
+        let runtime = self.runtime;
+        let spawned = strangers::ask(self.serial, move || {
+            spawn_blocking_on_runtime(runtime, func)
+        });
+        spawned.unwrap_or_else(|| self.refuse())
     }
 
     /// Waits for a future where blocking is allowed, as in `spawn_blocking`. It does not run the tasks
