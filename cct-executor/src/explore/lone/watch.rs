@@ -1,8 +1,8 @@
 //! Ends the process when the code around which there is a world has come to a standstill.
 //!
-//! Such code may wait for a thread that it has started, and that thread for a runtime that it cannot use. On tokio
-//! it would go on; here nobody could unwind it, as it waits for something outside of the world, and the harness
-//! would wait for it for ever.
+//! Such code may wait for a thread that it has started, and that thread for a runtime that it cannot use, as in an
+//! iteration among many. On tokio it would go on; here nobody could unwind it, as it waits for something outside of
+//! the world, and the harness would wait for it for ever.
 
 use crate::execution::run;
 use std::io::Write as _;
