@@ -8,7 +8,9 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{Duration, Instant, sleep, timeout};
 use cct_executor::{spawn, task};
 use cct_sync::{Mutex, mpsc, oneshot};
+use std::backtrace::Backtrace;
 use std::future::pending;
+use std::hint::black_box;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -281,6 +283,27 @@ once!(threads_of_a_test_have_runtimes_of_their_own {
     });
     drop(ask);
     thread.join().unwrap();
+});
+
+/// Builds a runtime further down the stack than anything reaches later, and leaves something else there.
+#[inline(never)]
+fn built_far_below() -> Runtime {
+    #[inline(never)]
+    fn below() -> Runtime {
+        let _room = black_box([0_u64; 4_000]);
+        Runtime::new().unwrap()
+    }
+    let runtime = below();
+    let something = || black_box([u64::MAX / 3; 12_000]);
+    let _ = something();
+    runtime
+}
+
+once!(a_task_can_look_at_its_stack_wherever_the_test_stands {
+    let runtime = built_far_below();
+    let task = runtime.spawn(async { Backtrace::force_capture().to_string() });
+    let stack = runtime.block_on(task).unwrap();
+    assert!(stack.contains("a_task_can_look"), "{stack}");
 });
 
 fails!(an_assertion_fails_as_ever {

@@ -8,7 +8,7 @@
 //! 3. A coroutine that has not ended is never dropped.
 
 use super::stack::STACK_BYTES;
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, Yielder};
 use std::cell::Cell;
 use std::io;
@@ -38,6 +38,7 @@ impl Beside {
             "cct bug: two worlds beside a thread"
         );
         let stack = DefaultStack::new(STACK_BYTES)?;
+        let base = stack.base().get();
         let coroutine = Coroutine::with_stack(stack, move |pauses: &Pauses, ()| {
             PAUSES.set(pauses);
             body();
@@ -45,12 +46,39 @@ impl Beside {
         });
         let mut beside = Beside(ManuallyDrop::new(coroutine));
         beside.0.resume(());
+        cut_link(base);
         Ok(beside)
     }
 
     /// Lets the code go on, which ends or pauses again.
     pub(crate) fn go_on(&mut self) {
         self.0.resume(());
+    }
+}
+
+/// Ends the stack that has this base for whoever walks it, as backtraces do: near the base is where the caller stood,
+/// but that goes on, and something else will be there. It is noted anew when the code is to go on.
+#[inline(never)]
+fn cut_link(base: usize) {
+    /// What is restored of a caller where there is none.
+    static NOWHERE: [usize; 8] = [0; 8];
+    /// Where corosensei keeps it on these processors.
+    const LINK_BYTES: usize = 16;
+    /// More than the frames between here and there.
+    const FRAMES_BYTES: usize = 4096;
+    if cfg!(all(
+        unix,
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )) {
+        let here = (&raw const base).addr();
+        let link = ptr::with_exposed_provenance_mut::<usize>(base - LINK_BYTES);
+        // SAFETY: on the stack, in the part above what is used of it, which belongs to no frame.
+        let stood = unsafe { link.read() };
+        // Should it be kept elsewhere in another version, nothing is changed.
+        if stood.abs_diff(here) < FRAMES_BYTES {
+            // SAFETY: as above.
+            unsafe { link.write((&raw const NOWHERE).expose_provenance()) };
+        }
     }
 }
 
