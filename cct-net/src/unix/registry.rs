@@ -28,6 +28,9 @@ pub trait SocketFile: Send {
     /// Whether it is still at the path that the socket was bound to. Else whoever binds finds the path free.
     fn is_in_place(&self) -> bool;
 
+    /// Whether other worlds may have removed it or made it, too.
+    fn is_shared(&self) -> bool;
+
     /// Whether another path leads to it.
     fn is_at(&self, path: &Path) -> bool;
 }
@@ -56,17 +59,23 @@ impl Entry {
         self.file.as_ref().is_some_and(|file| !file.is_in_place())
     }
 
-    /// Worlds that run at the same time share the disk, and one may remove what is at the same path for another.
-    /// So who is in doubt believes a socket that is open.
+    /// Nobody can connect any more. Worlds that run at the same time share the disk, and one may remove what is
+    /// at the same path for another: a socket that is open is believed.
     fn is_gone(&self) -> bool {
         self.bound.is_closed() && self.has_lost_its_file()
+    }
+
+    /// Nobody else can bind. What is there when the socket is closed may be another world's.
+    fn is_taken(&self) -> bool {
+        let shared = self.file.as_ref().is_some_and(|file| file.is_shared());
+        !(self.has_lost_its_file() || shared && self.bound.is_closed())
     }
 }
 
 impl Paths {
     pub(super) fn check_free(&self, path: &Path) -> io::Result<()> {
         check_form(path)?;
-        if self.0.get(path).is_some_and(|it| !it.has_lost_its_file()) {
+        if self.0.get(path).is_some_and(Entry::is_taken) {
             let text = format!("`{}` exists already", path.display());
             return Err(io::Error::new(ErrorKind::AddrInUse, text));
         }
@@ -77,6 +86,12 @@ impl Paths {
         self.check_free(path)?;
         self.0.insert(path.to_owned(), Entry { bound, file: None });
         Ok(())
+    }
+
+    /// The kernel has bound a socket to a path, which so was free, and the world takes its place.
+    pub(super) fn take_over(&mut self, path: &Path, bound: Bound, file: Box<dyn SocketFile>) {
+        let file = Some(file);
+        self.0.insert(path.to_owned(), Entry { bound, file });
     }
 
     /// The socket that was bound to a path listens, wherever the path leads to by now.

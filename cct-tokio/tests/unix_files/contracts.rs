@@ -95,3 +95,27 @@ pub(crate) async fn no_place(root: &Path) -> Seen {
     note(&mut log, "free", UnixListener::bind(&file));
     log
 }
+
+/// Bound by the standard library, as programs do that set its permissions before anybody may connect.
+pub(crate) async fn of_the_standard_library(root: &Path) -> Seen {
+    let (mut log, path) = (Seen::new(), root.join("socket"));
+    for _ in 0..2 {
+        let bound = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        bound.set_nonblocking(true).unwrap();
+        let listener = UnixListener::from_std(bound).unwrap();
+        let addr = listener.local_addr().unwrap();
+        show(&mut log, "path", addr.as_pathname() == Some(&path));
+        talk(&mut log, &listener, &path).await;
+        note(&mut log, "taken", UnixListener::bind(&path));
+        let listener = UnixListener::from_std(listener.into_std().unwrap()).unwrap();
+        talk(&mut log, &listener, &path).await;
+        drop(listener);
+        show(&mut log, "closed", path.exists());
+        note(&mut log, "connect", UnixStream::connect(&path).await);
+        fs::remove_file(&path).unwrap();
+        note(&mut log, "connect", UnixStream::connect(&path).await);
+    }
+    let listener = UnixListener::bind(&path).unwrap();
+    talk(&mut log, &listener, &path).await;
+    log
+}

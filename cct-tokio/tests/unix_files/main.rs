@@ -50,7 +50,7 @@ macro_rules! contracts {
     )*};
 }
 
-contracts! { a_file_is_there bound_again moved_and_linked no_place }
+contracts! { a_file_is_there bound_again moved_and_linked no_place of_the_standard_library }
 
 /// As tests do that have one path for all their runs: worlds on other threads have it at the same time.
 #[test]

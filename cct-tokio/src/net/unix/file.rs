@@ -18,18 +18,28 @@ use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Files that exist, and how many worlds have each.
-static MADE: Mutex<BTreeMap<Made, usize>> = Mutex::new(BTreeMap::new());
+/// What worlds have bound, by path.
+static CLAIMS: Mutex<BTreeMap<PathBuf, Claim>> = Mutex::new(BTreeMap::new());
 
-/// A file, by where it was made and what the disk knows it by.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Made {
-    path: PathBuf,
-    id: (u64, u64),
+/// What a disk knows a file by.
+type Id = (u64, u64);
+
+/// A path that worlds have bound.
+#[derive(Default)]
+struct Claim {
+    worlds: usize,
+    /// Several had it at the same time, since one has it.
+    shared: bool,
+    /// The files that were made there and are not removed yet, as far as is known.
+    made: Vec<Id>,
 }
 
 /// A world's share of a file.
-struct Share(Made);
+struct Share {
+    path: PathBuf,
+    /// None if it was gone at once.
+    id: Option<Id>,
+}
 
 /// Makes the file of what has just been bound to a path, which is free again if that is not possible.
 pub(super) fn make(path: &Path) -> io::Result<()> {
@@ -40,64 +50,67 @@ pub(super) fn make(path: &Path) -> io::Result<()> {
     made
 }
 
-fn made() -> MutexGuard<'static, BTreeMap<Made, usize>> {
-    MADE.lock().unwrap_or_else(PoisonError::into_inner)
+fn claims() -> MutexGuard<'static, BTreeMap<PathBuf, Claim>> {
+    CLAIMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn id(file: &Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
+fn id(file: io::Result<Metadata>) -> Option<Id> {
+    file.ok().map(|file| (file.dev(), file.ino()))
 }
 
 impl Share {
     fn of(path: &Path) -> io::Result<Share> {
         let full = absolute(path)?;
-        let mut all = made();
-        let others = fs::symlink_metadata(&full).ok().map(|file| Made {
-            path: full.clone(),
-            id: id(&file),
-        });
-        let file = match others.filter(|file| all.contains_key(file)) {
-            Some(file) => file,
+        let mut claims = claims();
+        let there = id(fs::symlink_metadata(&full));
+        let is_ours = |id: &Id| {
+            claims
+                .get(&full)
+                .is_some_and(|claim| claim.made.contains(id))
+        };
+        let id = match there.filter(is_ours) {
+            Some(id) => Some(id),
             None => {
                 // Its kind is not to be seen on the disk, and this one makes nobody believe that it listens.
                 drop(UnixDatagram::bind(path)?);
-                let id = id(&fs::symlink_metadata(&full)?);
-                Made { path: full, id }
+                id(fs::symlink_metadata(&full)) // unless another world has removed it already
             }
         };
-        *all.entry(file.clone()).or_default() += 1;
-        Ok(Share(file))
-    }
-}
-
-impl Made {
-    fn is_in_place(&self) -> bool {
-        fs::symlink_metadata(&self.path).is_ok_and(|file| id(&file) == self.id)
+        let claim = claims.entry(full.clone()).or_default();
+        claim.worlds += 1;
+        claim.shared |= claim.worlds > 1;
+        claim.made.extend(id.filter(|id| !claim.made.contains(id)));
+        Ok(Share { path: full, id })
     }
 }
 
 impl SocketFile for Share {
     fn is_in_place(&self) -> bool {
-        self.0.is_in_place()
+        self.id.is_some() && id(fs::symlink_metadata(&self.path)) == self.id
+    }
+
+    fn is_shared(&self) -> bool {
+        claims().get(&self.path).is_some_and(|claim| claim.shared)
     }
 
     fn is_at(&self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|file| id(&file) == self.0.id)
+        self.id.is_some() && id(fs::metadata(path)) == self.id
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut all = made();
-        let Some(worlds) = all.get_mut(&self.0) else {
+        let mut claims = claims();
+        let Some(claim) = claims.get_mut(&self.path) else {
             return;
         };
-        *worlds -= 1;
-        if *worlds == 0 {
-            all.remove(&self.0);
-            if self.0.is_in_place() {
-                let _ = fs::remove_file(&self.0.path);
+        claim.worlds -= 1;
+        if claim.worlds == 0 {
+            let there = id(fs::symlink_metadata(&self.path));
+            if there.is_some_and(|id| claim.made.contains(&id)) {
+                let _ = fs::remove_file(&self.path);
             }
+            claims.remove(&self.path);
         }
     }
 }
