@@ -1,9 +1,9 @@
-//! Ports that the kernel has drawn for listeners of the standard library, which the world took over.
+//! Ports that the kernel has drawn for sockets of the standard library, which the world took over.
 //!
 //! 1. Such a port is another one in every process, so nothing in the world may hang on it: inside, the
-//!    listener has a port of the world's own drawing.
+//!    socket has a port of the world's own drawing.
 //! 2. Outside, where programs give and get addresses, it is the kernel's, as they may have asked for it
-//!    before. That stays so when the listener is gone: its connections go on.
+//!    before. That stays so when the socket is gone: a listener's connections go on.
 
 use cct_executor::node::NodeId;
 use std::collections::BTreeMap;
@@ -17,14 +17,14 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// A listener was taken over.
+    /// A socket was taken over.
     #[cfg_attr(not(unix), expect(dead_code, reason = "none can be"))]
     pub(crate) fn add(&mut self, node: NodeId, kernels: u16, ours: u16) {
         self.inside.insert((node.0, kernels), ours);
         self.outside.insert((node.0, ours), kernels);
     }
 
-    /// What the world calls an address of a node that programs name. If one listens at that address of the
+    /// What the world calls an address of a node that programs name. If one is bound to that address of the
     /// world, and programs call it so as well, it is meant first.
     pub(crate) fn inside(&self, node: NodeId, addr: SocketAddr, one_listens: bool) -> SocketAddr {
         let Some(&port) = self.inside.get(&(node.0, addr.port())) else {
