@@ -71,7 +71,11 @@ impl UdpSocket {
             if !addr.ip().is_multicast() {
                 host.check_bind(addr.ip())?;
             }
-            host.udp.bind(addr, share, Some(inner.clone()))
+            let bound = host.udp.bind(addr, share, Some(inner.clone()))?;
+            if addr.port() == 0 {
+                state.drawn_udp.tell_apart(node, bound.0);
+            }
+            Ok::<_, io::Error>(bound)
         })?;
         inner.state.with(|state| state.local.set_port(port));
         Ok(UdpSocket {

@@ -245,6 +245,26 @@ pub(crate) async fn several_of_them(log: Log) {
     }
 }
 
+/// As tests do to see what becomes of a server whose port is taken.
+pub(crate) async fn in_the_way(log: Log) {
+    let standard = standard_listener("127.0.0.1:0");
+    let addr = standard.local_addr().unwrap();
+    let anywhere = SocketAddr::new([0, 0, 0, 0].into(), addr.port());
+    log.result("taken", TcpListener::bind(addr).await.map(|_| "bound"));
+    log.result("all", TcpListener::bind(anywhere).await.map(|_| "bound"));
+    let listener = TcpListener::from_std(standard).unwrap();
+    log.result("still", TcpListener::bind(addr).await.map(|_| "bound"));
+    drop(listener);
+    let listener = TcpListener::bind(addr).await.unwrap();
+    log.note(listener.local_addr().unwrap() == addr);
+    let client = rt::spawn(TcpStream::connect(addr));
+    log.note(listener.accept().await.is_ok());
+    log.note(client.await.unwrap().is_ok());
+    // One that was asked which ports are free.
+    let addr = standard_listener("127.0.0.1:0").local_addr().unwrap();
+    log.note(TcpListener::bind(addr).await.is_ok());
+}
+
 pub(crate) async fn sockets_of_others(log: Log) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();

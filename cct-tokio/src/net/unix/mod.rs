@@ -1,5 +1,6 @@
 //! Unix sockets, see [`cct_net::unix`]. What is bound to a path has a file there, as files are those of the
-//! machine.
+//! machine (see [`crate::fs`]). Iterations that run at the same time share it: a test with one path for all its runs
+//! that fails if it cannot remove its file is to be run with `CCT_WORKERS=1`.
 
 mod file;
 pub mod pipe;
