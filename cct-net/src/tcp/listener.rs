@@ -7,6 +7,8 @@ use crate::dns::{ToSocketAddrs, each};
 #[cfg(unix)]
 use crate::host::State;
 use crate::host::ports::Share;
+#[cfg(target_os = "linux")]
+use crate::host::ports::taken;
 use crate::host::{Hosts, hosts, outside};
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
@@ -67,7 +69,7 @@ impl TcpListener {
     /// Safe: dropping the future binds nothing.
     ///
     /// # Errors
-    /// `AddrInUse` when somebody listens there, `AddrNotAvailable` when the address is not one of
+    /// `AddrInUse` when somebody listens there, on Linux also by way of the standard library; `AddrNotAvailable` when the address is not one of
     /// the node's.
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
@@ -75,6 +77,10 @@ impl TcpListener {
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
+            #[cfg(target_os = "linux")]
+            if super::promised::is_in_the_way(addr)? {
+                return Err(taken(addr));
+            }
             TcpListener::at(addr, site)
         })
     }
@@ -92,7 +98,11 @@ impl TcpListener {
                 addr: true,
                 ..Share::default()
             };
-            host.tcp.bind(addr, share, Some(listening.clone()))
+            let bound = host.tcp.bind(addr, share, Some(listening.clone()))?;
+            if addr.port() == 0 {
+                state.drawn.tell_apart(current(), bound.0);
+            }
+            Ok::<_, io::Error>(bound)
         })?;
         let addr = SocketAddr::new(addr.ip(), port);
         TcpListener::new(listening, addr, id, Settings::default())

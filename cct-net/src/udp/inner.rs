@@ -177,6 +177,17 @@ impl Inner {
         }
     }
 
+    /// Where it is bound, as programs call it.
+    pub(super) fn local_addr(&self) -> SocketAddr {
+        let local = self.state.with(|state| state.local);
+        let outside = |hosts: Arc<Hosts>| {
+            hosts
+                .state
+                .with(|state| state.drawn_udp.outside(self.node, local))
+        };
+        self.hosts.upgrade().map_or(local, outside)
+    }
+
     /// The form in which this socket shows an address.
     pub(super) fn shown(&self, addr: SocketAddr) -> SocketAddr {
         if self.v6 { mapped(addr) } else { addr }
@@ -189,6 +200,10 @@ impl Inner {
             let anywhere = state.local.ip().is_unspecified() || state.local.ip() == to.ip();
             group && anywhere && state.local.port() == to.port()
         })
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        self.state.with(|state| state.peer.is_some())
     }
 
     /// Whether it takes what comes from there: connected, it does so from its peer only.

@@ -1,5 +1,8 @@
-//! Unix sockets, see [`cct_net::unix`].
+//! Unix sockets, see [`cct_net::unix`]. What is bound to a path has a file there, as files are those of the
+//! machine (see [`crate::fs`]). Iterations that run at the same time share it: a test with one path for all its runs
+//! that fails if it cannot remove its file is to be run with `CCT_WORKERS=1`.
 
+mod file;
 pub mod pipe;
 
 use crate::net::around::{converts, shows};
@@ -82,10 +85,13 @@ impl UnixListener {
     /// See [`cct_net::UnixListener::bind`].
     ///
     /// # Errors
-    /// As there.
+    /// As there, and those of the disk.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
-        cct_net::UnixListener::bind(path).map(UnixListener)
+        let path = path.as_ref();
+        let listener = cct_net::UnixListener::bind(path)?;
+        file::make(path)?;
+        Ok(UnixListener(listener))
     }
 
     /// See [`cct_net::UnixListener::bind_addr`].
@@ -94,7 +100,10 @@ impl UnixListener {
     /// As there.
     #[track_caller]
     pub fn bind_addr(addr: &SocketAddr) -> io::Result<UnixListener> {
-        cct_net::UnixListener::bind_addr(addr).map(UnixListener)
+        match addr.as_pathname() {
+            Some(path) => UnixListener::bind(path),
+            None => cct_net::UnixListener::bind_addr(addr).map(UnixListener),
+        }
     }
 
     /// See [`cct_net::UnixListener::accept`].
@@ -126,12 +135,19 @@ around! {
     /// A socket before it is one of streams or of datagrams, see [`cct_net::UnixSocket`].
     UnixSocket, cct_net::UnixSocket
 }
-forwards! {
-    UnixSocket, cct_net::UnixSocket;
-    fn bind(path: impl AsRef<Path>) -> io::Result<()>;
-}
 
 impl UnixSocket {
+    /// See [`cct_net::UnixSocket::bind`].
+    ///
+    /// # Errors
+    /// As there, and those of the disk.
+    #[track_caller]
+    pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = path.as_ref();
+        self.0.bind(path)?;
+        file::make(path)
+    }
+
     /// See [`cct_net::UnixSocket::new_datagram`].
     ///
     /// # Errors
@@ -203,10 +219,13 @@ impl UnixDatagram {
     /// See [`cct_net::UnixDatagram::bind`].
     ///
     /// # Errors
-    /// As there.
+    /// As there, and those of the disk.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
-        cct_net::UnixDatagram::bind(path).map(UnixDatagram)
+        let path = path.as_ref();
+        let socket = cct_net::UnixDatagram::bind(path)?;
+        file::make(path)?;
+        Ok(UnixDatagram(socket))
     }
 
     /// See [`cct_net::UnixDatagram::unbound`].
