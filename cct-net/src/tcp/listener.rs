@@ -69,8 +69,8 @@ impl TcpListener {
     /// Safe: dropping the future binds nothing.
     ///
     /// # Errors
-    /// `AddrInUse` when somebody listens there, on Linux also by way of the standard library; `AddrNotAvailable` when the address is not one of
-    /// the node's.
+    /// `AddrInUse` when somebody listens there, on Linux also by way of the standard library if the kernel has drawn
+    /// the port; `AddrNotAvailable` when the address is not one of the node's.
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
         let site = Location::caller();

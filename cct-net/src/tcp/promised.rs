@@ -7,6 +7,7 @@
 //! next attempt. Nobody else can listen where one does.
 
 use super::TcpListener;
+use super::convert::DRAWN_MIN;
 use crate::host::ports::overlap;
 use crate::host::{State, hosts};
 use crate::raw::with_socket;
@@ -49,15 +50,16 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
     Ok(())
 }
 
-/// Whether the standard library listens where somebody of the running task's node wants to. A port that the world
-/// has drawn is the world's, whatever the kernel has given to others by that number.
+/// Whether the standard library listens where somebody of the running task's node wants to, at a port that the kernel
+/// has drawn. One that the world has drawn is the world's, whatever the kernel has given to others by that number; and
+/// one that a program has chosen may be open for another test, of which worlds know nothing.
 ///
 /// # Errors
 /// Outside a world.
 pub(super) fn is_in_the_way(addr: SocketAddr) -> io::Result<bool> {
     let port = addr.port();
     let has_drawn = |state: &mut State| state.host(current()).tcp.has_drawn(port);
-    if port == 0 || hosts()?.state.with(has_drawn) {
+    if port < DRAWN_MIN || hosts()?.state.with(has_drawn) {
         return Ok(false);
     }
     Ok(kernels(port).is_some_and(|there| overlap(there.ip(), addr.ip())))
