@@ -92,6 +92,8 @@ struct RawStep {
     preempts: bool,
     /// What became of a task that was picked other than for its pending operation.
     turn: Turn,
+    /// It was told `Pending`, whatever there was.
+    no_budget: bool,
 }
 
 /// What a step does with its task.
@@ -189,6 +191,7 @@ impl Recorder {
             choices,
             preempts,
             turn,
+            no_budget: false,
         });
     }
 
@@ -223,6 +226,7 @@ impl Recorder {
             choices,
             preempts: false,
             turn: Turn::Performs,
+            no_budget: false,
         });
     }
 
@@ -282,6 +286,13 @@ impl Recorder {
         }
     }
 
+    /// Says of the last step that it has no budget, if it is this task's.
+    fn no_budget(&mut self, key: u32) {
+        if let Some(step) = self.steps.last_mut().filter(|step| step.key == key) {
+            step.no_budget = true;
+        }
+    }
+
     /// A panic that nobody asked for ends the iteration.
     pub(crate) fn unheard(&mut self, key: u32) {
         self.unheard = Some(key);
@@ -335,6 +346,15 @@ impl Core {
     pub(crate) fn note_deferred(&mut self, key: u32) {
         if let Some(recorder) = &mut self.recorder {
             recorder.published.insert(key);
+        }
+    }
+
+    /// Notes that the operation which a task has begun is told `Pending`, whatever there is, as its poll has used up
+    /// its budget.
+    #[cold]
+    pub(crate) fn note_no_budget(&mut self, key: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.no_budget(key);
         }
     }
 

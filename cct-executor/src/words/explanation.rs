@@ -88,6 +88,12 @@ pub struct Step {
     pub preempts: bool,
 }
 
+impl Step {
+    /// How [`what`](Self::what) ends for an operation that returned `Pending` whatever there was, as its poll had
+    /// used up its budget.
+    pub const NO_BUDGET: &'static str = ", no budget left";
+}
+
 /// Whether a task could run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TaskState {

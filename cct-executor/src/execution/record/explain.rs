@@ -118,13 +118,17 @@ impl Core {
             (None, None) if raw.turn == Turn::Aborted => "drop (aborted)".to_owned(),
             (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
         };
+        let mut what = what.trim_end().to_owned();
+        if raw.no_budget {
+            what.push_str(Step::NO_BUDGET);
+        }
         Step {
             step: raw.step,
             time_ns: raw.time_ns,
             node: action.map_or(0, |a| a.node.0),
             node_name: self.node_name(self.node_of(raw.key)).to_owned(),
             task,
-            what: what.trim_end().to_owned(),
+            what,
             site: raw.site.map(place),
             choices: raw.choices,
             preempts: raw.preempts,
