@@ -22,6 +22,15 @@ struct Blocked {
     site: Site,
 }
 
+/// A timer that one task waited for, and another polled later: it wakes the latter alone.
+#[derive(Clone, Copy)]
+struct TakenOver {
+    from: u32,
+    by: u32,
+    site: Site,
+    step: u64,
+}
+
 /// What is recorded of an iteration beside its decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
@@ -55,6 +64,8 @@ pub(crate) struct Recorder {
     published: BTreeSet<u32>,
     /// Polls that returned `Pending` before an operation that could have gone on.
     gave_way: u64,
+    /// Tasks that waited for a timer which another one has polled since, and when.
+    taken_over: Vec<TakenOver>,
     /// Tasks that a timer has woken.
     timed: BTreeSet<u32>,
     /// A timer has woken what may have been any task.
@@ -238,6 +249,13 @@ impl Recorder {
         });
     }
 
+    /// A timer that one task waits for is polled by another.
+    fn taken_over(&mut self, new: TakenOver) {
+        self.taken_over
+            .retain(|old| old.site != new.site || (old.from != new.from && old.from != new.by));
+        self.taken_over.push(new);
+    }
+
     /// A timer is dropped, and nobody waits for it any more.
     fn timer_gone(&mut self, key: u32, site: Site) {
         if let Some(waits) = self.blocked.get_mut(&key) {
@@ -322,6 +340,20 @@ impl Core {
     pub(crate) fn note_blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
         if let Some(recorder) = &mut self.recorder {
             recorder.blocked(key, kind, resource, site);
+        }
+    }
+
+    /// Notes that a task polls a timer for which another one waits.
+    #[cold]
+    pub(crate) fn note_taken_over(&mut self, from: u32, by: u32, site: Site) {
+        let step = self.point.step;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.taken_over(TakenOver {
+                from,
+                by,
+                site,
+                step,
+            });
         }
     }
 

@@ -1,10 +1,17 @@
 //! Operations that find nothing although something is there, as tokio's tasks have a budget.
 
-use crate::words::explanation::{Explanation, Step};
+use crate::explore::FailureReport;
+use crate::words::FailureKind;
+use crate::words::explanation::Step;
 use std::fmt::Write as _;
 
-/// Says what they are: crates take that for what cannot be.
-pub(super) fn without_budget(out: &mut String, explanation: &Explanation) {
+/// Says what they are: crates take that for what cannot be. Who waits in the end does so for something else, as a
+/// task without budget is woken.
+pub(super) fn without_budget(out: &mut String, failure: &FailureReport) {
+    let explanation = &failure.explanation;
+    if failure.kind.lasts() || matches!(failure.kind, FailureKind::Deadlock { .. }) {
+        return;
+    }
     let mut steps = explanation.steps.iter().rev();
     if let Some(last) = steps.find(|step| step.what.ends_with(Step::NO_BUDGET)) {
         let _ = writeln!(

@@ -42,7 +42,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     unheard(&mut out, explanation);
     earlier_panics(&mut out, failure);
     work_waited(&mut out, explanation);
-    without_budget(&mut out, explanation);
+    without_budget(&mut out, failure);
     foreign::sayings(&mut out, failure);
     foreign::wakers(&mut out, failure);
     if let Some(again) = &failure.again {

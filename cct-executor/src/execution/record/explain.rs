@@ -1,6 +1,6 @@
 //! An explanation, made of what was recorded.
 
-use super::{AGAIN, Blocked, RawStep, Recorder, Turn};
+use super::{AGAIN, Blocked, RawStep, Recorder, TakenOver, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
 use crate::execution::point::resource_task;
@@ -208,7 +208,7 @@ impl Core {
         Some(others.map(|step| self.explain_use(step)).collect())
     }
 
-    /// Who did the same with a stream after this task had begun to wait.
+    /// Who did the same with a stream or a timer after this task had begun to wait.
     fn explain_overtaking(
         &self,
         waiting: u32,
@@ -216,6 +216,17 @@ impl Core {
         recorder: &Recorder,
     ) -> Option<Use> {
         let resource = blocked.resource;
+        if blocked.kind == OpKind::Sleep {
+            let of_it = |over: &&TakenOver| over.from == waiting && over.site == blocked.site;
+            let over = recorder.taken_over.iter().find(of_it)?;
+            return Some(Use {
+                task: self.task_name(over.by),
+                ended: !self.is_alive(over.by),
+                op: blocked.kind.name().to_owned(),
+                site: Some(place(over.site)),
+                step: over.step,
+            });
+        }
         let entry = self.resources.get(resource as usize);
         let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
         entry.filter(|entry| stream && resource != 0 && entry.kind == ResourceKind::Socket)?;
