@@ -81,8 +81,17 @@ fn noise() -> u8 {
     byte[0]
 }
 
+/// Fails in any process in which it was not called before.
+fn ready_the_second_time() {
+    static READY: AtomicU32 = AtomicU32::new(0);
+    assert_ne!(READY.fetch_add(1, SeqCst), 0, "not ready yet");
+}
+
 async fn leave(plant: &str) {
-    if plant != "noise" {
+    if plant == "a cold start" {
+        yield_now().await;
+        ready_the_second_time();
+    } else if plant != "noise" {
         once_in_a_process();
     }
     match plant {
@@ -144,6 +153,22 @@ fn a_bug_is_found_all_the_same_and_can_be_replayed() {
         assert!(!passed, "{text}");
         assert_says(&text, &["an update is lost", "strategy replay"]);
     }
+}
+
+/// The second run of the very schedule passes in the same process, so that one cannot explain the failure.
+#[test]
+fn what_fails_only_while_a_static_is_new_is_told_by_processes() {
+    let (passed, text) = run("leaves_something", "a cold start", &[]);
+    assert!(!passed, "{text}");
+    let parts = [
+        "FAILED apart::leaves_something: panic",
+        "not ready yet",
+        "yield",
+        "does not fail so again there",
+        "replay: CCT_REPLAY=",
+    ];
+    assert_says(&text, &parts);
+    assert!(!text.contains("did not fail again"), "{text}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ pub(crate) fn place(site: &'static Location<'static>) -> String {
     format!("{}:{}", short(site.file()), site.line())
 }
 
-/// The path of a file; in a crate from a registry and in the standard library, from the crate's folder on, as
-/// the rest fills a line.
+/// The path of a file; in a crate from a registry, in the standard library and in a copy that `cargo cct` has made
+/// of a crate, from the crate's folder on, as the rest fills a line.
 pub(crate) fn short(file: &str) -> &str {
     let in_registry = file.split_once("/registry/src/");
     let in_crate = in_registry.and_then(|(_, file)| file.split_once('/'));
@@ -18,7 +18,9 @@ pub(crate) fn short(file: &str) -> &str {
         let built = || file.strip_prefix("/rustc/")?.split_once("/library/");
         installed.or_else(built)
     };
-    in_crate.or_else(in_std).map_or(file, |(_, file)| file)
+    let in_copy = || file.rsplit_once("/cct/patch/");
+    let places = in_crate.or_else(in_std).or_else(in_copy);
+    places.map_or(file, |(_, file)| file)
 }
 
 #[cfg(test)]
@@ -31,6 +33,13 @@ mod tests {
         assert_eq!(short(file), "ractor-0.15.13/src/actor.rs");
         assert_eq!(short("src/registry/src/a.rs"), "src/registry/src/a.rs");
         assert_eq!(short("tests/it.rs"), "tests/it.rs");
+    }
+
+    #[test]
+    fn paths_into_a_copy_begin_at_the_crate() {
+        let file = "/home/u/p/target/cct/patch/tokio-stream/src/wrappers/watch.rs";
+        assert_eq!(short(file), "tokio-stream/src/wrappers/watch.rs");
+        assert_eq!(short("src/cct/patch.rs"), "src/cct/patch.rs");
     }
 
     #[test]

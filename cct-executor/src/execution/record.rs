@@ -22,6 +22,15 @@ struct Blocked {
     site: Site,
 }
 
+/// A timer that one task waited for, and another polled later: it wakes the latter alone.
+#[derive(Clone, Copy)]
+struct TakenOver {
+    from: u32,
+    by: u32,
+    site: Site,
+    step: u64,
+}
+
 /// What is recorded of an iteration beside its decisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
@@ -55,6 +64,8 @@ pub(crate) struct Recorder {
     published: BTreeSet<u32>,
     /// Polls that returned `Pending` before an operation that could have gone on.
     gave_way: u64,
+    /// Tasks that waited for a timer which another one has polled since, and when.
+    taken_over: Vec<TakenOver>,
     /// Tasks that a timer has woken.
     timed: BTreeSet<u32>,
     /// A timer has woken what may have been any task.
@@ -92,6 +103,8 @@ struct RawStep {
     preempts: bool,
     /// What became of a task that was picked other than for its pending operation.
     turn: Turn,
+    /// It was told `Pending`, whatever there was.
+    no_budget: bool,
 }
 
 /// What a step does with its task.
@@ -189,6 +202,7 @@ impl Recorder {
             choices,
             preempts,
             turn,
+            no_budget: false,
         });
     }
 
@@ -223,6 +237,7 @@ impl Recorder {
             choices,
             preempts: false,
             turn: Turn::Performs,
+            no_budget: false,
         });
     }
 
@@ -232,6 +247,13 @@ impl Recorder {
             resource,
             site,
         });
+    }
+
+    /// A timer that one task waits for is polled by another.
+    fn taken_over(&mut self, new: TakenOver) {
+        self.taken_over
+            .retain(|old| old.site != new.site || (old.from != new.from && old.from != new.by));
+        self.taken_over.push(new);
     }
 
     /// A timer is dropped, and nobody waits for it any more.
@@ -282,6 +304,13 @@ impl Recorder {
         }
     }
 
+    /// Says of the last step that it has no budget, if it is this task's.
+    fn no_budget(&mut self, key: u32) {
+        if let Some(step) = self.steps.last_mut().filter(|step| step.key == key) {
+            step.no_budget = true;
+        }
+    }
+
     /// A panic that nobody asked for ends the iteration.
     pub(crate) fn unheard(&mut self, key: u32) {
         self.unheard = Some(key);
@@ -314,6 +343,20 @@ impl Core {
         }
     }
 
+    /// Notes that a task polls a timer for which another one waits.
+    #[cold]
+    pub(crate) fn note_taken_over(&mut self, from: u32, by: u32, site: Site) {
+        let step = self.point.step;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.taken_over(TakenOver {
+                from,
+                by,
+                site,
+                step,
+            });
+        }
+    }
+
     /// Notes that the timer that a task waited for is no more.
     #[cold]
     pub(crate) fn note_timer_gone(&mut self, key: u32, site: Site) {
@@ -335,6 +378,15 @@ impl Core {
     pub(crate) fn note_deferred(&mut self, key: u32) {
         if let Some(recorder) = &mut self.recorder {
             recorder.published.insert(key);
+        }
+    }
+
+    /// Notes that the operation which a task has begun is told `Pending`, whatever there is, as its poll has used up
+    /// its budget.
+    #[cold]
+    pub(crate) fn note_no_budget(&mut self, key: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.no_budget(key);
         }
     }
 

@@ -148,11 +148,34 @@ fn places(stack: &str) -> Vec<String> {
             places.push(place.to_owned());
         }
     }
-    if places.len() > INNERMOST + OUTERMOST + 1 {
-        let outermost = places.len() - OUTERMOST;
-        places.splice(INNERMOST..outermost, ["...".to_owned()]);
+    shortened(&places)
+}
+
+/// The two ends of a deep stack, and between them the innermost place in each further crate: what waits is as often
+/// that as what drives it.
+fn shortened(places: &[String]) -> Vec<String> {
+    if places.len() <= INNERMOST + OUTERMOST + 1 {
+        return places.to_vec();
     }
-    places
+    let folder = |place: &String| place.split_once('/').map(|(folder, _)| folder.to_owned());
+    let outermost = places.len() - OUTERMOST;
+    let ends = places[..INNERMOST].iter().chain(&places[outermost..]);
+    let mut told: Vec<_> = ends.map(folder).collect();
+    let mut short = places[..INNERMOST].to_vec();
+    let mut left_out = false;
+    for (at, place) in places.iter().enumerate().skip(INNERMOST) {
+        let its = folder(place);
+        if at >= outermost || !told.contains(&its) {
+            if std::mem::take(&mut left_out) {
+                short.push("...".to_owned());
+            }
+            short.push(place.clone());
+            told.push(its);
+        } else {
+            left_out = true;
+        }
+    }
+    short
 }
 
 /// Whether a place is in cct's sources: with the least of debug information names have no paths. The
@@ -171,7 +194,7 @@ fn is_ours(place: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::places;
+    use super::{places, shortened};
 
     const STACK: &str = "   0: cct_executor::execution::wakers::count_waker
              at /work/cct/cct-executor/src/execution/wakers.rs:70:5
@@ -216,5 +239,19 @@ mod tests {
             line(9),
         ];
         assert_eq!(deep, told);
+    }
+
+    #[test]
+    fn between_the_ends_of_a_deep_stack_each_crate_is_told_once() {
+        let places = [
+            "a/1", "a/2", "a/3", "b/1", "b/2", "c/1", "a/4", "a/5", "t/1",
+        ];
+        let short = shortened(&places.map(str::to_owned));
+        assert_eq!(
+            short,
+            [
+                "a/1", "a/2", "...", "b/1", "...", "c/1", "a/4", "a/5", "t/1"
+            ]
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! What workers of a run share, and what they tell it.
 //!
 //! 1. Of several failing iterations the one with the smallest number counts.
+//! 2. Nothing else runs while iteration 0 does: what the program makes once for all, in a static, is made by one
+//!    world alone, whatever the number of workers. That it differs afterwards the determinism check finds.
 
 use super::at_await::Sought;
 use super::hang::CutOff;
@@ -10,7 +12,7 @@ use crate::execution::run::Visitors;
 use crate::words::trace::SharedTrace;
 use crate::words::{Failure, Limit, Trace};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 /// A failing iteration.
@@ -44,6 +46,9 @@ pub(super) struct Board {
     pub(super) deadline: Option<Instant>,
     /// The only failure that counts, in a search that is about one.
     pub(super) sought: Option<Sought>,
+    /// Whether iteration 0 is over, or will not be.
+    first_is_over: Mutex<bool>,
+    released: Condvar,
 }
 
 /// What a worker hands in when it is done.
@@ -89,12 +94,35 @@ impl Board {
             found: Mutex::new(None),
             deadline,
             sought,
+            first_is_over: Mutex::new(false),
+            released: Condvar::new(),
         }
+    }
+
+    /// Others than the first iteration may begin.
+    pub(super) fn release(&self) {
+        let mut over = self
+            .first_is_over
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *over = true;
+        self.released.notify_all();
+    }
+
+    /// Waits until they may.
+    pub(super) fn wait_for_the_first(&self) {
+        let over = self
+            .first_is_over
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let over = self.released.wait_while(over, |over| !*over);
+        drop(over.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Nobody is to begin anything more.
     pub(super) fn stop(&self) {
         self.failed.store(0, Ordering::Release);
+        self.release();
     }
 
     /// Keeps the failure with the smallest number; unless the run keeps going, nobody begins what

@@ -138,13 +138,15 @@ impl Campaign {
         let workers = self.worker_count(lanes);
         let (sender, receiver) = mpsc::channel();
         for worker in 0..workers {
-            let (campaign, board, sender) = (self.clone(), board.clone(), sender.clone());
-            let body = move || campaign.work(worker, workers, lanes, &board, &sender);
-            std::thread::Builder::new()
+            let (campaign, shared, sender) = (self.clone(), board.clone(), sender.clone());
+            let body = move || campaign.work(worker, workers, lanes, &shared, &sender);
+            let thread = std::thread::Builder::new()
                 .name(format!("{THREAD_NAMES}{worker}"))
-                .stack_size(THREAD_STACK_BYTES)
-                .spawn(body)
-                .map_err(|error| format!("cannot start worker thread {worker}: {error}"))?;
+                .stack_size(THREAD_STACK_BYTES);
+            if let Err(error) = thread.spawn(body) {
+                board.stop();
+                return Err(format!("cannot start worker thread {worker}: {error}"));
+            }
         }
         Ok(receiver)
     }

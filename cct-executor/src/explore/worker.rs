@@ -56,6 +56,8 @@ impl Campaign {
                 crate::execution::panics::message_of(&*payload)
             )),
         };
+        // Should it not have come to iteration 0.
+        board.release();
         let _ = sender.send(message);
     }
 
@@ -116,6 +118,9 @@ impl Campaign {
                 }
             };
             turn += 1;
+            if index > 0 && turn == 1 {
+                board.wait_for_the_first();
+            }
             if index >= self.checker.iterations || index > board.failed.load(Ordering::Acquire) {
                 break;
             }
@@ -147,6 +152,9 @@ impl Campaign {
                 .take()
                 .expect("cct bug: a lane without its strategy");
             let (driver, flow) = self.one(index, driver, board, &mut done, watch);
+            if index == 0 {
+                board.release();
+            }
             pulse.iteration.store(u64::MAX, Ordering::Relaxed);
             drivers[slot] = Some(driver);
             over[slot] = flow == Flow::Exhausted;

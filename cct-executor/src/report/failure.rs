@@ -1,6 +1,7 @@
 //! The story of a failure.
 
 use super::at_await::{at_await_text, order_text};
+use super::budget::without_budget;
 use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
@@ -41,6 +42,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     unheard(&mut out, explanation);
     earlier_panics(&mut out, failure);
     work_waited(&mut out, explanation);
+    without_budget(&mut out, failure);
     foreign::sayings(&mut out, failure);
     foreign::wakers(&mut out, failure);
     if let Some(again) = &failure.again {

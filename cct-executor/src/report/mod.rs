@@ -1,6 +1,7 @@
 //! From results to text: pure functions, nothing is printed here.
 
 mod at_await;
+mod budget;
 pub(crate) mod failure;
 mod foreign;
 mod panics;

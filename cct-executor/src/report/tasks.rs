@@ -121,7 +121,7 @@ fn task(out: &mut String, story: &TaskStory, brief: bool) {
     }
 }
 
-/// Who is at the other end of a channel, or came after a task at the end of a stream.
+/// Who is at the other end of a channel, or came after a task at the end of a stream or at a timer.
 fn uses(out: &mut String, wait: &Wait) {
     let uses = wait.uses.as_deref();
     if uses.is_some_and(<[Use]>::is_empty) {
@@ -133,8 +133,8 @@ fn uses(out: &mut String, wait: &Wait) {
     if let Some(used) = &wait.overtaken {
         let _ = writeln!(
             out,
-            "        the same was done later by task {}\n        (of tasks that poll a stream for one thing, \
-             only the last is woken)",
+            "        the same was done later by task {}\n        (of tasks that poll one timer, or a stream for \
+             one thing, only the last is woken)",
             use_text(used)
         );
     }

@@ -61,6 +61,10 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
     }
     match before {
         0 => {
+            WORLD.with(|world| {
+                let key = world.running.key.get();
+                world.with(|core, _| core.note_no_budget(key));
+            });
             crate::shim::defer(cx);
             return Poll::Pending;
         }

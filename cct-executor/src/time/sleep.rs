@@ -222,6 +222,13 @@ impl Timer {
             // A fired timer has no waiter.
             core.drop_timer(timer);
         } else if let (true, Some(key)) = (world.recording.get(), world.current()) {
+            if let Some(from) = replaced
+                .as_ref()
+                .and_then(Waiter::task)
+                .filter(|&from| from != key)
+            {
+                core.note_taken_over(from, key, self.site);
+            }
             core.note_blocked(key, OpKind::Sleep, 0, self.site);
         }
         (elapsed, replaced)

@@ -88,6 +88,12 @@ pub struct Step {
     pub preempts: bool,
 }
 
+impl Step {
+    /// How [`what`](Self::what) ends for an operation that returned `Pending` whatever there was, as its poll had
+    /// used up its budget.
+    pub const NO_BUDGET: &'static str = ", no budget left";
+}
+
 /// Whether a task could run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TaskState {
@@ -154,8 +160,8 @@ pub struct Wait {
     pub state: Option<String>,
     /// What other tasks did last at the other end of a channel; `None` for what has no ends.
     pub uses: Option<Vec<Use>>,
-    /// What another task did last of what this one waits to do with a stream, after this one began to
-    /// wait. Of those that poll, a stream wakes only the last.
+    /// What another task did last of what this one waits to do with a stream or a timer, after this one
+    /// began to wait. Of those that poll, only the last is woken.
     pub overtaken: Option<Use>,
 }
 

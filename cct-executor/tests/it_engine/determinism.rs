@@ -326,6 +326,28 @@ fn thread_locals_are_reported_unless_iterations_have_threads_of_their_own() {
     );
 }
 
+/// What a program makes once for all would be made by several worlds at a time, and fail or not as threads go.
+#[test]
+fn the_first_iteration_runs_alone() {
+    static BEGUN: AtomicU64 = AtomicU64::new(0);
+    static FIRST_IS_OVER: AtomicU64 = AtomicU64::new(0);
+    let report = within(30, || {
+        checker("first alone")
+            .workers(3)
+            .iterations(30)
+            .run(|| async {
+                if BEGUN.fetch_add(1, SeqCst) == 0 {
+                    for _ in 0..5_000 {
+                        yield_now().await;
+                    }
+                    FIRST_IS_OVER.store(1, SeqCst);
+                }
+                assert_eq!(FIRST_IS_OVER.load(SeqCst), 1, "two at a time");
+            })
+    });
+    report.assert_passed();
+}
+
 #[test]
 fn a_wake_up_from_a_foreign_thread_is_reported_with_the_task() {
     let wait = |late: bool| async move {

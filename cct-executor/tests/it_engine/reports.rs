@@ -8,6 +8,7 @@ use cct_executor::{Checker, Clock, Granularity, Seed, join, nondet, spawn};
 use cct_sync::{Notify, mpsc};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::task::Poll;
 use std::time::Duration;
 
 /// Loses an update under some schedules; takes noise, data and time into account.
@@ -535,4 +536,25 @@ fn who_only_sleeps_is_no_standstill() {
     });
     let told = report.text();
     assert!(!told.contains("nothing could go on"), "{told}");
+}
+
+/// Who looks at many things in one poll finds the last ones empty, as on tokio.
+#[test]
+fn an_operation_without_budget_says_so() {
+    let report = checker("no budget").run(|| async {
+        let (sender, mut receiver) = cct_sync::mpsc::unbounded_channel();
+        for n in 0..200 {
+            sender.send(n).unwrap();
+        }
+        std::future::poll_fn(|cx| {
+            for n in 0..200 {
+                assert_eq!(receiver.poll_recv(cx), Poll::Ready(Some(n)));
+            }
+            Poll::Ready(())
+        })
+        .await;
+    });
+    let text = report.text();
+    assert!(text.contains("recv mpsc 1, no budget left"), "{text}");
+    assert!(text.contains("128 of them"), "{text}");
 }

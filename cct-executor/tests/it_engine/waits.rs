@@ -6,6 +6,7 @@ use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{select, spawn};
 use cct_sync::{Barrier, Mutex, Semaphore, mpsc};
+use std::future::{Future as _, poll_fn};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -145,4 +146,23 @@ fn a_lock_that_was_taken_is_not_said_to_be_given() {
         "{text}"
     );
     assert!(!text.contains("given to"), "{text}");
+}
+
+/// A future that is polled by two tasks keeps the waker of one.
+#[test]
+fn who_waits_for_a_timer_of_another_task_is_told_who_has_it() {
+    let report = checker("shared timer").run(|| async {
+        let sleep = Box::pin(sleep(Duration::from_millis(5)));
+        let sleep = Arc::new(std::sync::Mutex::new(sleep));
+        let first = spawn(poll_fn({
+            let sleep = sleep.clone();
+            move |cx| sleep.lock().unwrap().as_mut().poll(cx)
+        }));
+        yield_now().await;
+        let second = spawn(poll_fn(move |cx| sleep.lock().unwrap().as_mut().poll(cx)));
+        let _ = (first.await, second.await);
+    });
+    let text = report.text();
+    assert!(text.contains("the same was done later by task"), "{text}");
+    assert!(text.contains("only the last is woken"), "{text}");
 }

@@ -1,6 +1,6 @@
 //! An explanation, made of what was recorded.
 
-use super::{AGAIN, Blocked, RawStep, Recorder, Turn};
+use super::{AGAIN, Blocked, RawStep, Recorder, TakenOver, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
 use crate::execution::point::resource_task;
@@ -118,13 +118,17 @@ impl Core {
             (None, None) if raw.turn == Turn::Aborted => "drop (aborted)".to_owned(),
             (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
         };
+        let mut what = what.trim_end().to_owned();
+        if raw.no_budget {
+            what.push_str(Step::NO_BUDGET);
+        }
         Step {
             step: raw.step,
             time_ns: raw.time_ns,
             node: action.map_or(0, |a| a.node.0),
             node_name: self.node_name(self.node_of(raw.key)).to_owned(),
             task,
-            what: what.trim_end().to_owned(),
+            what,
             site: raw.site.map(place),
             choices: raw.choices,
             preempts: raw.preempts,
@@ -204,7 +208,7 @@ impl Core {
         Some(others.map(|step| self.explain_use(step)).collect())
     }
 
-    /// Who did the same with a stream after this task had begun to wait.
+    /// Who did the same with a stream or a timer after this task had begun to wait.
     fn explain_overtaking(
         &self,
         waiting: u32,
@@ -212,6 +216,17 @@ impl Core {
         recorder: &Recorder,
     ) -> Option<Use> {
         let resource = blocked.resource;
+        if blocked.kind == OpKind::Sleep {
+            let of_it = |over: &&TakenOver| over.from == waiting && over.site == blocked.site;
+            let over = recorder.taken_over.iter().find(of_it)?;
+            return Some(Use {
+                task: self.task_name(over.by),
+                ended: !self.is_alive(over.by),
+                op: blocked.kind.name().to_owned(),
+                site: Some(place(over.site)),
+                step: over.step,
+            });
+        }
         let entry = self.resources.get(resource as usize);
         let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
         entry.filter(|entry| stream && resource != 0 && entry.kind == ResourceKind::Socket)?;

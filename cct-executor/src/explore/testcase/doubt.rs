@@ -4,10 +4,13 @@
 //! the second iteration fail, under any schedule. So a failing schedule is replayed in a process in which the
 //! program has not run yet. If it does not fail there, the test is explored with a process for each iteration, and
 //! what comes of that counts.
+//!
+//! The reverse is a program that makes something once for all and fails while that is new: it fails in a new
+//! process, and in this one never again. What the replay here tells is another run then, so processes tell it.
 
 use crate::explore::apart::{self, Says, Task, Verdict};
 use crate::explore::env::Settings;
-use crate::explore::result::{Origin, Report};
+use crate::explore::result::{FailureReport, Origin, Report};
 use crate::words::FailureKind;
 
 /// What is to be said of a failure.
@@ -33,9 +36,13 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
     if !(was_found && can_be_told) {
         return Doubt::None;
     }
-    match apart::ask(test, &Task::Replay(&failure.token)) {
-        Some(verdict) if !matches!(verdict.says, Says::Failed(_)) => {}
-        _ => return Doubt::None,
+    let fails_there = match apart::ask(test, &Task::Replay(&failure.token)) {
+        Some(verdict) => matches!(verdict.says, Says::Failed(_)),
+        None => return Doubt::None,
+    };
+    let told_here = failure.reproduced && failure.again.is_none();
+    if fails_there && told_here {
+        return Doubt::None;
     }
     let what = match &failure.kind {
         kind @ FailureKind::Nondeterminism { .. } => kind.class().to_owned(),
@@ -46,6 +53,9 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
             .unwrap_or_default()
             .to_owned(),
     };
+    if fails_there {
+        return the_first_time_only(test, failure, &what);
+    }
     let varies = matches!(failure.kind, FailureKind::Nondeterminism { .. });
     match apart::ask(test, &Task::Explore) {
         // What differs from process to process is told better by the report of one.
@@ -62,6 +72,25 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         _ => Doubt::Note(
             "this schedule does not fail in a process of its own: what was left in a static, or elsewhere in the \
              process, by an iteration before it or by another test takes part. Set it anew where the test begins"
+                .to_owned(),
+        ),
+    }
+}
+
+/// A failure that a new process shows as well, and this one not twice.
+fn the_first_time_only(test: &str, failure: &FailureReport, what: &str) -> Doubt {
+    match apart::ask(test, &Task::Explore) {
+        Some(verdict) if matches!(verdict.says, Says::Failed(_)) => {
+            Doubt::Apart(verdict.with(&[format!(
+                "in one process, iteration {} failed ({what}) and its schedule does not fail so again there: what \
+                 the program makes once, in a static, is there the second time. So each iteration had a process of \
+                 its own; isolation = \"process\" does so from the beginning",
+                failure.iteration()
+            )]))
+        }
+        _ => Doubt::Note(
+            "this schedule fails in a new process, but not so again in one in which it has run: what the program \
+             makes once, in a static, is there the second time"
                 .to_owned(),
         ),
     }
