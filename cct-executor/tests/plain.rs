@@ -6,7 +6,7 @@ use again::{again, is_again, said};
 use cct_executor::runtime::{Builder, Handle, Runtime};
 use cct_executor::task::yield_now;
 use cct_executor::time::{Duration, Instant, sleep, timeout};
-use cct_executor::{spawn, task};
+use cct_executor::{always, spawn, task};
 use cct_sync::{Mutex, mpsc, oneshot};
 use std::backtrace::Backtrace;
 use std::future::pending;
@@ -304,6 +304,24 @@ once!(a_task_can_look_at_its_stack_wherever_the_test_stands {
     let task = runtime.spawn(async { Backtrace::force_capture().to_string() });
     let stack = runtime.block_on(task).unwrap();
     assert!(stack.contains("a_task_can_look"), "{stack}");
+});
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn give_way() {
+    std::thread::yield_now();
+}
+
+#[cfg(target_os = "linux")]
+once!(who_spins_when_its_world_ends_goes_on {
+    let runtime = Runtime::new().unwrap();
+    runtime.spawn(async {
+        yield_now().await;
+        always!(false, "the end of the world");
+    });
+    (0..100).for_each(|_| give_way());
+    drop(runtime);
+    (0..100).for_each(|_| give_way());
 });
 
 fails!(an_assertion_fails_as_ever {

@@ -366,7 +366,7 @@ impl World {
     }
 
     /// Whether the task is the code around which there is this world, and no poll of others is suspended.
-    fn is_alone_around(&self, key: u32) -> bool {
+    pub(super) fn is_alone_around(&self, key: u32) -> bool {
         let others = |core: &mut Core| {
             let mut keys = 0..core.suspended.len() as u32;
             keys.any(|other| other != key && core.worker_of(other) != NONE)

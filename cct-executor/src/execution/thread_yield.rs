@@ -154,8 +154,11 @@ impl World {
         }
         if self.phase.get() == Phase::Closing {
             self.with(|core, _| core.spinners.forget(key));
-            self.stand_aside(key, NONE);
-            return true;
+            let gives_way = !self.is_alone_around(key);
+            if gives_way {
+                self.stand_aside(key, NONE);
+            }
+            return gives_way;
         }
         let before = match self.with(|core, _| core.actions[key as usize].op.kind) {
             OpKind::Yield => self.running.gave_way.get(),
