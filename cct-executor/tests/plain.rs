@@ -307,21 +307,15 @@ once!(a_task_can_look_at_its_stack_wherever_the_test_stands {
 });
 
 #[cfg(target_os = "linux")]
-#[expect(clippy::disallowed_methods, reason = "it is about threads")]
-fn give_way() {
-    std::thread::yield_now();
-}
-
-#[cfg(target_os = "linux")]
 once!(who_spins_when_its_world_ends_goes_on {
     let runtime = Runtime::new().unwrap();
     runtime.spawn(async {
         yield_now().await;
         always!(false, "the end of the world");
     });
-    (0..100).for_each(|_| give_way());
+    (0..100).for_each(|_| std::thread::yield_now());
     drop(runtime);
-    (0..100).for_each(|_| give_way());
+    (0..100).for_each(|_| std::thread::yield_now());
 });
 
 fails!(an_assertion_fails_as_ever {

@@ -91,9 +91,9 @@ impl UdpSocket {
 /// The kernel has bound it, so others that have its address share it as well.
 fn shares(socket: &std::net::UdpSocket) -> io::Result<bool> {
     let options = SockRef::from(socket);
-    #[cfg(not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin")))]
+    #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
     let port = options.reuse_port()?;
-    #[cfg(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin"))]
+    #[cfg(any(target_os = "solaris", target_os = "illumos"))]
     let port = false;
     Ok(port || options.reuse_address()?)
 }

@@ -89,6 +89,7 @@ impl Paths {
     }
 
     /// The kernel has bound a socket to a path, which so was free, and the world takes its place.
+    #[cfg(unix)]
     pub(super) fn take_over(&mut self, path: &Path, bound: Bound, file: Box<dyn SocketFile>) {
         let file = Some(file);
         self.0.insert(path.to_owned(), Entry { bound, file });
