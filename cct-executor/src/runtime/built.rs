@@ -18,7 +18,8 @@ use std::time::Duration;
 /// A runtime that a scenario has built. Its tasks end when it is dropped.
 ///
 /// # Differences from tokio
-/// It works inside a world only (see the [module](super) for how one is made), and shares the world's clock, nodes and network with all others.
+/// It works inside a world only (see the [module](super) for how one is made), and shares the world's clock, nodes
+/// and network with all others.
 /// It cannot be used from a thread that the test starts, as nothing controls that; but in a test without an attribute
 /// that is run once (see the module) such a thread may spawn through a [`Handle`].
 pub struct Runtime {

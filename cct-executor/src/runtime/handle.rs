@@ -13,7 +13,8 @@ use std::sync::{Arc, MutexGuard};
 /// A handle to a world, or to a runtime inside it, as code that spawns from afar keeps one.
 ///
 /// # Differences from tokio
-/// It works only on the thread of the iteration that it was made in, until that ends.
+/// It works only on the thread of the iteration that it was made in, until that ends; but in a test without an attribute
+/// that is run once (see the [module](super)), threads that the test starts may spawn through it.
 #[derive(Clone)]
 pub struct Handle {
     serial: u64,
