@@ -38,6 +38,7 @@ impl Afar {
         let left = {
             let mut asked = lock(&self.asked);
             asked.world = world;
+            self.any.store(false, Ordering::Release);
             std::mem::take(&mut asked.jobs)
         };
         drop(left);
