@@ -114,8 +114,8 @@ fn not_understood(error: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, error.to_string())
 }
 
-/// Harnesses name the threads of tests after them. Threads that tests start, which would not find what is in the
-/// world of the test, rarely have a name.
+/// Harnesses name the threads of tests after them. Threads that tests start rarely have a name; where what they do is to
+/// be repeated, they are refused.
 #[expect(
     clippy::disallowed_methods,
     reason = "outside of worlds, where nothing is decided"

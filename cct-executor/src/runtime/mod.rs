@@ -22,7 +22,7 @@
 //! Outside of worlds no runtime is built, unless `CCT_PLAIN_TESTS` asks for it: then code that builds one on
 //! a thread with a name, as harnesses give to the threads of tests, has a world around it until its last runtime is
 //! dropped, and is run once, in plain order; with `explore` that comes after processes that run the whole test in
-//! other orders. Not on Windows.
+//! other orders. Threads that such code starts may build runtimes too, on Linux. Not on Windows.
 
 mod builder;
 mod built;

@@ -1,5 +1,6 @@
 //! A socket as its host keeps it: what arrived, and who waits for it.
 
+use super::send::outside;
 use crate::errno::of_socket;
 use crate::host::{Hosts, mapped};
 use crate::io::known::Known;
@@ -180,12 +181,8 @@ impl Inner {
     /// Where it is bound, as programs call it.
     pub(super) fn local_addr(&self) -> SocketAddr {
         let local = self.state.with(|state| state.local);
-        let outside = |hosts: Arc<Hosts>| {
-            hosts
-                .state
-                .with(|state| state.drawn_udp.outside(self.node, local))
-        };
-        self.hosts.upgrade().map_or(local, outside)
+        let known_as = |hosts: Arc<Hosts>| outside(&hosts, self.node, local);
+        self.hosts.upgrade().map_or(local, known_as)
     }
 
     /// The form in which this socket shows an address.

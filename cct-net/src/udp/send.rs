@@ -184,7 +184,7 @@ fn inside(hosts: &Hosts, node: NodeId, addr: SocketAddr) -> SocketAddr {
 }
 
 /// What programs call it.
-fn outside(hosts: &Hosts, node: NodeId, addr: SocketAddr) -> SocketAddr {
+pub(super) fn outside(hosts: &Hosts, node: NodeId, addr: SocketAddr) -> SocketAddr {
     hosts
         .state
         .with(|state| state.drawn_udp.outside(node, addr))

@@ -2,7 +2,8 @@
 //!
 //! What is sent arrives at once. Paths are names in a table of the node, not files: a path stays
 //! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
-//! crashes. Where files are not the world's, [`keep_file`] gives a name one on their disk, as `cct-tokio` does. Pipes are not modelled, and file descriptors have no effect.
+//! crashes. Where files are not the world's, [`keep_file`] gives a name one on their disk, as `cct-tokio` does; worlds
+//! that run at the same time share that disk. Pipes are not modelled, and file descriptors have no effect.
 
 mod addr;
 mod bufs;

@@ -109,8 +109,8 @@ impl Watched {
         }
         let text = format!(
             "cct: the test `{}` waits for something outside of its world, and has done nothing for {} \
-             seconds. It was run once, as it has no attribute; a thread that it has started cannot use its \
-             runtime. The process ends here: skip the test (`-- --skip`), or have such tests refused \
+             seconds: for a thread that it has started, maybe. It was run once, as it has no attribute. The \
+             process ends here: skip the test (`-- --skip`), or have such tests refused \
              (CCT_PLAIN_TESTS=refuse)",
             self.name, self.naps
         );
