@@ -1,11 +1,10 @@
-//! Ports that the kernel has drawn for sockets of the standard library, which the world took over.
+//! Ports that the kernel has drawn for listeners of the standard library, which the world took over.
 //!
 //! 1. Such a port is another one in every process, so nothing in the world may hang on it: inside, the
-//!    socket has a port of the world's own drawing.
+//!    listener has a port of the world's own drawing.
 //! 2. Outside, where programs give and get addresses, it is the kernel's, as they may have asked for it
-//!    before. That stays so when the socket is gone: a listener's connections go on.
+//!    before. That stays so when the listener is gone: its connections go on.
 
-use super::ports::EPHEMERAL;
 use cct_executor::node::NodeId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,24 +17,14 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// A socket was taken over.
+    /// A listener was taken over.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "none can be"))]
     pub(crate) fn add(&mut self, node: NodeId, kernels: u16, ours: u16) {
         self.inside.insert((node.0, kernels), ours);
         self.outside.insert((node.0, ours), kernels);
     }
 
-    /// The world has drawn a port. If programs know another socket by that number, they get another one for this:
-    /// the highest that stands for nothing.
-    pub(crate) fn tell_apart(&mut self, node: NodeId, ours: u16) {
-        if self.inside.contains_key(&(node.0, ours)) {
-            let mut others = EPHEMERAL.rev();
-            if let Some(free) = others.find(|&port| !self.inside.contains_key(&(node.0, port))) {
-                self.add(node, free, ours);
-            }
-        }
-    }
-
-    /// What the world calls an address of a node that programs name. If one is bound to that address of the
+    /// What the world calls an address of a node that programs name. If one listens at that address of the
     /// world, and programs call it so as well, it is meant first.
     pub(crate) fn inside(&self, node: NodeId, addr: SocketAddr, one_listens: bool) -> SocketAddr {
         let Some(&port) = self.inside.get(&(node.0, addr.port())) else {
@@ -72,13 +61,6 @@ mod tests {
         assert_eq!(drawn.inside(node, at(32_768), true), at(32_769));
         assert_eq!(drawn.inside(node, at(40_000), false), at(32_768));
         assert_eq!(drawn.outside(node, at(32_769)), at(32_768));
-        // One that the world draws later has another.
-        drawn.tell_apart(node, 40_000);
-        assert_eq!(drawn.outside(node, at(40_000)), at(60_999));
-        assert_eq!(drawn.inside(node, at(60_999), false), at(40_000));
-        assert_eq!(drawn.inside(node, at(40_000), true), at(32_768));
-        drawn.tell_apart(node, 50_000);
-        assert_eq!(drawn.outside(node, at(50_000)), at(50_000));
         // One of the world's own has no other.
         drawn.add(node, 32_770, 32_771);
         assert_eq!(drawn.inside(node, at(32_770), true), at(32_770));

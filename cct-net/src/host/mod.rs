@@ -52,7 +52,6 @@ pub(crate) struct State {
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(crate) lent: Lent,
     pub(crate) drawn: Drawn,
-    pub(crate) drawn_udp: Drawn,
     #[cfg(target_os = "linux")]
     pub(crate) promised: tcp::promised::Promised,
 }

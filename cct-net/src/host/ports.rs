@@ -42,7 +42,7 @@ impl<S> Default for Ports<S> {
 }
 
 /// Whether two sockets at these addresses would get in each other's way.
-pub(crate) fn overlap(a: IpAddr, b: IpAddr) -> bool {
+fn overlap(a: IpAddr, b: IpAddr) -> bool {
     // A version 6 socket bound to all addresses serves version 4 too.
     let all = |ip: IpAddr, other: IpAddr| ip.is_unspecified() && (ip.is_ipv6() || other.is_ipv4());
     a == b || all(a, b) || all(b, a)
@@ -87,12 +87,6 @@ impl<S> Ports<S> {
             return Err(taken(addr));
         }
         Ok((addr.port(), self.insert(addr, share, socket)))
-    }
-
-    /// Whether it was ever the answer to port 0.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nobody asks"))]
-    pub(crate) fn has_drawn(&self, port: u16) -> bool {
-        (*EPHEMERAL.start()..self.next).contains(&port)
     }
 
     /// A port that nobody uses.
@@ -203,7 +197,7 @@ impl<S> Ports<S> {
     }
 }
 
-pub(crate) fn taken(addr: SocketAddr) -> io::Error {
+fn taken(addr: SocketAddr) -> io::Error {
     let text = format!("{addr} is in use already");
     io::Error::new(ErrorKind::AddrInUse, text)
 }

@@ -26,7 +26,7 @@ converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);
 
 /// The least port that the kernel draws for those that ask for any. Up to where it draws is a setting.
-pub(crate) const DRAWN_MIN: u16 = *EPHEMERAL.start();
+const DRAWN_MIN: u16 = *EPHEMERAL.start();
 
 impl TcpListener {
     /// Brings back what [`into_std`](Self::into_std) has made, or listens in the world where a listener of
@@ -89,7 +89,7 @@ impl TcpListener {
 }
 
 /// The address to bind for one of the kernel's.
-pub(crate) fn of_the_world(addr: SocketAddr) -> SocketAddr {
+fn of_the_world(addr: SocketAddr) -> SocketAddr {
     let port = if addr.port() < DRAWN_MIN {
         addr.port()
     } else {

@@ -7,8 +7,6 @@ use crate::dns::{ToSocketAddrs, each};
 #[cfg(unix)]
 use crate::host::State;
 use crate::host::ports::Share;
-#[cfg(target_os = "linux")]
-use crate::host::ports::taken;
 use crate::host::{Hosts, hosts, outside};
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
@@ -69,18 +67,14 @@ impl TcpListener {
     /// Safe: dropping the future binds nothing.
     ///
     /// # Errors
-    /// `AddrInUse` when somebody listens there, on Linux also by way of the standard library if the kernel has drawn
-    /// the port; `AddrNotAvailable` when the address is not one of the node's.
+    /// `AddrInUse` when somebody listens there, `AddrNotAvailable` when the address is not one of
+    /// the node's.
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
         let site = Location::caller();
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
-            #[cfg(target_os = "linux")]
-            if super::promised::is_in_the_way(addr)? {
-                return Err(taken(addr));
-            }
             TcpListener::at(addr, site)
         })
     }
@@ -98,11 +92,7 @@ impl TcpListener {
                 addr: true,
                 ..Share::default()
             };
-            let bound = host.tcp.bind(addr, share, Some(listening.clone()))?;
-            if addr.port() == 0 {
-                state.drawn.tell_apart(current(), bound.0);
-            }
-            Ok::<_, io::Error>(bound)
+            host.tcp.bind(addr, share, Some(listening.clone()))
         })?;
         let addr = SocketAddr::new(addr.ip(), port);
         TcpListener::new(listening, addr, id, Settings::default())

@@ -15,7 +15,7 @@
 //! - Urgent data and `TIME_WAIT` are not modelled, and file descriptors have no effect.
 
 #[cfg(unix)]
-pub(crate) mod convert;
+mod convert;
 mod listener;
 mod open;
 mod options;

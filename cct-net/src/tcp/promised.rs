@@ -4,12 +4,10 @@
 //! queues whoever connects, and so does the world: an attempt that finds nobody at an address looks among the
 //! process's own descriptors (where the system lists them, which is Linux). What it finds listens in the world from
 //! then on, and whoever takes the listener over gets what is in its queue. One that is closed instead is gone at the
-//! next attempt. Nobody else can listen where one does.
+//! next attempt.
 
 use super::TcpListener;
-use super::convert::DRAWN_MIN;
-use crate::host::ports::overlap;
-use crate::host::{State, hosts};
+use crate::host::hosts;
 use crate::raw::with_socket;
 use cct_executor::node::{NodeId, current};
 use std::collections::BTreeMap;
@@ -44,25 +42,11 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
     }
     if let Some(addr) = kernels(port) {
         let own = TcpListener::in_place_of(addr, site)?;
-        let promised = |state: &mut State| state.promised.0.insert((node.0, port), own);
+        let promised =
+            |state: &mut crate::host::State| state.promised.0.insert((node.0, port), own);
         drop(hosts.state.with(promised));
     }
     Ok(())
-}
-
-/// Whether the standard library listens where somebody of the running task's node wants to, at a port that the kernel
-/// has drawn. One that the world has drawn is the world's, whatever the kernel has given to others by that number; and
-/// one that a program has chosen may be open for another test, of which worlds know nothing.
-///
-/// # Errors
-/// Outside a world.
-pub(super) fn is_in_the_way(addr: SocketAddr) -> io::Result<bool> {
-    let port = addr.port();
-    let has_drawn = |state: &mut State| state.host(current()).tcp.has_drawn(port);
-    if port < DRAWN_MIN || hosts()?.state.with(has_drawn) {
-        return Ok(false);
-    }
-    Ok(kernels(port).is_some_and(|there| overlap(there.ip(), addr.ip())))
 }
 
 /// The one that is promised for this port of the kernel's.

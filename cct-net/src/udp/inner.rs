@@ -1,6 +1,5 @@
 //! A socket as its host keeps it: what arrived, and who waits for it.
 
-use super::send::outside;
 use crate::errno::of_socket;
 use crate::host::{Hosts, mapped};
 use crate::io::known::Known;
@@ -178,13 +177,6 @@ impl Inner {
         }
     }
 
-    /// Where it is bound, as programs call it.
-    pub(super) fn local_addr(&self) -> SocketAddr {
-        let local = self.state.with(|state| state.local);
-        let known_as = |hosts: Arc<Hosts>| outside(&hosts, self.node, local);
-        self.hosts.upgrade().map_or(local, known_as)
-    }
-
     /// The form in which this socket shows an address.
     pub(super) fn shown(&self, addr: SocketAddr) -> SocketAddr {
         if self.v6 { mapped(addr) } else { addr }
@@ -197,10 +189,6 @@ impl Inner {
             let anywhere = state.local.ip().is_unspecified() || state.local.ip() == to.ip();
             group && anywhere && state.local.port() == to.port()
         })
-    }
-
-    pub(super) fn is_connected(&self) -> bool {
-        self.state.with(|state| state.peer.is_some())
     }
 
     /// Whether it takes what comes from there: connected, it does so from its peer only.

@@ -39,7 +39,6 @@ struct Flight {
     hosts: Weak<Hosts>,
     from: NodeId,
     to: NodeId,
-    /// As the world calls it; what it carries has names that programs know.
     addr: SocketAddr,
     load: Load,
     site: &'static Location<'static>,
@@ -121,7 +120,7 @@ impl Inner {
                 hosts: self.hosts.clone(),
                 from: self.node,
                 to: node,
-                addr: inside(&hosts, node, to),
+                addr: to,
                 load: Load::Datagram(datagram.clone()),
                 site,
             };
@@ -147,7 +146,7 @@ impl Inner {
                 .with(|state| state.source_address(self.node, to)),
             false => own,
         };
-        outside(hosts, self.node, SocketAddr::new(ip, local.port()))
+        SocketAddr::new(ip, local.port())
     }
 
     /// The nodes that a datagram goes to.
@@ -173,21 +172,6 @@ impl Inner {
         nodes.retain(|&node| own || node != self.node);
         Ok(nodes)
     }
-}
-
-/// What the world calls an address of a node that programs name (see [`crate::host::drawn`]).
-fn inside(hosts: &Hosts, node: NodeId, addr: SocketAddr) -> SocketAddr {
-    hosts.state.with(|state| {
-        let one_is_bound = !state.host(node).udp.find(addr).is_empty();
-        state.drawn_udp.inside(node, addr, one_is_bound)
-    })
-}
-
-/// What programs call it.
-pub(super) fn outside(hosts: &Hosts, node: NodeId, addr: SocketAddr) -> SocketAddr {
-    hosts
-        .state
-        .with(|state| state.drawn_udp.outside(node, addr))
 }
 
 fn is_broadcast(ip: IpAddr) -> bool {
@@ -243,15 +227,6 @@ impl Flight {
     }
 }
 
-/// Of sockets that share an address Linux takes one that is connected, else the latest.
-fn only_one(sockets: &mut Vec<Arc<Inner>>) {
-    let connected = sockets.iter().rposition(|socket| socket.is_connected());
-    if let Some(at) = connected.or(sockets.len().checked_sub(1)) {
-        let chosen = sockets.swap_remove(at);
-        *sockets = vec![chosen];
-    }
-}
-
 impl Arrival for Flight {
     fn arrive(self: Box<Self>) {
         let Some(hosts) = self.hosts.upgrade() else {
@@ -262,19 +237,16 @@ impl Arrival for Flight {
             Load::Datagram(datagram) => {
                 // A socket that is connected to somebody else is none for this.
                 sockets.retain(|socket| socket.takes_from(datagram.from));
-                let several = is_broadcast(self.addr.ip()) || self.addr.ip().is_multicast();
-                if !several {
-                    only_one(&mut sockets);
-                }
                 for socket in &sockets {
                     socket.arrive(datagram.clone(), room);
                 }
+                let several = is_broadcast(self.addr.ip()) || self.addr.ip().is_multicast();
                 if sockets.is_empty() && !several {
                     let back = Flight {
                         from: self.to,
                         to: self.from,
-                        addr: inside(&hosts, self.from, datagram.from),
-                        load: Load::Unreachable(outside(&hosts, self.to, self.addr)),
+                        addr: datagram.from,
+                        load: Load::Unreachable(self.addr),
                         ..(*self).clone()
                     };
                     // What tells of a loss may be lost too.

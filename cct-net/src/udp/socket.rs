@@ -26,14 +26,14 @@ pub(super) type Site = &'static Location<'static>;
 /// A UDP socket.
 ///
 /// # Differences from tokio
-/// No devices to bind to; its file descriptor
+/// No devices to bind to, and no [`from_std`](UdpSocket::from_std) of the kernel's sockets; its file descriptor
 /// is good for setting options that have no effect. `poll_*` methods take a slice and return how many bytes they
 /// filled. As there, tasks need not know in the poll that has bound it that it can be written to:
 /// [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
     /// The number of its binding.
-    pub(super) id: u64,
+    id: u64,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(super) descriptor: Descriptor,
 }
@@ -59,29 +59,21 @@ impl UdpSocket {
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
-            UdpSocket::at(addr, Share::default(), site)
-        })
-    }
-
-    pub(super) fn at(addr: SocketAddr, share: Share, site: Site) -> io::Result<UdpSocket> {
-        let (hosts, node) = (hosts()?, current());
-        let inner = Inner::new(addr, node, &hosts, site);
-        let (port, id) = hosts.state.with(|state| {
-            let host = state.host(node);
-            if !addr.ip().is_multicast() {
-                host.check_bind(addr.ip())?;
-            }
-            let bound = host.udp.bind(addr, share, Some(inner.clone()))?;
-            if addr.port() == 0 {
-                state.drawn_udp.tell_apart(node, bound.0);
-            }
-            Ok::<_, io::Error>(bound)
-        })?;
-        inner.state.with(|state| state.local.set_port(port));
-        Ok(UdpSocket {
-            inner,
-            id,
-            descriptor: Descriptor::new(Kind::Udp { v6: addr.is_ipv6() }),
+            let node = current();
+            let inner = Inner::new(addr, node, &hosts, site);
+            let (port, id) = hosts.state.with(|state| {
+                let host = state.host(node);
+                if !addr.ip().is_multicast() {
+                    host.check_bind(addr.ip())?;
+                }
+                host.udp.bind(addr, Share::default(), Some(inner.clone()))
+            })?;
+            inner.state.with(|state| state.local.set_port(port));
+            Ok(UdpSocket {
+                inner,
+                id,
+                descriptor: Descriptor::new(Kind::Udp { v6: addr.is_ipv6() }),
+            })
         })
     }
 
@@ -112,7 +104,7 @@ impl UdpSocket {
     /// # Errors
     /// None.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.inner.local_addr())
+        Ok(self.inner.state.with(|state| state.local))
     }
 
     /// The address it is connected to.
@@ -251,7 +243,7 @@ impl std::panic::RefUnwindSafe for UdpSocket {}
 impl fmt::Debug for UdpSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UdpSocket")
-            .field("addr", &self.inner.local_addr())
+            .field("addr", &self.inner.state.with(|state| state.local))
             .finish()
     }
 }

@@ -1,8 +1,6 @@
 //! Sockets that listen.
 
 use super::registry::Bound;
-#[cfg(unix)]
-use super::registry::{Paths, SocketFile};
 use super::{SocketAddr, UnixStream};
 use crate::descriptor::{Descriptor, Kind};
 use crate::host::{Hosts, hosts};
@@ -51,29 +49,6 @@ impl UnixListener {
         hosts
             .state
             .with(|state| state.host(current()).unix.bind(path, bound))?;
-        Ok(UnixListener {
-            listening,
-            addr: SocketAddr::of(path),
-            hosts: Arc::downgrade(&hosts),
-            descriptor: Descriptor::new(Kind::UnixStream),
-        })
-    }
-
-    /// Listens in the world where the kernel has somebody listen, whose file stays the kernel's.
-    #[cfg(unix)]
-    pub(super) fn in_place_of(
-        path: &Path,
-        file: Box<dyn SocketFile>,
-        site: &'static Location<'static>,
-    ) -> io::Result<UnixListener> {
-        let hosts = hosts()?;
-        hosts.sync_point(OpKind::Init, site);
-        let listening = Listening::new(BACKLOG, Buffers::default(), site);
-        let bound = Bound::Stream(Arc::downgrade(&listening));
-        let take = |paths: &mut Paths| paths.take_over(path, bound, file);
-        hosts
-            .state
-            .with(|state| take(&mut state.host(current()).unix));
         Ok(UnixListener {
             listening,
             addr: SocketAddr::of(path),

@@ -2,8 +2,7 @@
 //!
 //! What is sent arrives at once. Paths are names in a table of the node, not files: a path stays
 //! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
-//! crashes. Where files are not the world's, [`keep_file`] gives a name one on their disk, as `cct-tokio` does; worlds
-//! that run at the same time share that disk. Pipes are not modelled, and file descriptors have no effect.
+//! crashes. Pipes are not modelled, and file descriptors have no effect.
 
 mod addr;
 mod bufs;
@@ -24,7 +23,7 @@ pub use addr::SocketAddr;
 pub use cred::{UCred, gid_t, pid_t, uid_t};
 pub use datagram::UnixDatagram;
 pub use listener::UnixListener;
-pub use registry::{SocketFile, keep_file, unlink};
+pub use registry::unlink;
 pub use socket::UnixSocket;
 pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use stream::UnixStream;

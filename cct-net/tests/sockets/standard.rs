@@ -3,7 +3,7 @@
 use super::worlds::checker;
 use cct_executor::time::timeout;
 use cct_executor::{Report, nondet, spawn};
-use cct_net::{TcpListener, TcpSocket, TcpStream, UnixDatagram, UnixStream, node};
+use cct_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixStream, node};
 use futures::io::{AsyncReadExt, AsyncWriteExt};
 use socket2::{Domain, Socket, Type};
 use std::io::ErrorKind;
@@ -125,9 +125,9 @@ fn the_kernels_own_are_refused() {
             text.contains("the kernel's own") && text.contains("into_std"),
             "{text}"
         );
-        let (one, _other) = std::os::unix::net::UnixDatagram::pair().unwrap();
-        one.set_nonblocking(true).unwrap();
-        assert!(UnixDatagram::from_std(one).is_err());
+        let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        udp.set_nonblocking(true).unwrap();
+        assert!(UdpSocket::from_std(udp).is_err());
         // One type does not turn into another.
         let (client, _server) = connected().await;
         let owned = std::os::fd::OwnedFd::from(client.into_std().unwrap());

@@ -31,19 +31,14 @@ mod through_tokio {
 
     mod rt {
         pub(crate) use super::tokio_side::*;
-        use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-        /// Worlds may run at the same time.
-        static ASKED: AtomicU32 = AtomicU32::new(0);
-
-        /// A path that nobody uses.
+        /// A path that nobody uses: sockets of a world have no files.
         pub(crate) fn path(name: &str) -> std::path::PathBuf {
-            let (process, number) = (std::process::id(), ASKED.fetch_add(1, Relaxed));
-            std::env::temp_dir().join(format!("cct-tokio-{process}-{number}-{name}"))
+            std::path::PathBuf::from("/run").join(name)
         }
 
         pub(crate) fn unlink(path: &std::path::Path) -> std::io::Result<()> {
-            std::fs::remove_file(path)
+            cct_net::unix::unlink(path)
         }
     }
 

@@ -125,66 +125,6 @@ pub(crate) async fn datagrams_there_and_back(log: Log) {
     log.note(two.local_addr().unwrap() == addr);
 }
 
-fn standard_socket(addr: &str) -> std::net::UdpSocket {
-    let socket = std::net::UdpSocket::bind(addr).unwrap();
-    socket.set_nonblocking(true).unwrap();
-    socket
-}
-
-pub(crate) async fn datagrams_of_the_standard_library(log: Log) {
-    for addr in ["127.0.0.1:0", "[::1]:0"] {
-        let [one, two] = [standard_socket(addr), standard_socket(addr)];
-        let [a, b] = [one.local_addr().unwrap(), two.local_addr().unwrap()];
-        two.connect(a).unwrap();
-        two.set_broadcast(true).unwrap();
-        let [one, two] = [one, two].map(|socket| UdpSocket::from_std(socket).unwrap());
-        log.note(one.local_addr().unwrap() == a && two.local_addr().unwrap() == b);
-        log.note(two.peer_addr().unwrap() == a);
-        log.note(two.broadcast().unwrap() && !one.broadcast().unwrap());
-        log.result("to", one.send_to(b"ping", b).await);
-        let mut buf = [0; 8];
-        let (count, from) = two.recv_from(&mut buf).await.unwrap();
-        log.note(format!("{:?}", (count, from == a)));
-        log.result("back", two.send(b"pong!").await);
-        let (count, from) = one.recv_from(&mut buf).await.unwrap();
-        log.note(format!("{:?}", (count, from == b)));
-        // One of the world's own knows them by the same names.
-        let third = UdpSocket::bind((a.ip(), 0)).await.unwrap();
-        third.connect(a).await.unwrap();
-        third.send(b"me too").await.unwrap();
-        let (count, from) = one.recv_from(&mut buf).await.unwrap();
-        log.note(format!(
-            "{:?}",
-            (count, from == third.local_addr().unwrap())
-        ));
-        drop(one);
-        rt::pause().await;
-        two.send(b"nobody").await.unwrap();
-        log.result("refused", two.recv(&mut buf).await);
-    }
-}
-
-/// Two that have one address, as a socket for each interface has, or one for each thread.
-pub(crate) async fn shared_by_datagrams(log: Log) {
-    let bound = |addr: SocketAddr| {
-        let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
-        socket.set_nonblocking(true).unwrap();
-        socket.set_reuse_address(true).unwrap();
-        socket.bind(&addr.into()).unwrap();
-        UdpSocket::from_std(socket.into()).unwrap()
-    };
-    let one = bound("127.0.0.1:0".parse().unwrap());
-    let addr = one.local_addr().unwrap();
-    let two = bound(addr);
-    log.note(two.local_addr().unwrap() == addr);
-    let sender = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    sender.send_to(b"hi", addr).await.unwrap();
-    log.result("the latest", two.recv(&mut [0; 8]).await);
-    drop(two);
-    sender.send_to(b"you", addr).await.unwrap();
-    log.result("the other", one.recv(&mut [0; 8]).await);
-}
-
 pub(crate) async fn unix_there_and_back(log: Log) {
     let (one, mut two) = UnixStream::pair().unwrap();
     let mut one = UnixStream::from_std(one.into_std().unwrap()).unwrap();
@@ -243,26 +183,6 @@ pub(crate) async fn several_of_them(log: Log) {
         log.note(server.local_addr().unwrap() == addr);
         log.note(client.await.unwrap().unwrap().peer_addr().unwrap() == addr);
     }
-}
-
-/// As tests do to see what becomes of a server whose port is taken.
-pub(crate) async fn in_the_way(log: Log) {
-    let standard = standard_listener("127.0.0.1:0");
-    let addr = standard.local_addr().unwrap();
-    let anywhere = SocketAddr::new([0, 0, 0, 0].into(), addr.port());
-    log.result("taken", TcpListener::bind(addr).await.map(|_| "bound"));
-    log.result("all", TcpListener::bind(anywhere).await.map(|_| "bound"));
-    let listener = TcpListener::from_std(standard).unwrap();
-    log.result("still", TcpListener::bind(addr).await.map(|_| "bound"));
-    drop(listener);
-    let listener = TcpListener::bind(addr).await.unwrap();
-    log.note(listener.local_addr().unwrap() == addr);
-    let client = rt::spawn(TcpStream::connect(addr));
-    log.note(listener.accept().await.is_ok());
-    log.note(client.await.unwrap().is_ok());
-    // One that was asked which ports are free.
-    let addr = standard_listener("127.0.0.1:0").local_addr().unwrap();
-    log.note(TcpListener::bind(addr).await.is_ok());
 }
 
 pub(crate) async fn sockets_of_others(log: Log) {

@@ -1,8 +1,5 @@
-//! Unix sockets, see [`cct_net::unix`]. What is bound to a path has a file there, as files are those of the
-//! machine (see [`crate::fs`]). Iterations that run at the same time share it: a test with one path for all its runs
-//! that fails if it cannot remove its file is to be run with `CCT_WORKERS=1`.
+//! Unix sockets, see [`cct_net::unix`].
 
-mod file;
 pub mod pipe;
 
 use crate::net::around::{converts, shows};
@@ -85,13 +82,10 @@ impl UnixListener {
     /// See [`cct_net::UnixListener::bind`].
     ///
     /// # Errors
-    /// As there, and those of the disk.
+    /// As there.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
-        let path = path.as_ref();
-        let listener = cct_net::UnixListener::bind(path)?;
-        file::make(path)?;
-        Ok(UnixListener(listener))
+        cct_net::UnixListener::bind(path).map(UnixListener)
     }
 
     /// See [`cct_net::UnixListener::bind_addr`].
@@ -100,10 +94,7 @@ impl UnixListener {
     /// As there.
     #[track_caller]
     pub fn bind_addr(addr: &SocketAddr) -> io::Result<UnixListener> {
-        match addr.as_pathname() {
-            Some(path) => UnixListener::bind(path),
-            None => cct_net::UnixListener::bind_addr(addr).map(UnixListener),
-        }
+        cct_net::UnixListener::bind_addr(addr).map(UnixListener)
     }
 
     /// See [`cct_net::UnixListener::accept`].
@@ -135,19 +126,12 @@ around! {
     /// A socket before it is one of streams or of datagrams, see [`cct_net::UnixSocket`].
     UnixSocket, cct_net::UnixSocket
 }
+forwards! {
+    UnixSocket, cct_net::UnixSocket;
+    fn bind(path: impl AsRef<Path>) -> io::Result<()>;
+}
 
 impl UnixSocket {
-    /// See [`cct_net::UnixSocket::bind`].
-    ///
-    /// # Errors
-    /// As there, and those of the disk.
-    #[track_caller]
-    pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let path = path.as_ref();
-        self.0.bind(path)?;
-        file::make(path)
-    }
-
     /// See [`cct_net::UnixSocket::new_datagram`].
     ///
     /// # Errors
@@ -219,13 +203,10 @@ impl UnixDatagram {
     /// See [`cct_net::UnixDatagram::bind`].
     ///
     /// # Errors
-    /// As there, and those of the disk.
+    /// As there.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
-        let path = path.as_ref();
-        let socket = cct_net::UnixDatagram::bind(path)?;
-        file::make(path)?;
-        Ok(UnixDatagram(socket))
+        cct_net::UnixDatagram::bind(path).map(UnixDatagram)
     }
 
     /// See [`cct_net::UnixDatagram::unbound`].
