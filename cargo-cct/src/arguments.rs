@@ -1,6 +1,6 @@
 //! Which of `cargo test`'s arguments matter before `cargo test` runs.
 //!
-//! Everything is passed on to `cargo test` as it stands, but for what is ours (`--cct`) and `--target-dir`, below
+//! Everything is passed on to `cargo test` as it stands, but for what is ours (`--cct`, `--atomics`) and `--target-dir`, below
 //! which our own target folder lies. What decides about the graph of packages is given to `cargo metadata` and
 //! `cargo update` as well.
 
@@ -27,6 +27,8 @@ pub(crate) struct Arguments {
     pub(crate) offline: bool,
     /// `--locked`, which `--frozen` implies.
     pub(crate) locked: bool,
+    /// `--atomics`: atomic operations are interleaved.
+    pub(crate) atomics: bool,
 }
 
 /// What an option with a value is for.
@@ -90,6 +92,10 @@ impl Arguments {
 
     fn take_flag(&mut self, flag: OsString) {
         match flag.to_str() {
+            Some("--atomics") => {
+                self.atomics = true;
+                return;
+            }
             Some("--offline") => self.offline = true,
             Some("--locked") => self.locked = true,
             Some("--frozen") => (self.offline, self.locked) = (true, true),

@@ -13,6 +13,8 @@ use std::process::ExitCode;
 const NOTE: &str = "\
 All take cargo's own options --manifest-path, --features, --target, --offline, --locked..., and
   --cct PATH    where a checkout of cct is, if not where this command was built from
+  --atomics     build so that tasks also interleave at atomic operations, and so in locks and channels of other
+                crates; on Linux
 
 Variables such as CCT_ITERATIONS and CCT_STRATEGY are for the tests, and pass through.";
 
@@ -81,6 +83,14 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode>
 /// Has what is cargo's taken as it stands. The parser would keep a `--` for itself, and what comes after it is for
 /// the tests.
 fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is = |at: usize, words: &[&str]| {
+        let argument = arguments.get(at).and_then(|argument| argument.to_str());
+        argument.is_some_and(|argument| words.contains(&argument))
+    };
+    // As reports have it, an option of ours stands before the token.
+    if is(1, &["replay"]) && is(2, &["--atomics"]) && arguments.len() > 3 {
+        arguments.swap(2, 3);
+    }
     let is = |at: usize, words: &[&str]| {
         let argument = arguments.get(at).and_then(|argument| argument.to_str());
         argument.is_some_and(|argument| words.contains(&argument))

@@ -22,9 +22,11 @@
 //! - `cli`, `commands`, `doctor`: what a user asks for. `arguments`: which of `cargo test`'s arguments matter here.
 //! - `session`: the steps, in their order. `project`, `graph`: what cargo says about the user's project.
 //! - `patch`: the folder and what is in it. `lockfile`: the rules by which `Cargo.lock` comes back.
+//! - `atomics`: code that tells of its atomic operations.
 //! - `cargo`, `interrupt`, `say`: running cargo, being interrupted, talking to the user.
 
 mod arguments;
+mod atomics;
 mod cargo;
 mod cli;
 mod commands;
@@ -42,6 +44,9 @@ mod session;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = atomics::compile(std::env::args_os()) {
+        return code;
+    }
     interrupt::listen();
     match cli::run(std::env::args_os()) {
         Ok(code) => code,

@@ -68,10 +68,10 @@ pub fn broken(message: String, site: &'static Location<'static>) {
     assert!(inside, "broken invariant at {site}: {message}");
 }
 
-/// Whether the points of synchronous operations are decisions: at granularity `sync`.
+/// Whether the points of synchronous operations are decisions: at granularity `sync`, and finer.
 #[inline]
 pub fn decides_sync_points() -> bool {
-    WORLD.with(|world| world.granularity.get() == Granularity::Sync)
+    WORLD.with(|world| world.granularity.get() >= Granularity::Sync)
 }
 
 /// Whether [`Resource::sync_point`] does anything here: synchronous operations are decisions, or

@@ -1,6 +1,7 @@
 //! `cargo cct test` and `cargo cct replay`.
 
 use crate::arguments::Arguments;
+use crate::atomics;
 use crate::interrupt;
 use crate::profile;
 use crate::session::{Patched, Session};
@@ -13,7 +14,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 pub(crate) fn test(arguments: Vec<OsString>, token: Option<OsString>) -> Result<ExitCode> {
     let session = Session::open(Arguments::read(arguments)?)?;
     let patched = session.patch()?;
-    let mut command = cargo_test(&session, &patched);
+    let mut command = cargo_test(&session, &patched)?;
     if let Some(token) = token {
         command.env("CCT_REPLAY", from_anywhere(token));
     }
@@ -22,7 +23,7 @@ pub(crate) fn test(arguments: Vec<OsString>, token: Option<OsString>) -> Result<
     Ok(interrupt::code().unwrap_or_else(|| code(status)))
 }
 
-fn cargo_test(session: &Session, patched: &Patched<'_>) -> Command {
+fn cargo_test(session: &Session, patched: &Patched<'_>) -> Result<Command> {
     let mut command = session.cargo.command(["test"]);
     for option in profile::options(&session.project) {
         command.arg("--config").arg(option);
@@ -32,15 +33,21 @@ fn cargo_test(session: &Session, patched: &Patched<'_>) -> Command {
     if !session.arguments.locked {
         command.arg("--locked");
     }
-    command.args(&session.arguments.passed_on);
-    command.env("CARGO_TARGET_DIR", session.place.join("build"));
     // Plain `cargo test` would run on tokio itself, and pass.
-    command.env("CCT_REPLAY_WITH", "cargo cct replay");
+    if session.arguments.atomics {
+        atomics::instrument(&mut command, session)?;
+        command.env("CARGO_TARGET_DIR", session.place.join("build-atomics"));
+        command.env("CCT_REPLAY_WITH", "cargo cct replay --atomics");
+    } else {
+        command.env("CARGO_TARGET_DIR", session.place.join("build"));
+        command.env("CCT_REPLAY_WITH", "cargo cct replay");
+    }
+    command.args(&session.arguments.passed_on);
     // The project's tests pass without us, so those that build a runtime themselves are not to fail.
     if !is_set("CCT_PLAIN_TESTS") {
         command.env("CCT_PLAIN_TESTS", "explore");
     }
-    command
+    Ok(command)
 }
 
 #[expect(

@@ -121,6 +121,11 @@ impl Session {
         project::systems(&self.cargo, &self.arguments)
     }
 
+    /// Where the sources of cct are.
+    pub(crate) fn root(&self) -> &Path {
+        self.home.root()
+    }
+
     /// Writes the folder of a patch.
     pub(crate) fn write(
         &self,

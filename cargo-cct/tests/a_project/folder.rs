@@ -1,4 +1,4 @@
-//! The project's folder, and calls in it.
+//! The projects' folders, and calls in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,20 @@ debug = false
 
 const SOURCE: &str = include_str!("bank.rs");
 
-/// The project's folder, made anew but for what was built in it.
+/// The project's folder.
 pub(crate) fn project() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bank");
+    project_of("bank", &[("Cargo.toml", MANIFEST), ("src/lib.rs", SOURCE)])
+}
+
+/// The folder of a project of these files, made anew but for what was built in it.
+pub(crate) fn project_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    fs::create_dir_all(folder.join("src")).expect("a folder");
-    write(&folder.join("Cargo.toml"), MANIFEST);
-    write(&folder.join("src/lib.rs"), SOURCE);
+    for (file, text) in files {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().expect("a file in a folder")).expect("a folder");
+        write(&path, text);
+    }
     // Cargo keeps of it what the project needs.
     fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock")).expect("a lock file");
     metadata(&folder);

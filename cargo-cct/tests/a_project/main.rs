@@ -1,7 +1,13 @@
-//! A small project of its own, on tokio and tokio-stream and without a word about cct, whose tests are run.
+//! Small projects of their own, on tokio and without a word about cct, whose tests are run.
 //!
 //! Everything comes from the crates that this workspace has locked, without a network.
 
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod atomics;
 mod folder;
 #[cfg(unix)]
 mod interrupts;

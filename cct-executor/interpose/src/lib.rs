@@ -47,13 +47,17 @@ mod symbols;
 mod symbols;
 
 pub use symbols::Word;
-pub use system::{Clock, System, ThreadsStarted, Waited};
+pub use system::{Atomic, Clock, System, ThreadsStarted, Waited};
 
 /// What the wall clock shows at zero: the year 2026 begins (UTC).
 pub const WALL_CLOCK_ZERO: Duration = Duration::from_secs(1_767_225_600);
 
 /// Whether random bytes, clocks and blocking are under control on this target.
 pub const CONTROLLED: bool = symbols::DEFINED;
+
+/// Whether instrumented code says what atomic operations it does ([`System::atomic`]): in a build with
+/// `--cfg cct_atomics`.
+pub const ATOMICS: bool = CONTROLLED && cfg!(cct_atomics);
 
 /// From here on this thread's random bytes derive from the seed, and the rest is as this says.
 pub fn begin(seed: u64, system: System) {

@@ -18,6 +18,8 @@ pub struct System {
     /// Called where the thread would block until another one has ended, with what says whether it has. Returns
     /// whether it has been waited for.
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
+    /// Called before an atomic operation of instrumented code on what is at this address.
+    pub atomic: fn(usize, Atomic),
     /// How much time a clock shows to have passed since zero.
     pub clock: fn(Clock) -> Duration,
 }
@@ -30,8 +32,20 @@ impl System {
         sleep: |_| false,
         give_way: || false,
         join: |_| false,
+        atomic: |_, _| {},
         clock: |_| Duration::ZERO,
     };
+}
+
+/// What an atomic operation does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Atomic {
+    /// It looks.
+    Load,
+    /// It may change what is there.
+    Change,
+    /// It counts one more or one less, as references are counted.
+    Count,
 }
 
 /// What a clock is for.

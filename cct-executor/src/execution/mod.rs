@@ -11,6 +11,7 @@
 //! loop), [`point`] (decisions inside polls), [`suspend`] (polls that stand still meanwhile),
 //! [`close`] (teardown).
 
+pub(crate) mod atomics;
 pub(crate) mod cancel;
 pub(crate) mod choice;
 pub(crate) mod close;

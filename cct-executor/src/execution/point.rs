@@ -365,7 +365,7 @@ impl World {
     /// The scheduling point of a synchronous operation.
     #[inline]
     pub(crate) fn sync_point(&self, op: Op) {
-        if self.granularity.get() == Granularity::Sync {
+        if self.granularity.get() >= Granularity::Sync {
             if self.phase.get() == Phase::Closing {
                 self.count_inert();
             } else {

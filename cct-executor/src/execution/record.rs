@@ -6,6 +6,7 @@ use super::core::Core;
 use super::wakers::Wakers;
 use crate::words::explanation::{LogLine, Standstill, ThreadWait};
 use crate::words::{Action, ActionKind, OpKind};
+use std::backtrace::Backtrace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
 
@@ -99,6 +100,8 @@ struct RawStep {
     value: Option<(&'static str, u32)>,
     /// What the action's source says of it.
     note: Option<String>,
+    /// Where it was taken, where its operation knows no place.
+    stack: Option<Box<Backtrace>>,
     choices: u32,
     preempts: bool,
     /// What became of a task that was picked other than for its pending operation.
@@ -199,6 +202,7 @@ impl Recorder {
             site: Some(action.op.site),
             value: None,
             note: None,
+            stack: None,
             choices,
             preempts,
             turn,
@@ -234,6 +238,7 @@ impl Recorder {
             site,
             value: Some((label, value)),
             note: None,
+            stack: None,
             choices,
             preempts: false,
             turn: Turn::Performs,
@@ -301,6 +306,13 @@ impl Recorder {
     pub(crate) fn note(&mut self, note: String) {
         if let Some(step) = self.steps.last_mut() {
             step.note = Some(note);
+        }
+    }
+
+    /// The last step was taken here.
+    pub(super) fn taken_at(&mut self, stack: Option<Backtrace>) {
+        if let Some(step) = self.steps.last_mut() {
+            step.stack = stack.map(Box::new);
         }
     }
 

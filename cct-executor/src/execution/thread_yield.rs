@@ -60,6 +60,13 @@ impl Spinners {
         self.last = (0, 0);
     }
 
+    /// What happens in the step `now` belongs to what the same poll did in the step `before`.
+    pub(super) fn goes_on(&mut self, before: u64, now: u64) {
+        if self.elsewhere.0 == before {
+            self.elsewhere.0 = now;
+        }
+    }
+
     pub(super) fn forget(&mut self, key: u32) {
         self.waiting.retain(|spinner| spinner.key != key);
     }

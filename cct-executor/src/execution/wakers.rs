@@ -68,6 +68,13 @@ impl Wakers {
         self.of.contains_key(&key)
     }
 
+    /// The stack of the caller, if there may be one more.
+    pub(super) fn stack(&mut self) -> Option<Backtrace> {
+        let noted = self.stacks_left > 0;
+        self.stacks_left -= u32::from(noted);
+        noted.then(Backtrace::force_capture)
+    }
+
     /// Where the last one was taken, the innermost place first; nothing where that is not known.
     pub(crate) fn taken_at(&self, key: u32) -> Vec<String> {
         let stack = self.of.get(&key).and_then(|held| held.stack.as_ref());
@@ -79,11 +86,9 @@ impl World {
     /// There is one more waker of this task in the hands of others, or one less.
     #[cold]
     pub(crate) fn count_waker(&self, key: u32, more: bool) {
-        let noted = more && self.wakers.borrow().stacks_left > 0;
-        let stack = noted.then(Backtrace::force_capture);
         // The table is never borrowed for longer than this.
         let mut wakers = self.wakers.borrow_mut();
-        wakers.stacks_left -= u32::from(noted);
+        let stack = if more { wakers.stack() } else { None };
         let held = wakers.of.entry(key).or_default();
         if more {
             held.count += 1;
@@ -113,6 +118,16 @@ impl TaskWaker {
     }
 }
 
+/// The innermost place of a stack in code that is neither cct's nor the standard library's; where there is one,
+/// in code that is no lock either: of what is done under a lock, who takes it says more.
+pub(super) fn innermost(stack: &Backtrace) -> Option<String> {
+    const LOCKS: [&str; 3] = ["lock_api-", "parking_lot-", "parking_lot_core-"];
+    let places = places(&stack.to_string());
+    let outside = |place: &&String| !LOCKS.iter().any(|lock| place.starts_with(lock));
+    let found = places.iter().find(outside).or(places.first());
+    found.cloned()
+}
+
 /// The places of a stack, as the standard library prints it, in code that is neither its own nor cct's.
 fn places(stack: &str) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
@@ -127,7 +142,7 @@ fn places(stack: &str) -> Vec<String> {
             if name.starts_with(BOTTOM) && !places.is_empty() {
                 break;
             }
-            ours = ["cct_", "corosensei::"]
+            ours = ["cct_", "corosensei::", "__tsan_"]
                 .iter()
                 .any(|own| name.starts_with(own));
             continue;
@@ -189,7 +204,8 @@ fn is_ours(place: &str) -> bool {
     let beside = here.parent().and_then(|all| whole.strip_prefix(all).ok());
     let mut parts = beside.into_iter().flatten().filter_map(OsStr::to_str);
     let is_crate = parts.next().is_some_and(|name| name.starts_with("cct-"));
-    (is_crate && parts.next() == Some("src")) || place.contains("/corosensei-")
+    // A crate may lie in another one's folder.
+    (is_crate && parts.any(|part| part == "src")) || place.contains("/corosensei-")
 }
 
 #[cfg(test)]

@@ -164,6 +164,10 @@ impl TestCase {
         let checker = self.named(checker.clone()).use_environment(false);
         let cases = regressions::load(&path, self.name);
         for case in cases.map_err(|error| self.unable(&error))? {
+            if !case.token.granularity.is_there() {
+                stale.push(takes_atomics(&path));
+                continue;
+            }
             let mut report = checker.clone().replay(case.token).run(scenario.clone());
             if let Some(failure) = &mut report.failure {
                 failure.origin = Origin::Regression(path.display().to_string());
@@ -252,6 +256,13 @@ where
         Limits::STEPS
     ));
     report
+}
+
+fn takes_atomics(path: &Path) -> String {
+    format!(
+        "a remembered failure in {} was not tried: that takes `cargo cct test --atomics`",
+        path.display()
+    )
 }
 
 fn no_longer_fits(path: &Path, error: &str) -> String {

@@ -259,6 +259,40 @@ impl Drop for Entered {
     }
 }
 
+#[cfg(cct_atomics)]
+thread_local! {
+    /// How many cells this thread is at.
+    static REACHED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether this thread is at a cell, where it must not be preempted. Known only where it might be, for the rest of
+/// the world tells of its own accord.
+pub(crate) fn is_reaching() -> bool {
+    #[cfg(cct_atomics)]
+    let reaching = REACHED.get() > 0;
+    #[cfg(not(cct_atomics))]
+    let reaching = false;
+    reaching
+}
+
+#[cfg(cct_atomics)]
+struct Reaching;
+
+#[cfg(cct_atomics)]
+impl Reaching {
+    fn begin() -> Reaching {
+        REACHED.set(REACHED.get() + 1);
+        Reaching
+    }
+}
+
+#[cfg(cct_atomics)]
+impl Drop for Reaching {
+    fn drop(&mut self) {
+        REACHED.set(REACHED.get() - 1);
+    }
+}
+
 /// A cell with the interface of a mutex, free of locked instructions inside a world.
 ///
 /// `Sync` whenever `T: Send`, as `std::sync::Mutex` is.
@@ -319,6 +353,8 @@ impl<T> Shared<T> {
                 self.0.store(false, Ordering::Relaxed);
             }
         }
+        #[cfg(cct_atomics)]
+        let _reaching = Reaching::begin();
         // Plain loads and stores: the lock orders them between threads.
         assert!(
             !self.busy.load(Ordering::Relaxed),

@@ -115,7 +115,8 @@ fn story(out: &mut String, steps: &[Step], departures: &[u64]) {
 }
 
 /// The departures are in order, and there may be as many as steps. Of a thing whose parts are dropped one
-/// after the other, as the two halves of a channel, there is one row.
+/// after the other, as the two halves of a channel, there is one row, and so there is of the atomic operations of one
+/// line of code, such as those that make up taking a lock.
 fn rows<'a>(steps: &'a [Step], departures: &[u64]) -> Vec<Row<'a>> {
     let mut before = 0;
     let row = |step: &'a Step| {
@@ -125,7 +126,8 @@ fn rows<'a>(steps: &'a [Step], departures: &[u64]) -> Vec<Row<'a>> {
     };
     let mut rows: Vec<Row<'a>> = steps.iter().map(row).collect();
     rows.dedup_by(|next, last| {
-        drops_on(last, next) && last.step.what == next.step.what && last.step.site == next.step.site
+        let drops = drops_on(last, next) && last.step.what == next.step.what;
+        (drops || is_atomic_too(last, next)) && last.step.site == next.step.site
     });
     rows
 }
@@ -224,6 +226,13 @@ fn is_idle(row: &Row<'_>) -> bool {
 
 fn is_dropped(step: &Step) -> bool {
     step.what.starts_with("drop ")
+}
+
+/// The second step is one more atomic operation of the task, which goes on with it.
+fn is_atomic_too(first: &Row<'_>, second: &Row<'_>) -> bool {
+    let atomic = |step: &Step| step.what.starts_with("atomic ");
+    let both = atomic(first.step) && atomic(second.step) && first.step.task == second.step.task;
+    both && !second.step.preempts && !second.departs
 }
 
 /// The second step is part of the same drop as the first.
@@ -354,6 +363,21 @@ mod tests {
         let table = text(twice.into_iter().chain([again]).collect());
         assert!(table.starts_with("\n  last 3 of 3 steps"), "{table}");
         assert_eq!(table.matches("drop oneshot 5").count(), 2, "{table}");
+    }
+
+    #[test]
+    fn the_atomic_operations_of_a_line_are_one_line() {
+        let task = |at| if at < 5 { "1" } else { "2" };
+        let mut steps: Vec<Step> = (1..9).map(|at| step(at, task(at), "atomic load")).collect();
+        steps[2].site = Some("a.rs:2".to_owned());
+        steps[6].preempts = true;
+        let table = text(steps);
+        let numbers = table
+            .lines()
+            .skip(3)
+            .map(|line| line.split_whitespace().next());
+        let numbers: Vec<&str> = numbers.flatten().collect();
+        assert_eq!(numbers, ["1", "3", "4", "5", "7"], "{table}");
     }
 
     #[test]

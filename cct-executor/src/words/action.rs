@@ -173,6 +173,8 @@ named_enum! {
         Flush = "flush",
         /// A scheduling point that user code placed.
         User = "user",
+        /// An atomic operation of another crate.
+        Atomic = "atomic",
     }
 }
 

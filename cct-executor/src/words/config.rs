@@ -5,16 +5,36 @@ use std::fmt;
 use std::time::Duration;
 
 /// Where scheduling points lie.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub enum Granularity {
     /// Only where a poll really returns: what one thread can show, whichever ready task it takes next.
     Await,
-    /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show.
-    #[default]
+    /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show. The default.
     Op,
     /// Also at synchronous operations: `try_*`, unbounded sends, notifications, dropped guards.
     Sync,
+    /// Also before atomic operations of other crates, and so inside of their locks, channels and queues, and of
+    /// those of the standard library. Takes a build in which their code tells of them, and is the default there:
+    /// `cargo cct test --atomics`.
+    Atomic,
+}
+
+impl Granularity {
+    /// Whether it can be had in this build.
+    pub(crate) fn is_there(self) -> bool {
+        self != Granularity::Atomic || cct_interpose::ATOMICS
+    }
+}
+
+impl Default for Granularity {
+    fn default() -> Self {
+        if cct_interpose::ATOMICS {
+            Granularity::Atomic
+        } else {
+            Granularity::Op
+        }
+    }
 }
 
 /// When virtual time may move.

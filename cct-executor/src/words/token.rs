@@ -138,6 +138,7 @@ impl ReplayToken {
             Granularity::Await => 0,
             Granularity::Op => 1,
             Granularity::Sync => 2,
+            Granularity::Atomic => 3,
         };
         let clock = match self.clock {
             Clock::Strict => 0,
@@ -184,6 +185,7 @@ impl ReplayToken {
             0 => Granularity::Await,
             1 => Granularity::Op,
             2 => Granularity::Sync,
+            3 => Granularity::Atomic,
             other => return Err(Kind::Impossible(format!("granularity {other}")).into()),
         };
         token.clock = match settings >> 2 & 3 {

@@ -8,6 +8,8 @@
     reason = "symbols of the C library are defined, and those they hide are called"
 )]
 
+#[cfg(cct_atomics)]
+mod atomics;
 mod clocks;
 mod futex;
 mod overflow;
@@ -53,6 +55,8 @@ pub(crate) fn keep() {
         threads::pthread_join as threads::Join,
     );
     std::hint::black_box(symbols);
+    #[cfg(cct_atomics)]
+    atomics::keep();
 }
 
 /// A function of the C library that is hidden by the one of the same name here.

@@ -1,6 +1,7 @@
 //! Where the variables of the program and its libraries lie that are not allocated.
 
 use libc::{PT_LOAD, PT_TLS, c_int, c_void, dl_iterate_phdr, dl_phdr_info, size_t};
+use std::ops::Range;
 use std::slice;
 
 /// What is at an address.
@@ -11,29 +12,34 @@ pub(super) enum Variable {
     ThreadLocal,
 }
 
-struct Search {
-    address: usize,
-    found: Option<Variable>,
-}
-
 /// Which variable is at this address, if any.
 pub(super) fn find(address: usize) -> Option<Variable> {
-    let mut search = Search {
-        address,
-        found: None,
-    };
-    // SAFETY: `look` gets the search, while the call lasts.
-    unsafe { dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    search.found
+    let mut found = None;
+    each(&mut |variable, place| {
+        if place.contains(&address) {
+            found = Some(variable);
+        }
+        found.is_some()
+    });
+    found
 }
+
+/// Tells of all places of variables, until it is told that this is enough.
+fn each(told: &mut Told<'_>) {
+    let mut told = told;
+    // SAFETY: `look` gets what it is to tell, while the call lasts.
+    unsafe { dl_iterate_phdr(Some(look), (&raw mut told).cast()) };
+}
+
+type Told<'a> = dyn FnMut(Variable, Range<usize>) -> bool + 'a;
 
 /// Called for the program and each library, until it returns something.
 ///
 /// # Safety
-/// The last argument points to a [`Search`].
-unsafe extern "C" fn look(info: *mut dl_phdr_info, _: size_t, search: *mut c_void) -> c_int {
+/// The last argument points to a reference to a [`Told`].
+unsafe extern "C" fn look(info: *mut dl_phdr_info, _: size_t, told: *mut c_void) -> c_int {
     // SAFETY: as the loader promises, and the caller's promise.
-    let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
+    let (info, told) = unsafe { (&*info, &mut *told.cast::<&mut Told<'_>>()) };
     // SAFETY: as the loader promises.
     let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     for header in headers {
@@ -45,12 +51,45 @@ unsafe extern "C" fn look(info: *mut dl_phdr_info, _: size_t, search: *mut c_voi
             PT_TLS => (info.dlpi_tls_data as usize, Variable::ThreadLocal),
             _ => continue,
         };
-        if search.address.wrapping_sub(begin) < header.p_memsz as usize {
-            search.found = Some(variable);
+        let end = begin.wrapping_add(header.p_memsz as usize);
+        if told(variable, begin..end) {
             return 1;
         }
     }
     0
+}
+
+/// Whether there is a variable at this address, of the program or of a library that was there when a thread first
+/// asked. To be asked often.
+#[cfg(cct_atomics)]
+pub(super) fn is_variable(address: usize) -> bool {
+    use std::cell::Cell;
+    use std::sync::OnceLock;
+
+    static STATICS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+
+    thread_local! {
+        /// Where those of this thread begin and end, as far as they are the program's.
+        static OWN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    }
+
+    let collected = |wanted: Variable| {
+        let mut places = Vec::new();
+        each(&mut |variable, place| {
+            if variable == wanted && place.start != 0 {
+                places.push(place);
+            }
+            false
+        });
+        places
+    };
+    if OWN.get().1 == 0 {
+        let first = collected(Variable::ThreadLocal).into_iter().next();
+        OWN.set(first.map_or((0, 1), |place| (place.start, place.end)));
+    }
+    let (begin, end) = OWN.get();
+    let statics = STATICS.get_or_init(|| collected(Variable::Static));
+    (begin..end).contains(&address) || statics.iter().any(|place| place.contains(&address))
 }
 
 #[cfg(test)]
@@ -76,5 +115,17 @@ mod tests {
         assert_eq!(find((&raw const here).addr()), None);
         let elsewhere = std::thread::scope(|scope| scope.spawn(|| find(local())).join());
         assert_eq!(elsewhere.unwrap(), Some(Variable::ThreadLocal));
+    }
+
+    #[cfg(cct_atomics)]
+    #[test]
+    fn many_questions_get_the_same_answers() {
+        use super::is_variable;
+
+        let (boxed, here) = (Box::new(0_u32), 0_u32);
+        assert!(is_variable(ptr::from_ref(&STATIC).addr()));
+        assert!(is_variable(LOCAL.with(|local| ptr::from_ref(local).addr())));
+        assert!(!is_variable(ptr::from_ref(&*boxed).addr()));
+        assert!(!is_variable((&raw const here).addr()));
     }
 }

@@ -274,16 +274,19 @@ fn granularity(value: &Value) -> syn::Result<TokenStream> {
         Await,
         Op,
         Sync,
+        Atomic,
     }
     let words = [
         ("await", Level::Await),
         ("op", Level::Op),
         ("sync", Level::Sync),
+        ("atomic", Level::Atomic),
     ];
     Ok(match value.one_of(&words)? {
         Level::Await => quote!(Granularity::Await),
         Level::Op => quote!(Granularity::Op),
         Level::Sync => quote!(Granularity::Sync),
+        Level::Atomic => quote!(Granularity::Atomic),
     })
 }
 

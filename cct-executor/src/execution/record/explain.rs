@@ -4,12 +4,15 @@ use super::{AGAIN, Blocked, RawStep, Recorder, TakenOver, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
 use crate::execution::point::resource_task;
-use crate::execution::wakers::Wakers;
+use crate::execution::wakers::{Wakers, innermost};
 use crate::words::explanation::{
     EarlierPanic, Explanation, Holder, Step, TaskState, TaskStory, Use, Wait, find_cycles,
 };
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::BTreeSet;
+
+/// Steps at the end of an iteration whose stacks are made out.
+const SHOWN: usize = 100;
 
 /// Whether what goes in at one end of such a resource comes out at another.
 fn has_ends(kind: ResourceKind) -> bool {
@@ -54,11 +57,13 @@ impl Core {
     /// world closes.
     pub(crate) fn explain(&mut self) -> Option<Explanation> {
         let recorder = self.recorder.take()?;
-        let steps = recorder
-            .steps
-            .iter()
-            .map(|raw| self.explain_step(raw))
-            .collect();
+        let raw = &recorder.steps;
+        // To make out a stack takes a while: of the many only those that a report is likely to show.
+        let preempts = |at: usize| raw.get(at).is_some_and(|step| step.preempts);
+        let shown = |at| at + SHOWN >= raw.len() || preempts(at) || preempts(at + 1);
+        let steps = raw.iter().enumerate();
+        let steps = steps.map(|(at, raw)| self.explain_step(raw, shown(at)));
+        let steps = steps.collect();
         let tasks = self.stories(&recorder);
         let cycles = find_cycles(&tasks);
         let Recorder {
@@ -105,7 +110,7 @@ impl Core {
             .collect()
     }
 
-    fn explain_step(&self, raw: &RawStep) -> Step {
+    fn explain_step(&self, raw: &RawStep, shown: bool) -> Step {
         let action = self.actions.get(raw.key as usize);
         let task = action
             .filter(|a| a.kind() == ActionKind::Run)
@@ -129,7 +134,11 @@ impl Core {
             node_name: self.node_name(self.node_of(raw.key)).to_owned(),
             task,
             what,
-            site: raw.site.map(place),
+            site: match &raw.stack {
+                Some(stack) if shown => innermost(stack),
+                Some(_) => None,
+                None => raw.site.map(place),
+            },
             choices: raw.choices,
             preempts: raw.preempts,
         }

@@ -11,6 +11,9 @@ use std::sync::Arc;
 const NOT_APART: &str = "isolation = \"process\" needs a test with the attribute that the standard library's harness \
      runs, on a system with `fork`: use isolation = \"thread\", or set what statics hold where the scenario begins";
 
+const NO_ATOMICS: &str = "granularity `atomic` needs a build in which other crates' code tells of its atomic \
+     operations: run `cargo cct test --atomics`, or choose `sync`";
+
 impl Checker {
     /// The function that this is the test of; its path begins with the crate, of which `cargo test`
     /// does not speak.
@@ -34,6 +37,9 @@ impl Checker {
                 .for_test(&self.name)
                 .map_err(|error| self.not_for_this(&error.to_string()))?;
             token.configure(&mut self.world);
+        }
+        if !self.world.granularity.is_there() {
+            return Err(NO_ATOMICS.to_owned());
         }
         if self.isolation == Isolation::Process && replay.is_none() && !alone {
             return Err(NOT_APART.to_owned());

@@ -87,8 +87,9 @@ pub(super) fn granularity(text: &str) -> Result<Granularity, EnvError> {
         "await" => Ok(Granularity::Await),
         "op" => Ok(Granularity::Op),
         "sync" => Ok(Granularity::Sync),
+        "atomic" => Ok(Granularity::Atomic),
         _ => {
-            let expected = "expected `await`, `op` or `sync`";
+            let expected = "expected `await`, `op`, `sync` or `atomic`";
             Err(EnvError::invalid("CCT_GRANULARITY", text, expected))
         }
     }

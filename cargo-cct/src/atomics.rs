@@ -1,0 +1,267 @@
+//! `--atomics`: code that tells cct of each atomic operation.
+//!
+//! LLVM can put a call in the place of every atomic instruction, as its ThreadSanitizer needs it; `cct-interpose`
+//! has what is called. The pass is asked for by options that a stable compiler takes. They are not for all
+//! packages, so this program stands between cargo and the compiler (`RUSTC_WRAPPER`) and adds them to some calls.
+//!
+//! 1. What runs while things are built is left as it is: build scripts, procedural macros and what they are made
+//!    of. Cargo tells these apart where it is given a `--target`, if only the machine's own.
+//! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself.
+
+use crate::say;
+use crate::session::Session;
+use anyhow::{Context as _, Result, bail};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Says to this program that cargo calls it in the place of the compiler; its value is another such program, which
+/// the user has put there, or nothing.
+const WRAPS: &str = "CARGO_CCT_WRAPS";
+const WRAPPER: &str = "RUSTC_WRAPPER";
+/// Names a library with what is called, for programs that cct is no part of.
+const PLAIN: &str = "CARGO_CCT_PLAIN";
+const PLAIN_SOURCE: &str = "cct-executor/interpose/src/symbols/atomics/plain.rs";
+
+const OPTIONS: [&str; 2] = [
+    "-Cpasses=forceattrs function(tsan)",
+    "-Cllvm-args=-force-attribute=sanitize_thread -tsan-instrument-memory-accesses=0 \
+     -tsan-instrument-func-entry-exit=0 -tsan-instrument-memintrinsics=0",
+];
+/// Has cct's own packages do their part.
+const PART: &str = "cct_atomics";
+const WITH_PART: [&str; 2] = ["cct_interpose", "cct_executor"];
+
+/// Crates that are left as they are. `cct_*` are, too, and what `cct-tokio` is called here.
+const LEFT: &[&str] = &[
+    // Ours.
+    "corosensei",
+    "real_tokio",
+    "tokio",
+    // They keep things for each thread, and expect nobody else there in the middle of a call.
+    "arc_swap",
+    "crossbeam_epoch",
+    "regex_automata",
+    "seize",
+    "sharded_slab",
+    "thread_local",
+    "tracing",
+    "tracing_core",
+    "tracing_log",
+    "tracing_subscriber",
+    // What they do is over before anyone could see it, or is no task's.
+    "bytes",
+    "getrandom",
+    "lazy_static",
+    "log",
+    "memchr",
+    "once_cell",
+    "parking_lot_core",
+    "rand",
+    "rand_core",
+];
+
+/// Has the crates of a build tell of their atomic operations, and the tests interleave them.
+pub(crate) fn instrument(command: &mut Command, session: &Session) -> Result<()> {
+    let host = session.cargo.host()?;
+    let can = |target: &str| {
+        let (linux, gnu) = (target.contains("-linux-"), target.ends_with("-gnu"));
+        let known = ["x86_64-", "aarch64-"]
+            .iter()
+            .any(|arch| target.starts_with(arch));
+        linux && gnu && known
+    };
+    match &session.arguments.targets[..] {
+        [] if can(&host) => drop(command.args(["--target", &host])),
+        [one] if one.to_str().is_some_and(can) => {}
+        _ => bail!(
+            "`--atomics` takes Linux with the GNU C library on x86-64 or AArch64, and one target at most"
+        ),
+    }
+    let this = std::env::current_exe().context("cannot find this program")?;
+    let before = variable(WRAPPER).unwrap_or_default();
+    command.env(WRAPPER, this).env(WRAPS, before);
+    command.env(PLAIN, plain(session)?);
+    Ok(())
+}
+
+/// Has the library made for programs without cct.
+fn plain(session: &Session) -> Result<PathBuf> {
+    let folder = session.place.join("plain-atomics");
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+    let library = folder.join("libcct_plain_atomics.rlib");
+    let compiler = variable("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(&compiler);
+    command
+        .args([
+            "--edition=2024",
+            "--crate-type=rlib",
+            "--crate-name=cct_plain_atomics",
+            "-O",
+        ])
+        .args(
+            session
+                .arguments
+                .targets
+                .iter()
+                .flat_map(|target| [OsStr::new("--target"), target]),
+        )
+        .arg("-o")
+        .arg(&library)
+        .arg(session.root().join(PLAIN_SOURCE));
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run `{}`", Path::new(&compiler).display()))?;
+    if !status.success() {
+        bail!(
+            "`{}` cannot compile `{PLAIN_SOURCE}` of cct",
+            Path::new(&compiler).display()
+        );
+    }
+    Ok(library)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is about the build; it has nothing to do with a world"
+)]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// If cargo calls this program in the place of the compiler: calls that.
+pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+    let wrapped = variable(WRAPS)?;
+    let arguments: Vec<OsString> = arguments.by_ref().skip(1).collect();
+    let (compiler, rest) = arguments.split_first()?;
+    // Whoever starts cargo in a build, and comes here again.
+    if compiler == "cct" {
+        return None;
+    }
+    let mut command = match wrapped.is_empty() {
+        true => Command::new(compiler),
+        false => {
+            let mut command = Command::new(&wrapped);
+            command.arg(compiler);
+            command
+        }
+    };
+    let plain = variable(PLAIN);
+    command.args(rest).args(added(rest, plain.as_deref()));
+    Some(match command.status() {
+        Ok(status) => {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            ExitCode::from(code.unwrap_or(101))
+        }
+        Err(error) => {
+            let program = command.get_program().to_owned();
+            say::error(&anyhow::anyhow!(
+                "cannot run `{}`: {error}",
+                Path::new(&program).display()
+            ));
+            ExitCode::from(101)
+        }
+    })
+}
+
+/// The options that a call of the compiler gets beside its own.
+fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
+    let name = value(arguments, "--crate-name").and_then(OsStr::to_str);
+    let for_host = value(arguments, "--target").is_none();
+    let Some(name) = name.filter(|_| !for_host) else {
+        return Vec::new();
+    };
+    if WITH_PART.contains(&name) {
+        return vec![format!("--cfg={PART}").into()];
+    }
+    if name.starts_with("cct_") || LEFT.contains(&name) {
+        return Vec::new();
+    }
+    let mut options = OPTIONS.map(OsString::from).to_vec();
+    // What is linked last is taken where there is nothing else.
+    if let (true, Some(plain)) = (is_linked(arguments), plain) {
+        let mut option = OsString::from("-Clink-arg=");
+        option.push(plain);
+        options.push(option);
+    }
+    options
+}
+
+/// Whether a program or a library for the linker comes of it.
+fn is_linked(arguments: &[OsString]) -> bool {
+    let kind = value(arguments, "--crate-type").and_then(OsStr::to_str);
+    let linked = kind.is_some_and(|kind| ["bin", "cdylib", "dylib"].contains(&kind));
+    linked || arguments.iter().any(|argument| argument == "--test")
+}
+
+/// What follows an option.
+fn value<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if argument == option {
+            return arguments.next().map(OsString::as_os_str);
+        }
+        let joined = argument
+            .to_str()
+            .and_then(|argument| argument.strip_prefix(option));
+        if let Some(value) = joined.and_then(|rest| rest.strip_prefix('=')) {
+            return Some(OsStr::new(value));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OPTIONS, added};
+    use std::ffi::{OsStr, OsString};
+
+    fn added_to(arguments: &str) -> Vec<OsString> {
+        let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+        added(&arguments, Some(OsStr::new("/plain")))
+    }
+
+    #[test]
+    fn only_what_ends_up_in_tests_is_instrumented() {
+        let mut options = OPTIONS.map(OsString::from).to_vec();
+        let target = "--target x86_64-unknown-linux-gnu";
+        assert_eq!(added_to(&format!("--crate-name flume {target}")), options);
+        assert_eq!(
+            added_to("--crate-name flume --target=x86_64-unknown-linux-gnu"),
+            options
+        );
+        assert!(added_to("--crate-name flume").is_empty());
+        assert!(added_to("--crate-name build_script_build --crate-type bin").is_empty());
+        assert!(added_to("-vV").is_empty());
+        options.push("-Clink-arg=/plain".into());
+        assert_eq!(
+            added_to(&format!("--crate-name it --test {target}")),
+            options
+        );
+        assert_eq!(
+            added_to(&format!("--crate-name it --crate-type bin {target}")),
+            options
+        );
+    }
+
+    #[test]
+    fn cct_and_what_keeps_things_for_threads_are_left() {
+        let target = "--target x86_64-unknown-linux-gnu";
+        for name in ["tokio", "cct_sync", "tracing_core", "corosensei"] {
+            assert!(
+                added_to(&format!("--crate-name {name} {target}")).is_empty(),
+                "{name}"
+            );
+        }
+        let part = ["--cfg=cct_atomics"].map(OsString::from);
+        assert_eq!(
+            added_to(&format!("--crate-name cct_executor {target}")),
+            part
+        );
+        assert_eq!(
+            added_to(&format!("--crate-name cct_interpose {target}")),
+            part
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! Code that is instrumented: what happens between two locks of the standard library, or two atomic operations.
+
+use super::call;
+use super::folder::project_of;
+use std::path::Path;
+
+const MANIFEST: &str = r#"
+[package]
+name = "tally"
+version = "0.1.0"
+edition = "2021"
+
+[dependencies]
+parking_lot = "0.12"
+
+[dev-dependencies]
+tokio = { version = "1", features = ["macros", "rt"] }
+
+[workspace]
+
+# What is built here runs a few dozen times.
+[profile.dev.package."*"]
+opt-level = 0
+[profile.dev]
+debug = "line-tables-only"
+"#;
+
+const FILES: [(&str, &str); 4] = [
+    ("Cargo.toml", MANIFEST),
+    ("src/lib.rs", include_str!("tally/lib.rs")),
+    ("src/main.rs", include_str!("tally/main.rs")),
+    ("tests/it.rs", include_str!("tally/it.rs")),
+];
+
+/// What a task does to a tally in two steps is lost where another one comes in between, and in one it is not.
+#[test]
+fn tasks_interleave_at_atomic_operations() {
+    let folder = project_of("tally", &FILES);
+    let (code, text) = call(
+        &folder,
+        &["test", "--offline", "--atomics", "--no-fail-fast"],
+    );
+    assert_eq!(code, Some(101), "{text}");
+    for kind in ["std", "parking_lot", "atomic"] {
+        for line in [
+            format!("cct: FAILED it::{kind}_in_two_steps: panic"),
+            format!("test {kind}_in_one_step ... ok"),
+        ] {
+            assert!(text.contains(&line), "`{line}` is not in {text}");
+        }
+    }
+    for line in ["test spinning ... ok", "test a_program_without_cct ... ok"] {
+        assert!(text.contains(line), "`{line}` is not in {text}");
+    }
+    tells_where(&text);
+    replays(&folder, &text);
+
+    let (code, text) = call(&folder, &["test", "--offline"]);
+    assert_eq!(code, Some(0), "{text}");
+}
+
+/// The lock that is taken, in the user's code.
+fn tells_where(text: &str) {
+    let (_, report) = text
+        .split_once("cct: FAILED it::std_in_two_steps")
+        .expect("a report");
+    let (report, _) = report.split_once("  replay: ").expect("a table");
+    let lines = report.lines();
+    let places: Vec<&str> = lines
+        .filter(|line| line.contains(" atomic ") && !line.contains("before"))
+        .filter_map(|line| line.split_whitespace().next_back())
+        .collect();
+    assert!(places.contains(&"src/lib.rs:12"), "{text}");
+    let ours = places.iter().any(|place| place.contains("cct"));
+    assert!(!ours, "{text}");
+}
+
+fn replays(folder: &Path, text: &str) {
+    let lines = text.lines();
+    let command = lines
+        .filter_map(|line| line.strip_prefix("  replay: cargo cct "))
+        .find(|command| command.contains(" atomic_in_two_steps "))
+        .expect("a command");
+    let mut arguments: Vec<&str> = command.split(' ').collect();
+    assert_eq!(arguments[..2], ["replay", "--atomics"], "{command}");
+    let (code, again) = call(folder, &arguments);
+    assert_eq!(code, Some(101), "{again}");
+    assert!(
+        again.contains("assertion `left == right` failed"),
+        "{again}"
+    );
+
+    arguments.remove(1);
+    let (_, refused) = call(folder, &arguments);
+    assert!(
+        refused.contains("run `cargo cct test --atomics`"),
+        "{refused}"
+    );
+}
