@@ -49,6 +49,10 @@ const LEFT: &[&str] = &[
     "tracing_core",
     "tracing_log",
     "tracing_subscriber",
+    // Threads of their own take part in what they do.
+    "async_io",
+    "futures_timer",
+    "polling",
     // What they do is over before anyone could see it, or is no task's.
     "bytes",
     "getrandom",

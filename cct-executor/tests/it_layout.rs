@@ -501,7 +501,14 @@ fn every_invariant_has_a_test() {
         .expect("a section on invariants");
     let (section, _) = rest.split_once("\n## ").expect("another section");
     let mut sources = String::new();
-    for folder in ["cct-executor", "cct-sync", "cct-bench", "examples", "tests"] {
+    for folder in [
+        "cargo-cct",
+        "cct-executor",
+        "cct-sync",
+        "cct-bench",
+        "examples",
+        "tests",
+    ] {
         sources.extend(files(folder, "rs").into_iter().map(|(_, text)| text));
     }
     let rows: Vec<&str> = section

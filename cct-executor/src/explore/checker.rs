@@ -81,6 +81,8 @@ pub struct Checker {
     /// Nobody has chosen a step limit: a run whose first iteration reaches it ends there, so that it can
     /// be begun anew with a higher one; and a replay may be one of the latter.
     pub(super) usual_steps: bool,
+    /// Nobody has chosen a granularity.
+    pub(super) usual_granularity: bool,
     pub(super) replay: Option<ReplayToken>,
     pub(super) replay_with: Option<String>,
     pub(super) world: WorldConfig,
@@ -131,6 +133,7 @@ impl Checker {
             isolation: Isolation::None,
             poll_limit: Duration::from_secs(10),
             usual_steps: false,
+            usual_granularity: true,
             replay: None,
             replay_with: None,
             world: WorldConfig::default(),
@@ -193,8 +196,10 @@ impl Checker {
         self
     }
 
-    /// Where scheduling points lie.
+    /// Where scheduling points lie. Unless it is chosen, they lie where [`Granularity::Op`] has them, and with strategy
+    /// `portfolio` where [`Granularity::Sync`] has them in every fifth iteration.
     pub fn granularity(mut self, granularity: Granularity) -> Self {
+        self.usual_granularity = false;
         self.world.granularity = granularity;
         self
     }

@@ -10,10 +10,12 @@ use crate::task::body::ScenarioResult;
 use crate::words::Limits;
 use std::path::{Path, PathBuf};
 
+mod coarser;
 mod doubt;
 #[cfg(test)]
 mod tests;
 
+use coarser::{THREADS_OF_OTHERS, without_atomics};
 use doubt::Doubt;
 
 const NOT_ASKED: &str = "the test could not be run in a process of its own (isolation = \"process\"): its program \
@@ -69,6 +71,7 @@ impl TestCase {
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
+        let coarser = (checker.clone(), scenario.clone());
         let settings = match Settings::from_env() {
             Ok(settings) => settings,
             Err(error) => return Judged::here(self.unable(&error)),
@@ -100,6 +103,12 @@ impl TestCase {
                 Doubt::Apart(verdict) => return Judged::Apart(verdict),
                 Doubt::Note(note) => report.warnings.push(note),
                 Doubt::None => {}
+            }
+        }
+        if settings.granularity.is_none() && settings.replay.is_none() {
+            let (checker, scenario) = coarser;
+            if let Some(checker) = without_atomics(&checker, &report) {
+                return self.judge(checker, scenario).with(THREADS_OF_OTHERS);
             }
         }
         self.remember(&mut report, &settings);
@@ -227,6 +236,18 @@ impl TestCase {
 }
 
 impl Judged {
+    /// With more to be noted.
+    fn with(self, note: &str) -> Judged {
+        match self {
+            Judged::Here(mut report) => {
+                report.warnings.push(note.to_owned());
+                Judged::Here(report)
+            }
+            Judged::Apart(verdict) => Judged::Apart(verdict.with(&[note.to_owned()])),
+            Judged::Told => Judged::Told,
+        }
+    }
+
     fn here(report: Report) -> Judged {
         Judged::Here(Box::new(report))
     }

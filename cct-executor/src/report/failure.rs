@@ -9,8 +9,8 @@ use super::steps::steps;
 use super::still::stood_still;
 use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
-use crate::words::FailureKind;
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
+use crate::words::{FailureKind, Granularity};
 use std::fmt::Write as _;
 use tracing::Level;
 
@@ -236,8 +236,13 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
         Some(shortened) => (shortened.step, &shortened.found),
         None => (failure.step, &failure.token),
     };
+    let finer = match token.granularity {
+        Granularity::Sync => ", granularity sync",
+        Granularity::Atomic => ", granularity atomic",
+        _ => "",
+    };
     format!(
-        "at step {step} of {place}; strategy {}, seed {}, {} decisions",
+        "at step {step} of {place}; strategy {}{finer}, seed {}, {} decisions",
         failure.strategy,
         report.seed,
         token.trace.decisions().len()

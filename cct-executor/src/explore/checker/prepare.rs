@@ -116,6 +116,7 @@ impl Checker {
         }
         if let Some(granularity) = settings.granularity {
             self.world.granularity = granularity;
+            self.usual_granularity = false;
         }
         if let Some(clock) = settings.clock {
             self.world.clock = clock;

@@ -154,7 +154,7 @@ fn bad_values_are_named_with_a_remedy() {
         (
             "CCT_GRANULARITY",
             "Await",
-            "invalid CCT_GRANULARITY `Await`: expected `await`, `op` or `sync`",
+            "invalid CCT_GRANULARITY `Await`: expected `await`, `op`, `sync` or `atomic`",
         ),
         (
             "CCT_CLOCK",
