@@ -14,7 +14,7 @@ edition = "2021"
 parking_lot = "0.12"
 
 [dev-dependencies]
-tokio = { version = "1", features = ["macros", "rt"] }
+tokio = { version = "1", features = ["macros", "rt", "sync"] }
 
 [workspace]
 
@@ -49,8 +49,11 @@ fn tasks_interleave_at_atomic_operations() {
             assert!(text.contains(&line), "`{line}` is not in {text}");
         }
     }
-    for line in ["test spinning ... ok", "test a_program_without_cct ... ok"] {
-        assert!(text.contains(line), "`{line}` is not in {text}");
+    for test in ["spinning", "alone_for_long", "a_program_without_cct"] {
+        assert!(
+            text.contains(&format!("test {test} ... ok")),
+            "{test}: {text}"
+        );
     }
     tells_where(&text);
     replays(&folder, &text);

@@ -18,8 +18,8 @@ pub struct System {
     /// Called where the thread would block until another one has ended, with what says whether it has. Returns
     /// whether it has been waited for.
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
-    /// Called before an atomic operation of instrumented code on what is at this address.
-    pub atomic: fn(usize, Atomic),
+    /// Called before an atomic operation of instrumented code.
+    pub atomic: fn(Atomic),
     /// How much time a clock shows to have passed since zero.
     pub clock: fn(Clock) -> Duration,
 }
@@ -32,7 +32,7 @@ impl System {
         sleep: |_| false,
         give_way: || false,
         join: |_| false,
-        atomic: |_, _| {},
+        atomic: |_| {},
         clock: |_| Duration::ZERO,
     };
 }
@@ -46,6 +46,8 @@ pub enum Atomic {
     Change,
     /// It counts one more or one less, as references are counted.
     Count,
+    /// It is one of a loop that waits for another thread: many before it have found the same and changed nothing.
+    InVain,
 }
 
 /// What a clock is for.

@@ -122,6 +122,8 @@ pub(crate) struct Core {
     pub(crate) timers: Timers,
     pub(crate) waits: Waits,
     pub(super) spinners: Spinners,
+    /// The step in which references were counted last, in code of other crates.
+    pub(super) counted: u64,
     pub(super) helpers: Helpers,
     /// The world's number, if threads that are not its own may take part.
     pub(super) open: Option<u64>,
@@ -202,6 +204,7 @@ impl Core {
             timers: Timers::new(),
             waits: Waits::default(),
             spinners: Spinners::default(),
+            counted: u64::MAX,
             helpers: Helpers::default(),
             open: None,
             looks: Looks::default(),
@@ -260,6 +263,7 @@ impl Core {
         self.timers.reset(config.clock);
         self.waits.reset();
         self.spinners.reset();
+        self.counted = u64::MAX;
         self.looks = Looks::default();
         self.cancels.reset();
         self.nodes.clear();

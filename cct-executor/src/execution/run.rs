@@ -194,7 +194,6 @@ impl World {
         self.wakers.replace(Wakers::noting(detail));
         self.sync_points
             .set(explain || config.granularity >= Granularity::Sync);
-        self.atomics.reset();
         self.spurious.set(config.spurious_polls);
         self.frozen.set(config.start_paused);
         self.advanced.set(NONE);

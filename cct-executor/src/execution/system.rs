@@ -20,7 +20,7 @@ pub(crate) const SYSTEM: System = System {
     sleep: |time| WORLD.with(|world| world.sleep_for(time)),
     give_way: || WORLD.with(World::give_way),
     join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
-    atomic: |_, atomic| WORLD.with(|world| world.before_atomic(atomic)),
+    atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: |clock| WORLD.with(|world| world.system_clock(clock)),
 };
 

@@ -175,17 +175,31 @@ impl World {
             self.let_others_step();
             return true;
         }
-        let spins = before >= AT_ONCE;
-        let gave_way = before.saturating_add(1);
+        self.comes_after_others(key, before >= AT_ONCE);
+        self.running.gave_way.set(before.saturating_add(1));
+        true
+    }
+
+    /// The running poll spins, without a call that says so: comes after all others, and after what is to come with time.
+    /// Returns whether there was any; if not, it may be a loop that only looks like it.
+    pub(super) fn stands_back(&self, key: u32) -> bool {
+        let others = self.with(|core, _| {
+            !core.enabled.is_empty() || core.alerted || core.next_deadline().is_some()
+        });
+        if others {
+            self.comes_after_others(key, true);
+        }
+        others
+    }
+
+    fn comes_after_others(&self, key: u32, spins: bool) {
         self.with(|core, decider| core.gives_way_to_threads(key, spins, decider));
         self.let_others_run(key);
-        self.running.gave_way.set(gave_way);
         self.with(|core, _| {
             core.spinners.forget(key);
             if let Some(recorder) = &mut core.recorder {
                 recorder.thread_waits.remove(&key);
             }
         });
-        true
     }
 }

@@ -68,13 +68,6 @@ impl Wakers {
         self.of.contains_key(&key)
     }
 
-    /// The stack of the caller, if there may be one more.
-    pub(super) fn stack(&mut self) -> Option<Backtrace> {
-        let noted = self.stacks_left > 0;
-        self.stacks_left -= u32::from(noted);
-        noted.then(Backtrace::force_capture)
-    }
-
     /// Where the last one was taken, the innermost place first; nothing where that is not known.
     pub(crate) fn taken_at(&self, key: u32) -> Vec<String> {
         let stack = self.of.get(&key).and_then(|held| held.stack.as_ref());
@@ -83,12 +76,20 @@ impl Wakers {
 }
 
 impl World {
+    /// The stack of the caller, if there may be one more. Capturing it may have to wait for another thread.
+    pub(super) fn stack(&self) -> Option<Backtrace> {
+        let noted = self.wakers.borrow().stacks_left > 0;
+        let stack = noted.then(Backtrace::force_capture);
+        self.wakers.borrow_mut().stacks_left -= u32::from(noted);
+        stack
+    }
+
     /// There is one more waker of this task in the hands of others, or one less.
     #[cold]
     pub(crate) fn count_waker(&self, key: u32, more: bool) {
+        let stack = if more { self.stack() } else { None };
         // The table is never borrowed for longer than this.
         let mut wakers = self.wakers.borrow_mut();
-        let stack = if more { wakers.stack() } else { None };
         let held = wakers.of.entry(key).or_default();
         if more {
             held.count += 1;

@@ -3,7 +3,6 @@
 //! Everything user code does reaches the engine through [`WORLD`]. Outside a world the phase is
 //! [`Phase::Idle`] and every hook is a no-op.
 
-use super::atomics::Atomics;
 use super::core::{Core, NONE};
 use super::decide::Next;
 use super::decider::Decider;
@@ -173,8 +172,6 @@ pub(crate) struct World {
     pub(crate) inert_points: Cell<u32>,
     /// What the system's clock showed last.
     pub(crate) clock_ns: Cell<u64>,
-    /// Those of other crates.
-    pub(crate) atomics: Atomics,
     pub(crate) home: Cell<Option<&'static Home>>,
     /// Made when the thread runs its first world, dropped when the thread ends.
     engine: ManuallyDrop<Slot<Engine>>,
@@ -273,7 +270,6 @@ impl World {
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             inert_points: Cell::new(0),
-            atomics: Atomics::new(),
             clock_ns: Cell::new(0),
             home: Cell::new(None),
             engine: ManuallyDrop::new(Slot::new()),

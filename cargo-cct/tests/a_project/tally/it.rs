@@ -1,6 +1,7 @@
 //! Three tasks add two each.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tally::{Atomic, ParkingLot, Spinning, Std};
 
 macro_rules! six {
@@ -30,6 +31,24 @@ six!(parking_lot_in_one_step, ParkingLot, in_one_step);
 six!(atomic_in_two_steps, Atomic, in_two_steps);
 six!(atomic_in_one_step, Atomic, in_one_step);
 six!(spinning, Spinning, add);
+
+/// Nobody else can go on meanwhile, and nothing is wrong with that.
+#[tokio::test]
+async fn alone_for_long() {
+    let (tally, flag) = (Arc::new(Std::default()), Arc::new(AtomicBool::new(false)));
+    let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
+    let waiting = tokio::spawn(receiver);
+    tokio::task::yield_now().await;
+    for _ in 0..300 {
+        assert!(!flag.load(Ordering::SeqCst));
+    }
+    for _ in 0..300 {
+        tally.in_one_step();
+    }
+    sender.send(()).unwrap();
+    waiting.await.unwrap().unwrap();
+    assert_eq!(tally.sum(), 300);
+}
 
 #[test]
 fn a_program_without_cct() {

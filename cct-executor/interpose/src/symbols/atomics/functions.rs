@@ -1,9 +1,10 @@
 //! What instrumented code calls in the place of its atomic instructions.
 //!
 //! 1. Whatever order was asked for, the operation is sequentially consistent.
-//! 2. What is about to happen is told before it happens (`tell`, which is not the same in all programs).
+//! 2. What is about to happen is told before it happens, and then whether it has changed anything (`tell` and `done`,
+//!    which are not the same in all programs).
 
-use super::{Atomic, tell};
+use super::{Atomic, done, tell};
 use core::ffi::c_int;
 use core::sync::atomic::{
     AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence, fence,
@@ -32,7 +33,9 @@ macro_rules! functions {
         unsafe extern "C" fn $load(at: *mut $int, _: c_int) -> $int {
             tell(at.addr(), Atomic::Load);
             // SAFETY: the caller's promise.
-            unsafe { <$atomic>::from_ptr(at) }.load(Ordering::SeqCst)
+            let there = unsafe { <$atomic>::from_ptr(at) }.load(Ordering::SeqCst);
+            done(at.addr(), false);
+            there
         }
 
         /// # Safety
@@ -42,6 +45,7 @@ macro_rules! functions {
             tell(at.addr(), Atomic::Change);
             // SAFETY: the caller's promise.
             unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::SeqCst);
+            done(at.addr(), true);
         }
 
         /// # Safety
@@ -50,7 +54,9 @@ macro_rules! functions {
         unsafe extern "C" fn $exchange(at: *mut $int, value: $int, _: c_int) -> $int {
             tell(at.addr(), Atomic::Change);
             // SAFETY: the caller's promise.
-            unsafe { <$atomic>::from_ptr(at) }.swap(value, Ordering::SeqCst)
+            let before = unsafe { <$atomic>::from_ptr(at) }.swap(value, Ordering::SeqCst);
+            done(at.addr(), before != value);
+            before
         }
 
         /// Returns what was there.
@@ -68,8 +74,9 @@ macro_rules! functions {
             tell(at.addr(), Atomic::Change);
             // SAFETY: the caller's promise.
             let atomic = unsafe { <$atomic>::from_ptr(at) };
-            let done = atomic.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst);
-            done.unwrap_or_else(|there| there)
+            let done_so = atomic.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst);
+            done(at.addr(), done_so.is_ok());
+            done_so.unwrap_or_else(|there| there)
         }
 
         /// # Safety
@@ -78,7 +85,9 @@ macro_rules! functions {
         unsafe extern "C" fn $add(at: *mut $int, value: $int, order: c_int) -> $int {
             tell(at.addr(), counts(<$int>::BITS, value == 1, order, RELAXED));
             // SAFETY: the caller's promise.
-            unsafe { <$atomic>::from_ptr(at) }.fetch_add(value, Ordering::SeqCst)
+            let before = unsafe { <$atomic>::from_ptr(at) }.fetch_add(value, Ordering::SeqCst);
+            done(at.addr(), value != 0);
+            before
         }
 
         /// # Safety
@@ -87,7 +96,9 @@ macro_rules! functions {
         unsafe extern "C" fn $sub(at: *mut $int, value: $int, order: c_int) -> $int {
             tell(at.addr(), counts(<$int>::BITS, value == 1, order, RELEASE));
             // SAFETY: the caller's promise.
-            unsafe { <$atomic>::from_ptr(at) }.fetch_sub(value, Ordering::SeqCst)
+            let before = unsafe { <$atomic>::from_ptr(at) }.fetch_sub(value, Ordering::SeqCst);
+            done(at.addr(), value != 0);
+            before
         }
 
         $(
@@ -97,7 +108,11 @@ macro_rules! functions {
             unsafe extern "C" fn $change(at: *mut $int, value: $int, _: c_int) -> $int {
                 tell(at.addr(), Atomic::Change);
                 // SAFETY: the caller's promise.
-                unsafe { <$atomic>::from_ptr(at) }.$method(value, Ordering::SeqCst)
+                let atomic = unsafe { <$atomic>::from_ptr(at) };
+                let before = atomic.$method(value, Ordering::SeqCst);
+                // A lock that spins takes a bit which is taken already.
+                done(at.addr(), before != atomic.load(Ordering::SeqCst));
+                before
             }
         )*
     };

@@ -13,3 +13,5 @@ enum Atomic {
 }
 
 fn tell(_address: usize, _atomic: Atomic) {}
+
+fn done(_address: usize, _changed: bool) {}
