@@ -191,7 +191,7 @@ fn what_is_owed_must_be_paid_in_peace() {
                 let monitor = Monitor::new("answers", Duration::from_secs(10));
                 let owed = monitor.owe("request 7");
                 spawn(async move {
-                    time::sleep(Duration::from_secs(u64::from(nondet::choose(8)))).await;
+                    time::sleep(Duration::from_secs(1 + u64::from(nondet::choose(8)))).await;
                     if !answers {
                         std::future::pending::<()>().await;
                     }
