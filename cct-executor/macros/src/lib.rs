@@ -38,7 +38,7 @@ use proc_macro::TokenStream;
 /// | `seed` | `42`, `"0x9f2c"` | where the strategy's randomness comes from |
 /// | `workers` | integer | threads that run iterations |
 /// | `clock` | `"strict"`, `"racing(5ms)"`, `"adversarial"` | when virtual time may move |
-/// | `granularity` | `"await"`, `"op"`, `"sync"`, `"atomic"` | where scheduling points lie |
+/// | `granularity` | `"await"`, `"op"`, `"spawn"`, `"sync"`, `"atomic"` | where scheduling points lie |
 /// | `max_steps`, `max_tasks` | integer | limits on one iteration |
 /// | `max_time` | `"1h"` | limit on the virtual time of one iteration |
 /// | `poll_limit` | `"10s"` | limit on the real time of one poll |

@@ -389,6 +389,16 @@ impl World {
         }
     }
 
+    /// The scheduling point where a task has been spawned.
+    #[inline]
+    pub(crate) fn spawn_point(&self, op: Op) {
+        if self.granularity.get() == Granularity::Spawn && self.is_running() {
+            let _ = self.point(op.kind, op.access, op.resource, op.site);
+        } else {
+            self.sync_point(op);
+        }
+    }
+
     /// The scheduling point of a call that begins to listen, though it returns at once: a decision
     /// wherever asynchronous operations are. Not where a lock of `std` cannot be waited for: such calls are
     /// often made under one.

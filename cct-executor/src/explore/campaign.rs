@@ -325,7 +325,9 @@ impl Campaign {
 
     fn granularity(&self, index: u64) -> Granularity {
         match self.finer {
-            Some((lanes, lane)) if index % u64::from(lanes) == u64::from(lane) => Granularity::Sync,
+            Some((lanes, lane)) if index % u64::from(lanes) == u64::from(lane) => {
+                Granularity::Spawn
+            }
             _ => self.checker.world.granularity,
         }
     }

@@ -197,7 +197,7 @@ impl Checker {
     }
 
     /// Where scheduling points lie. Unless it is chosen, they lie where [`Granularity::Op`] has them, and with strategy
-    /// `portfolio` where [`Granularity::Sync`] has them in every fifth iteration.
+    /// `portfolio` where [`Granularity::Spawn`] has them in every fifth iteration.
     pub fn granularity(mut self, granularity: Granularity) -> Self {
         self.usual_granularity = false;
         self.world.granularity = granularity;

@@ -237,6 +237,7 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
         None => (failure.step, &failure.token),
     };
     let finer = match token.granularity {
+        Granularity::Spawn => ", granularity spawn",
         Granularity::Sync => ", granularity sync",
         Granularity::Atomic => ", granularity atomic",
         _ => "",

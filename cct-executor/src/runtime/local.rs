@@ -87,7 +87,7 @@ impl LocalRuntime {
     /// Spawns a task that need not be `Send`.
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Panics
     /// When the runtime's world has ended.

@@ -118,7 +118,7 @@ pub trait Strategy: Send {
         Lanes::Independent
     }
 
-    /// The one of its fixed lanes whose iterations are at granularity `sync`, where nobody has chosen a granularity.
+    /// The one of its fixed lanes whose iterations are at granularity `spawn`, where nobody has chosen a granularity.
     fn finer_lane(&self) -> Option<u32> {
         None
     }

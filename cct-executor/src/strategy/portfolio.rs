@@ -20,9 +20,10 @@
 //! ones takes lately, and not before 1,000. The member is not asked in the tail, and learns from
 //! what was before.
 //!
-//! The last lane of the usual portfolio runs at granularity `sync`, where nobody has chosen another: some races take a
-//! switch at a synchronous operation, such as between `spawn` and what the spawner does next, and no number of
-//! iterations at `op` shows them. There it is a fifth of the iterations, for operations are up to twice as many.
+//! The last lane of the usual portfolio runs at granularity `spawn`, where nobody has chosen another: some races take a
+//! switch between `spawn` and what the spawner does next, and no number of iterations at `op` shows them. Not at `sync`,
+//! where a switch may come in the middle of calls that set a thread-local for their own length, as serializers do, and
+//! a failure may be none on threads.
 //!
 //! Departures:
 //! - Each lane has members and states of its own, and numbers their iterations.

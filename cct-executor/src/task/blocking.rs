@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Wake, Waker};
 /// Runs a closure that may block, as a task of its own.
 ///
 /// # Scheduling points
-/// One wherever the closure waits, and, at granularity `sync`, one after it was spawned.
+/// One wherever the closure waits, and, at granularity `spawn` and finer, one after it was spawned.
 ///
 /// # Panics
 /// Outside a world.

@@ -35,7 +35,7 @@ impl<'a> Builder<'a> {
     /// As [`spawn`](super::spawn()).
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Errors
     /// None in a world; the signature is tokio's.
@@ -51,7 +51,7 @@ impl<'a> Builder<'a> {
     /// As [`spawn_local`](super::spawn_local()).
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Errors
     /// None in a world; the signature is tokio's.
@@ -71,7 +71,7 @@ impl<'a> Builder<'a> {
     /// As [`LocalSet::spawn_local`].
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Errors
     /// None in a world; the signature is tokio's.
@@ -91,7 +91,7 @@ impl<'a> Builder<'a> {
     /// As [`spawn_blocking`](super::spawn_blocking()).
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Errors
     /// None in a world; the signature is tokio's.

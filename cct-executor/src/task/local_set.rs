@@ -87,7 +87,7 @@ fn local_runtime_group(world: &World) -> Option<u32> {
 /// or [`LocalSet`].
 ///
 /// # Scheduling points
-/// One after the task exists, at granularity `sync`.
+/// One after the task exists, at granularity `spawn` and finer.
 ///
 /// # Panics
 /// Outside both.

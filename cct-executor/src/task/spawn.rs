@@ -49,7 +49,7 @@ impl Options {
 /// Spawns a task.
 ///
 /// # Scheduling points
-/// One after the task exists, at granularity `sync`.
+/// One after the task exists, at granularity `spawn` and finer.
 ///
 /// # Panics
 /// Outside a world.
@@ -204,7 +204,7 @@ pub(super) fn spawn_body<F: Future>(
         match spawned {
             Ok(_) => {
                 let resource = task_resource(key);
-                world.sync_point(Op {
+                world.spawn_point(Op {
                     kind: OpKind::Spawn,
                     access: Access::Write,
                     resource,

@@ -12,6 +12,8 @@ pub enum Granularity {
     Await,
     /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show. The default.
     Op,
+    /// Also where a task has been spawned, which may run before its spawner goes on.
+    Spawn,
     /// Also at synchronous operations: `try_*`, unbounded sends, notifications, dropped guards.
     Sync,
     /// Also before atomic operations of other crates, and so inside of their locks, channels and queues, and of

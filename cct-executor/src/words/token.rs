@@ -139,6 +139,7 @@ impl ReplayToken {
             Granularity::Op => 1,
             Granularity::Sync => 2,
             Granularity::Atomic => 3,
+            Granularity::Spawn => 4,
         };
         let clock = match self.clock {
             Clock::Strict => 0,
@@ -186,6 +187,7 @@ impl ReplayToken {
             1 => Granularity::Op,
             2 => Granularity::Sync,
             3 => Granularity::Atomic,
+            4 => Granularity::Spawn,
             other => return Err(Kind::Impossible(format!("granularity {other}")).into()),
         };
         token.clock = match settings >> 2 & 3 {

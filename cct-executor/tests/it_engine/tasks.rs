@@ -4,7 +4,7 @@ use crate::{GRANULARITIES, checker, failed, within};
 use cct_executor::runtime::{Handle, Runtime};
 use cct_executor::task::{LocalSet, block_in_place, spawn_blocking, spawn_local, yield_now};
 use cct_executor::time::{sleep, timeout};
-use cct_executor::{Granularity, cancellable, nondet, spawn};
+use cct_executor::{Checker, Granularity, Origin, cancellable, nondet, spawn};
 use cct_sync::{Mutex, Notify, mpsc, oneshot};
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
@@ -528,5 +528,40 @@ fn closures_of_a_runtime_that_ends_run_if_a_thread_was_started_for_them() {
             });
         assert!(report.passed(), "{granularity:?}: {}", report.text());
         assert_ne!(late.load(SeqCst), 0, "{granularity:?}");
+    }
+}
+
+/// A new task that runs before its spawner goes on finds what the spawner is about to do not done.
+#[test]
+fn a_spawned_task_may_go_first() {
+    let run = |checker: Checker| {
+        checker.iterations(100).run(|| async {
+            let ready = Arc::new(AtomicBool::new(false));
+            let seen = ready.clone();
+            let task = spawn(async move { assert!(seen.load(SeqCst), "not yet") });
+            ready.store(true, SeqCst);
+            task.await.unwrap();
+        })
+    };
+    run(checker("spawn").granularity(Granularity::Op)).assert_passed();
+    failed(&run(checker("spawn").granularity(Granularity::Spawn)));
+
+    let portfolio = || checker("spawn").strategy_text("portfolio");
+    run(portfolio().granularity(Granularity::Op)).assert_passed();
+    for workers in [1, 2, 5] {
+        let report = run(portfolio().workers(workers));
+        let failure = failed(&report);
+        assert_eq!(failure.token.granularity, Granularity::Spawn);
+        let Origin::Iteration(index) = failure.origin else {
+            panic!("{:?}", failure.origin);
+        };
+        assert_eq!(index % 5, 4, "the last of five lanes");
+        assert!(
+            report.text().contains(", granularity spawn, seed"),
+            "{}",
+            report.text()
+        );
+        let again = run(portfolio().replay(failure.token.clone()));
+        assert!(failed(&again).reproduced);
     }
 }

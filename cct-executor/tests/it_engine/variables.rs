@@ -94,7 +94,7 @@ fn granularity_and_clock_override_the_test() {
 
     let report = told(&[("CCT_GRANULARITY", "threads")]);
     let error = "cct: variables could not be run: invalid CCT_GRANULARITY `threads`: expected \
-                 `await`, `op`, `sync` or `atomic`";
+                 `await`, `op`, `spawn`, `sync` or `atomic`";
     assert!(report.contains(error), "{report}");
     let report = told(&[("CCT_CLOCK", "fast")]);
     assert!(

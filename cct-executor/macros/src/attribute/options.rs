@@ -273,18 +273,21 @@ fn granularity(value: &Value) -> syn::Result<TokenStream> {
     enum Level {
         Await,
         Op,
+        Spawn,
         Sync,
         Atomic,
     }
     let words = [
         ("await", Level::Await),
         ("op", Level::Op),
+        ("spawn", Level::Spawn),
         ("sync", Level::Sync),
         ("atomic", Level::Atomic),
     ];
     Ok(match value.one_of(&words)? {
         Level::Await => quote!(Granularity::Await),
         Level::Op => quote!(Granularity::Op),
+        Level::Spawn => quote!(Granularity::Spawn),
         Level::Sync => quote!(Granularity::Sync),
         Level::Atomic => quote!(Granularity::Atomic),
     })

@@ -88,7 +88,9 @@ fn granularities_and_clocks_are_those_of_the_attribute() {
     for (text, expected) in [
         ("await", Granularity::Await),
         ("op", Granularity::Op),
+        ("spawn", Granularity::Spawn),
         ("sync", Granularity::Sync),
+        ("atomic", Granularity::Atomic),
     ] {
         let settings = parse(&[("CCT_GRANULARITY", text)]).unwrap();
         assert_eq!(settings.granularity, Some(expected));
@@ -154,7 +156,7 @@ fn bad_values_are_named_with_a_remedy() {
         (
             "CCT_GRANULARITY",
             "Await",
-            "invalid CCT_GRANULARITY `Await`: expected `await`, `op`, `sync` or `atomic`",
+            "invalid CCT_GRANULARITY `Await`: expected `await`, `op`, `spawn`, `sync` or `atomic`",
         ),
         (
             "CCT_CLOCK",

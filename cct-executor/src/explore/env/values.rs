@@ -86,10 +86,11 @@ pub(super) fn granularity(text: &str) -> Result<Granularity, EnvError> {
     match text {
         "await" => Ok(Granularity::Await),
         "op" => Ok(Granularity::Op),
+        "spawn" => Ok(Granularity::Spawn),
         "sync" => Ok(Granularity::Sync),
         "atomic" => Ok(Granularity::Atomic),
         _ => {
-            let expected = "expected `await`, `op`, `sync` or `atomic`";
+            let expected = "expected `await`, `op`, `spawn`, `sync` or `atomic`";
             Err(EnvError::invalid("CCT_GRANULARITY", text, expected))
         }
     }

@@ -31,7 +31,7 @@ impl<T: 'static> JoinSet<T> {
     /// Spawns a task into the set.
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Panics
     /// Outside a world.
@@ -63,7 +63,7 @@ impl<T: 'static> JoinSet<T> {
     /// [`LocalRuntime`]: crate::runtime::LocalRuntime
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Panics
     /// Outside both.
@@ -91,7 +91,7 @@ impl<T: 'static> JoinSet<T> {
     /// Runs a closure that may block as a task of the set.
     ///
     /// # Scheduling points
-    /// One after the task exists, at granularity `sync`.
+    /// One after the task exists, at granularity `spawn` and finer.
     ///
     /// # Panics
     /// Outside a world.

@@ -94,6 +94,8 @@ fn any_token(rng: &mut Generator) -> ReplayToken {
     let granularity = match below(rng, 3) {
         0 => Granularity::Await,
         1 => Granularity::Op,
+        2 => Granularity::Spawn,
+        3 => Granularity::Atomic,
         _ => Granularity::Sync,
     };
     let world = WorldConfig {
