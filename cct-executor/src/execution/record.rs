@@ -3,8 +3,9 @@
 mod explain;
 
 use super::core::Core;
+use super::locals::Locals;
 use super::wakers::Wakers;
-use crate::words::explanation::{LogLine, Standstill, ThreadWait};
+use crate::words::explanation::{LogLine, SharedLocals, Standstill, ThreadWait};
 use crate::words::{Action, ActionKind, OpKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
@@ -87,6 +88,10 @@ pub(crate) struct Recorder {
     /// How often nothing but a timer could happen: in all, and before each task's last step.
     pub(super) standstills: u64,
     standstills_before: BTreeMap<u32, u64>,
+    /// Thread-locals as the running poll found them.
+    pub(super) locals: Locals,
+    /// The first poll that found other thread-locals than it had left.
+    pub(super) shared_locals: Option<SharedLocals>,
 }
 
 struct RawStep {

@@ -14,17 +14,31 @@ pub(super) enum Variable {
 struct Search {
     address: usize,
     found: Option<Variable>,
+    /// Where the segment begins, and how long it is.
+    segment: (usize, usize),
 }
 
 /// Which variable is at this address, if any.
 pub(super) fn find(address: usize) -> Option<Variable> {
+    search(address).found
+}
+
+/// All thread-locals of the calling thread that lie together with the one at this address: where they
+/// begin, and how many bytes they take.
+pub(super) fn thread_locals(address: usize) -> Option<(usize, usize)> {
+    let search = search(address);
+    (search.found == Some(Variable::ThreadLocal)).then_some(search.segment)
+}
+
+fn search(address: usize) -> Search {
     let mut search = Search {
         address,
         found: None,
+        segment: (0, 0),
     };
     // SAFETY: `look` gets the search, while the call lasts.
     unsafe { dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-    search.found
+    search
 }
 
 /// Called for the program and each library, until it returns something.
@@ -47,6 +61,7 @@ unsafe extern "C" fn look(info: *mut dl_phdr_info, _: size_t, search: *mut c_voi
         };
         if search.address.wrapping_sub(begin) < header.p_memsz as usize {
             search.found = Some(variable);
+            search.segment = (begin, header.p_memsz as usize);
             return 1;
         }
     }

@@ -70,6 +70,7 @@ impl Core {
             gave_way,
             standstill,
             standstills,
+            shared_locals,
             ..
         } = *recorder;
         let panics = panics
@@ -92,6 +93,7 @@ impl Core {
             gave_way,
             standstill,
             standstills,
+            shared_locals,
             threads: self.helpers.started(),
             hashes,
         })
