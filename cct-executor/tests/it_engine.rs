@@ -20,6 +20,7 @@ mod it_engine {
     mod failures;
     mod foreign;
     mod hangs;
+    mod locals;
     mod nodes;
     mod partial;
     mod reports;

@@ -64,6 +64,7 @@ pub fn begin(seed: u64, system: System) {
     // From here on it could not be found out any more.
     instant_zero();
     symbols::find_parker();
+    symbols::learn_thread_locals();
     stream::begin(seed);
     system::set(Some(system));
 }
@@ -109,6 +110,12 @@ pub fn instant_zero() -> Instant {
 /// return. It runs as a signal handler does. Whoever asks first is told.
 pub fn on_overflow(told: fn()) {
     symbols::on_overflow(told);
+}
+
+/// Copies what this thread has in the program's thread-locals, byte by byte, but for what the system counts in
+/// them. Returns where they begin. Nothing is copied where they are not to be found.
+pub fn copy_thread_locals(into: &mut Vec<u8>) -> usize {
+    symbols::copy_thread_locals(into)
 }
 
 /// Whether anyone ever drew random bytes on this thread, by a seed or not. Never true where they are

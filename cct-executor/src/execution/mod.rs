@@ -22,6 +22,7 @@ pub(crate) mod futex;
 pub(crate) mod group;
 pub(crate) mod helpers;
 pub(crate) mod hooks;
+pub(crate) mod locals;
 pub(crate) mod lone;
 pub(crate) mod nodes;
 pub(crate) mod outsiders;

@@ -3,8 +3,9 @@
 mod explain;
 
 use super::core::Core;
+use super::locals::Locals;
 use super::wakers::Wakers;
-use crate::words::explanation::{LogLine, Standstill, ThreadWait};
+use crate::words::explanation::{LogLine, SharedLocals, Standstill, ThreadWait};
 use crate::words::{Action, ActionKind, OpKind};
 use std::backtrace::Backtrace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,6 +89,12 @@ pub(crate) struct Recorder {
     /// How often nothing but a timer could happen: in all, and before each task's last step.
     pub(super) standstills: u64,
     standstills_before: BTreeMap<u32, u64>,
+    /// Whether thread-locals are looked at: to copy them takes longer than most polls.
+    pub(super) looks_at_locals: bool,
+    /// Thread-locals as the running poll found them.
+    pub(super) locals: Locals,
+    /// The first poll that found other thread-locals than it had left.
+    pub(super) shared_locals: Option<SharedLocals>,
 }
 
 struct RawStep {
@@ -123,6 +130,14 @@ enum Turn {
 }
 
 impl Recorder {
+    /// For an iteration of which so much is recorded.
+    pub(crate) fn noting(detail: Detail) -> Recorder {
+        Recorder {
+            looks_at_locals: detail == Detail::Stacks,
+            ..Recorder::default()
+        }
+    }
+
     /// A decision was taken, among so many choices.
     pub(crate) fn decision(&mut self, choices: u32, rolling: u64) {
         self.hashes.push(rolling);

@@ -4,7 +4,7 @@ use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
-use super::record::Detail;
+use super::record::{Detail, Recorder};
 use super::step::step_loop;
 use super::system::SYSTEM;
 use super::tasks::Spawn;
@@ -180,7 +180,8 @@ impl World {
         let (interests, explain) = (decider.interests(), detail != Detail::Nothing);
         drop(self.swap_decider(decider));
         self.with(|core, _| {
-            core.reset(config, interests, explain.then(Box::default));
+            let recorder = explain.then(|| Box::new(Recorder::noting(detail)));
+            core.reset(config, interests, recorder);
         });
         let open = self.open.get().then_some(serial);
         self.with(|core, _| {

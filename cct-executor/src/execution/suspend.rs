@@ -121,13 +121,29 @@ impl World {
     pub(super) fn freeze(&self, key: u32, next: u32) -> Poll<()> {
         let saved = self.running.get();
         self.next_key.set(next);
-        stack::freeze();
+        if self.recording.get() {
+            self.freeze_recorded(key);
+        } else {
+            stack::freeze();
+        }
         self.running.set(saved);
         if self.phase.get() == Phase::Closing {
             return self.inert_point();
         }
         self.with(|core, decider| core.resumed(key, decider));
         Poll::Ready(())
+    }
+
+    /// Leaves this stack, and looks whether thread-locals are as they were when it is back.
+    #[cold]
+    fn freeze_recorded(&self, key: u32) {
+        let left = self.with(|core, _| core.leave_locals());
+        stack::freeze();
+        if let Some(left) = left
+            && self.phase.get() == Phase::Running
+        {
+            self.with(|core, _| core.find_locals(key, left));
+        }
     }
 
     /// Leaves this stack so that a node can be brought down, and goes on without a decision; for

@@ -294,6 +294,7 @@ impl Core {
         if self.watched {
             if let Some(recorder) = &mut self.recorder {
                 recorder.begin_poll(key, yielded, aborted);
+                self.begin_locals();
             }
             self.tell_step(key, decider);
         }

@@ -207,6 +207,11 @@ impl Here {
     pub(crate) fn with<R>(&self, f: impl FnOnce(&World) -> R) -> R {
         local::with(&OF_THIS_THREAD, f)
     }
+
+    /// Where this thread's world lies.
+    pub(super) fn address(&self) -> usize {
+        self.with(|world| std::ptr::from_ref(world).addr())
+    }
 }
 
 struct Cleaner;

@@ -43,6 +43,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     earlier_panics(&mut out, failure);
     work_waited(&mut out, explanation);
     without_budget(&mut out, failure);
+    shared_locals(&mut out, explanation);
     foreign::sayings(&mut out, failure);
     foreign::wakers(&mut out, failure);
     if let Some(again) = &failure.again {
@@ -84,6 +85,19 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+/// That a failure may be due to there being one thread for all tasks.
+fn shared_locals(out: &mut String, explanation: &Explanation) {
+    if let Some(shared) = &explanation.shared_locals {
+        let _ = writeln!(
+            out,
+            "  task {} was suspended at {} while it had set a thread-local, and others have set that before it went on \
+             in step {}:\n  on threads each has its own, here all tasks share one; should the failure hang on it, it \
+             is none of tokio's",
+            shared.task, shared.site, shared.step
+        );
+    }
 }
 
 /// Why a run shows nothing of whose iterations none came to its end, and what the first did in the end.

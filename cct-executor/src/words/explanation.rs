@@ -24,6 +24,8 @@ pub struct Explanation {
     pub standstill: Option<Standstill>,
     /// How often nothing but a timer could happen.
     pub standstills: u64,
+    /// The first poll that was suspended while it had set a thread-local, and found another value when it went on.
+    pub shared_locals: Option<SharedLocals>,
     /// How many threads the program has started.
     pub threads: u64,
     /// The rolling hash after each decision.
@@ -41,6 +43,17 @@ pub struct Standstill {
     pub task: String,
     /// The tasks that were alive, and what each waited for.
     pub tasks: Vec<TaskStory>,
+}
+
+/// A poll that was suspended while it had set a thread-local, which others have set since.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SharedLocals {
+    /// The task's name.
+    pub task: String,
+    /// The step in which it went on.
+    pub step: u64,
+    /// `file:line` where it was suspended.
+    pub site: String,
 }
 
 /// A panic of a task that did not end the iteration.

@@ -35,6 +35,8 @@ use text::Bytes;
 
 /// The format this build writes and reads.
 const FORMAT: u32 = 1;
+/// In the place of a clock: the granularity is `spawn`, and the clock stands where that should.
+const SPAWN: u8 = 3;
 /// Decisions a token may hold; an iteration with more cannot be replayed from a token.
 const DECISIONS_MAX: u128 = 1 << 24;
 /// Characters a token may have. 2^24 decisions of a random strategy take fewer.
@@ -135,20 +137,20 @@ impl ReplayToken {
 
     fn settings(&self) -> u8 {
         let granularity = match self.granularity {
-            Granularity::Await => 0,
-            Granularity::Op => 1,
-            Granularity::Sync => 2,
-            Granularity::Atomic => 3,
-            Granularity::Spawn => 4,
+            Granularity::Await => Some(0),
+            Granularity::Op => Some(1),
+            Granularity::Sync => Some(2),
+            Granularity::Atomic => Some(3),
+            Granularity::Spawn => None,
         };
         let clock = match self.clock {
             Clock::Strict => 0,
             Clock::Racing(_) => 1,
             Clock::Adversarial => 2,
         };
-        granularity
-            | clock << 2
-            | u8::from(self.start_paused) << 4
+        // Two bits each, and of clocks there are three: the fourth stands for the fifth granularity.
+        let both = granularity.map_or(clock | SPAWN << 2, |granularity| granularity | clock << 2);
+        both | u8::from(self.start_paused) << 4
             | u8::from(self.coop_budget) << 5
             | u8::from(self.spurious_polls) << 6
             | u8::from(self.noise != Seed(0)) << 7
@@ -182,15 +184,15 @@ impl ReplayToken {
                 return Err(Kind::Impossible("a noise seed of 0, spelled out".into()).into());
             }
         }
-        token.granularity = match settings & 3 {
-            0 => Granularity::Await,
-            1 => Granularity::Op,
-            2 => Granularity::Sync,
-            3 => Granularity::Atomic,
-            4 => Granularity::Spawn,
-            other => return Err(Kind::Impossible(format!("granularity {other}")).into()),
+        let (granularity, clock) = match (settings & 3, settings >> 2 & 3) {
+            (clock, SPAWN) => (Granularity::Spawn, clock),
+            (0, clock) => (Granularity::Await, clock),
+            (1, clock) => (Granularity::Op, clock),
+            (2, clock) => (Granularity::Sync, clock),
+            (_, clock) => (Granularity::Atomic, clock),
         };
-        token.clock = match settings >> 2 & 3 {
+        token.granularity = granularity;
+        token.clock = match clock {
             0 => Clock::Strict,
             1 => Clock::Racing(duration(bytes.number()?)?),
             2 => Clock::Adversarial,

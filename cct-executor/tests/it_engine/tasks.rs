@@ -561,7 +561,8 @@ fn a_spawned_task_may_go_first() {
             "{}",
             report.text()
         );
-        let again = run(portfolio().replay(failure.token.clone()));
+        let token = failure.token.to_string().parse().expect("a token");
+        let again = run(portfolio().replay(token));
         assert!(failed(&again).reproduced);
     }
 }

@@ -12,12 +12,14 @@
 mod atomics;
 mod clocks;
 mod futex;
+mod locals;
 mod overflow;
 mod parker;
 mod segments;
 mod threads;
 
 pub use futex::Word;
+pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use overflow::on_overflow;
 pub(crate) use parker::find as find_parker;
 pub(crate) use threads::{is_welcome, threads_started, welcome_threads};

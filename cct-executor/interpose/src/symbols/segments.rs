@@ -24,6 +24,18 @@ pub(super) fn find(address: usize) -> Option<Variable> {
     found
 }
 
+/// Where the thread-locals of the calling thread lie that are together with the one at this address.
+pub(super) fn thread_locals(address: usize) -> Option<Range<usize>> {
+    let mut found = None;
+    each(&mut |variable, place| {
+        if variable == Variable::ThreadLocal && place.contains(&address) {
+            found = Some(place);
+        }
+        found.is_some()
+    });
+    found
+}
+
 /// Tells of all places of variables, until it is told that this is enough.
 fn each(told: &mut Told<'_>) {
     let mut told = told;

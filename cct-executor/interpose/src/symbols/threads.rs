@@ -25,10 +25,23 @@ struct Counts {
 thread_local! {
     static COUNTS: OnceCell<Arc<Counts>> = const { OnceCell::new() };
     static WELCOME: Cell<bool> = const { Cell::new(false) };
+    /// What this thread starts is none of the program's.
+    static UNCOUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Threads that `f` starts are not counted.
+pub(super) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
+    let before = UNCOUNTED.replace(true);
+    let result = f();
+    UNCOUNTED.set(before);
+    result
 }
 
 /// Where a thread's are counted that are to be: of one that is under control, or was started by one.
 fn counts() -> Option<Arc<Counts>> {
+    if UNCOUNTED.get() {
+        return None;
+    }
     // Threads may still be started while the thread-locals of this one are dropped.
     let found = COUNTS.try_with(|counts| {
         if system::get().is_some() {

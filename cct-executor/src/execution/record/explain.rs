@@ -75,6 +75,7 @@ impl Core {
             gave_way,
             standstill,
             standstills,
+            shared_locals,
             ..
         } = *recorder;
         let panics = panics
@@ -97,6 +98,7 @@ impl Core {
             gave_way,
             standstill,
             standstills,
+            shared_locals,
             threads: self.helpers.started(),
             hashes,
         })

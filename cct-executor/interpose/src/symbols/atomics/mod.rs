@@ -11,6 +11,8 @@ mod functions;
 use super::segments;
 use crate::system::{self, Atomic};
 use std::cell::Cell;
+use std::ops::Range;
+use std::ptr;
 
 /// So many operations in a row that change nothing are those of a loop that waits.
 const VAIN_MAX: u32 = 100;
@@ -30,6 +32,14 @@ thread_local! {
 /// Makes the linker take in what is defined here.
 pub(super) fn keep() {
     functions::keep();
+}
+
+/// Where what is noted here lies, counted from `begin`.
+pub(super) fn places(begin: usize) -> Range<usize> {
+    let from = VAIN
+        .with(|vain| ptr::from_ref(vain).addr())
+        .wrapping_sub(begin);
+    from..from.wrapping_add(size_of::<Cell<Vain>>())
 }
 
 /// Says what is about to happen at this address.

@@ -1,0 +1,73 @@
+//! Thread-locals that hold for the length of a call, while the call is suspended in its middle.
+
+use crate::{checker, failed};
+use cct_executor::{Granularity, spawn};
+use cct_sync::mpsc;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+thread_local! {
+    /// Who is in the middle of a call: serializers keep in such a place what they are about.
+    static AT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What the report says.
+const TOLD: &str = "while it had set a thread-local";
+
+/// A call that sends in its middle. Returns what the thread-local is then.
+fn call(number: u32, sender: &mpsc::UnboundedSender<u32>) -> u32 {
+    AT.set(number);
+    sender.send(number).unwrap();
+    AT.replace(0)
+}
+
+async fn calls() {
+    let (sender, _receiver) = mpsc::unbounded_channel();
+    let tasks = [1, 2].map(|number| {
+        let sender = sender.clone();
+        spawn(async move { assert_eq!(call(number, &sender), number) })
+    });
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// Loses an update, and has nothing in thread-locals but what is over, and what the standard library counts.
+async fn updates() {
+    let (sender, _receiver) = mpsc::unbounded_channel();
+    let total = Arc::new(AtomicU32::new(0));
+    let tasks = [1, 2].map(|number| {
+        let (sender, total) = (sender.clone(), total.clone());
+        spawn(async move {
+            AT.set(number);
+            AT.set(0);
+            let seen: HashMap<&str, u32> = HashMap::from([("total", total.load(SeqCst))]);
+            sender.send(number).unwrap();
+            total.store(seen["total"] + 1, SeqCst);
+        })
+    });
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(total.load(SeqCst), 2);
+}
+
+#[test]
+fn a_thread_local_that_others_have_set_meanwhile_is_told() {
+    let report = checker("calls").granularity(Granularity::Sync).run(calls);
+    let text = report.text();
+    let told = failed(&report).explanation.shared_locals.is_some();
+    assert!(told && text.contains(TOLD), "{text}");
+}
+
+#[test]
+fn thread_locals_that_nobody_needs_any_more_are_no_matter() {
+    let report = checker("updates")
+        .granularity(Granularity::Sync)
+        .run(updates);
+    let text = report.text();
+    failed(&report);
+    assert!(!text.contains(TOLD), "{text}");
+}
