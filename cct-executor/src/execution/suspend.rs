@@ -139,9 +139,7 @@ impl World {
     fn freeze_recorded(&self, key: u32) {
         let left = self.with(|core, _| core.leave_locals());
         stack::freeze();
-        if let Some(left) = left
-            && self.phase.get() == Phase::Running
-        {
+        if let Some(left) = left.filter(|_| self.phase.get() == Phase::Running) {
             self.with(|core, _| core.find_locals(key, left));
         }
     }
