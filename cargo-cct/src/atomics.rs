@@ -85,8 +85,33 @@ pub(crate) fn instrument(command: &mut Command, session: &Session) -> Result<()>
     let this = std::env::current_exe().context("cannot find this program")?;
     let before = variable(WRAPPER).unwrap_or_default();
     command.env(WRAPPER, this).env(WRAPS, before);
-    command.env(PLAIN, plain(session)?);
+    let plain = plain(session)?;
+    let (name, flags) = doc_flags(&link_option(plain.as_os_str()));
+    command.env(name, flags).env(PLAIN, plain);
     Ok(())
+}
+
+/// An option for tests in documentation, which are linked without this program's help, after those that the user has
+/// for them.
+fn doc_flags(option: &OsStr) -> (&'static str, OsString) {
+    let names = [
+        ("CARGO_ENCODED_RUSTDOCFLAGS", "\u{1f}"),
+        ("RUSTDOCFLAGS", " "),
+    ];
+    let given = |&(name, between)| Some((name, between, variable(name)?));
+    let found = names.iter().find_map(given);
+    let (name, between, mut flags) = found.unwrap_or((names[0].0, names[0].1, OsString::new()));
+    if !flags.is_empty() {
+        flags.push(between);
+    }
+    flags.push(option);
+    (name, flags)
+}
+
+fn link_option(library: &OsStr) -> OsString {
+    let mut option = OsString::from("-Clink-arg=");
+    option.push(library);
+    option
 }
 
 /// Has the library made for programs without cct.
@@ -185,9 +210,7 @@ fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
     let mut options = OPTIONS.map(OsString::from).to_vec();
     // What is linked last is taken where there is nothing else.
     if let (true, Some(plain)) = (is_linked(arguments), plain) {
-        let mut option = OsString::from("-Clink-arg=");
-        option.push(plain);
-        options.push(option);
+        options.push(link_option(plain));
     }
     options
 }

@@ -49,7 +49,13 @@ fn tasks_interleave_at_atomic_operations() {
             assert!(text.contains(&line), "`{line}` is not in {text}");
         }
     }
-    for test in ["spinning", "alone_for_long", "a_program_without_cct"] {
+    let example = "src/lib.rs - Std (line 6)";
+    for test in [
+        "spinning",
+        "alone_for_long",
+        "a_program_without_cct",
+        example,
+    ] {
         assert!(
             text.contains(&format!("test {test} ... ok")),
             "{test}: {text}"
@@ -73,7 +79,7 @@ fn tells_where(text: &str) {
         .filter(|line| line.contains(" atomic ") && !line.contains("before"))
         .filter_map(|line| line.split_whitespace().next_back())
         .collect();
-    assert!(places.contains(&"src/lib.rs:12"), "{text}");
+    assert!(places.contains(&"src/lib.rs:17"), "{text}");
     let ours = places.iter().any(|place| place.contains("cct"));
     assert!(!ours, "{text}");
 }

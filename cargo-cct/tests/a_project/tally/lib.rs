@@ -3,6 +3,11 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+/// ```
+/// let tally = tally::Std::default();
+/// tally.in_one_step();
+/// assert_eq!(tally.sum(), 1);
+/// ```
 #[derive(Default)]
 pub struct Std(Mutex<u32>);
 
