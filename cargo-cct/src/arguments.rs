@@ -76,6 +76,12 @@ impl Arguments {
         Ok(read)
     }
 
+    /// For commands that run no tests.
+    pub(crate) fn without_atomics(self) -> Result<Self> {
+        anyhow::ensure!(!self.atomics, "`--atomics` is for `test` and `replay`");
+        Ok(self)
+    }
+
     fn take(&mut self, name: &str, what: Use, value: OsString) {
         let pair = [name.into(), value.clone()];
         match what {
@@ -164,10 +170,12 @@ mod tests {
 
     #[test]
     fn what_is_ours_is_not_passed_on() {
-        let read = read(&["--cct", "/cct", "-q", "--target-dir=/build"]);
+        let read = read(&["--cct", "/cct", "--atomics", "-q", "--target-dir=/build"]);
         assert_eq!(read.cct, Some("/cct".into()));
         assert_eq!(read.target_dir, Some("/build".into()));
         assert_eq!(read.passed_on, ["-q"]);
+        let error = read.without_atomics().expect_err("it runs no tests");
+        assert!(error.to_string().contains("`test` and `replay`"), "{error}");
     }
 
     /// `--targets` is not `--target`, and cargo is to complain about it.

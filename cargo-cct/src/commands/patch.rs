@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub(crate) fn patch(out: &Path, arguments: Vec<OsString>) -> Result<ExitCode> {
     let out =
         std::path::absolute(out).with_context(|| format!("invalid `--out {}`", out.display()))?;
-    let session = Session::open(Arguments::read(arguments)?)?;
+    let session = Session::open(Arguments::read(arguments)?.without_atomics()?)?;
     let (real, others) = what_is_copied(&session, &out)?;
     let folder = session.write(&out, &real, others)?;
     let root = &session.project.root;

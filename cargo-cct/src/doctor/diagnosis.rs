@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Looks at the project with ours in the place of tokio.
 pub(crate) fn doctor(arguments: Vec<OsString>) -> Result<ExitCode> {
-    let session = Session::open(Arguments::read(arguments)?)?;
+    let session = Session::open(Arguments::read(arguments)?.without_atomics()?)?;
     let patched = session.patch()?;
     let systems = session.systems()?;
     let packages = packages::of_the_project(&patched.metadata);
