@@ -376,17 +376,20 @@ fn strategies_say_what_they_promise() {
     complain(&complaints);
 }
 
+/// Folders whose files are read one by one.
+const FOLDERS: [&str; 6] = [
+    "cargo-cct",
+    "cct-executor",
+    "cct-sync",
+    "cct-bench",
+    "examples",
+    "tests",
+];
+
 #[test]
 fn files_stay_readable() {
     let mut complaints = Vec::new();
-    for folder in [
-        "cargo-cct",
-        "cct-executor",
-        "cct-sync",
-        "cct-bench",
-        "examples",
-        "tests",
-    ] {
+    for folder in FOLDERS {
         for (path, text) in files(folder, "rs") {
             let lines = text.lines().count();
             if lines > 600 {
@@ -402,14 +405,7 @@ fn files_stay_readable() {
 fn nothing_is_shown_or_tested_in_name_only() {
     let mut complaints = Vec::new();
     let mut all = Vec::new();
-    for folder in [
-        "cargo-cct",
-        "cct-executor",
-        "cct-sync",
-        "cct-bench",
-        "examples",
-        "tests",
-    ] {
+    for folder in FOLDERS {
         all.extend(files(folder, "rs"));
         all.extend(files(folder, "md"));
     }
@@ -501,14 +497,7 @@ fn every_invariant_has_a_test() {
         .expect("a section on invariants");
     let (section, _) = rest.split_once("\n## ").expect("another section");
     let mut sources = String::new();
-    for folder in [
-        "cargo-cct",
-        "cct-executor",
-        "cct-sync",
-        "cct-bench",
-        "examples",
-        "tests",
-    ] {
+    for folder in FOLDERS {
         sources.extend(files(folder, "rs").into_iter().map(|(_, text)| text));
     }
     let rows: Vec<&str> = section
