@@ -7,8 +7,8 @@
 //!    references only the first is a decision: nearly all of the others would lead nowhere.
 //! 2. A loop that waits for another thread lets the others go first, as long as there are any, as by
 //!    `std::thread::yield_now`. So locks that only spin are waited for.
-//! 3. Inside the shims and the engine, whose generic code is compiled with the crates that use it, there is no
-//!    point: to others what they do is one operation.
+//! 3. While the tables or a cell of the world are in use there is no point: generic code of the shims is compiled,
+//!    and instrumented, with the crates that use it.
 //!
 //! Does not: see statics and thread-locals, which outlive a world; show weak memory.
 
