@@ -245,6 +245,12 @@ impl BatchSemaphore {
         if count == 0 || (self.plain && self.state.with(|state| state.give_unseen(count))) {
             return;
         }
+        self.release_visibly(count);
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn release_visibly(&self, count: usize) {
         let released = self.state.with(|state| {
             let alone = state.queue.first().is_none();
             alone.then(|| {

@@ -149,23 +149,48 @@ impl World {
         resource: u32,
         site: &'static Location<'static>,
     ) -> Poll<()> {
-        match self.phase.get() {
-            Phase::Running => {}
-            Phase::Idle => return Poll::Ready(()),
-            Phase::Closing => return self.inert_point(),
-        }
-        if self.running.get().key == NONE {
-            return Poll::Ready(());
-        }
         if self.granularity.get() == Granularity::Await {
-            self.pass_point(kind, access, resource, site);
-            return Poll::Ready(());
+            return self.point_apart(kind, access, resource, site);
+        }
+        self.point_decided(kind, access, resource, site)
+    }
+
+    /// [`point`](Self::point) where points are decisions, in the caller's own code.
+    #[inline(always)]
+    pub(crate) fn point_decided(
+        &self,
+        kind: OpKind,
+        access: Access,
+        resource: u32,
+        site: &'static Location<'static>,
+    ) -> Poll<()> {
+        if self.phase.get() != Phase::Running || self.running.key.get() == NONE {
+            return self.point_apart(kind, access, resource, site);
         }
         match self.decide_point(kind, access, resource, site) {
             At::GoOn => Poll::Ready(()),
             At::Switch(next) => self.leave_point(Some(next)),
             At::Wake => self.leave_point(None),
         }
+    }
+
+    /// [`point`](Self::point) where nothing is decided.
+    #[inline(never)]
+    fn point_apart(
+        &self,
+        kind: OpKind,
+        access: Access,
+        resource: u32,
+        site: &'static Location<'static>,
+    ) -> Poll<()> {
+        match self.phase.get() {
+            Phase::Closing => return self.inert_point(),
+            Phase::Running if self.running.key.get() != NONE => {
+                self.pass_point(kind, access, resource, site);
+            }
+            Phase::Running | Phase::Idle => {}
+        }
+        Poll::Ready(())
     }
 
     /// Switches to the task `next`, or wakes first who is due and decides then. Apart from the
@@ -363,7 +388,7 @@ impl World {
     }
 
     /// The scheduling point of a synchronous operation.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn sync_point(&self, op: Op) {
         if self.granularity.get() >= Granularity::Sync {
             if self.phase.get() == Phase::Closing {

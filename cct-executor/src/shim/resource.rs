@@ -208,20 +208,18 @@ impl Resource {
         act: impl FnOnce() -> Option<R>,
         note: impl FnOnce(&mut Core, u32, u32, R) -> S,
     ) -> Poll<Option<S>> {
-        let decides = WORLD.with(World::has_points);
-        if decides {
-            ready!(self.point(kind, access, site));
-        }
         let done = self.in_world(|world, resource| {
-            world.at_once((kind, access, resource), site, !decides, act, note)
+            let decides = world.has_points();
+            if decides {
+                ready!(world.point_decided(kind, access, resource, site));
+            }
+            let done = world.at_once((kind, access, resource), site, !decides, act, note);
+            if done.is_none() && !decides {
+                ready!(world.point(kind, access, resource, site));
+            }
+            Poll::Ready(done)
         });
-        if let Some(Some(done)) = done {
-            return Poll::Ready(Some(done));
-        }
-        if !decides {
-            ready!(self.point(kind, access, site));
-        }
-        Poll::Ready(None)
+        done.unwrap_or(Poll::Ready(None))
     }
 
     /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.
@@ -336,6 +334,31 @@ impl Resource {
             tag,
             digest: 0,
         }
+    }
+
+    /// [`sync_point`](Self::sync_point) and [`released`](Self::released) in one.
+    #[inline]
+    pub fn point_and_release(
+        &self,
+        kind: OpKind,
+        access: Access,
+        site: &'static Location<'static>,
+    ) {
+        self.in_world(
+            #[inline(always)]
+            |world, resource| {
+                if world.has_sync_points() {
+                    world.sync_point(Op {
+                        kind,
+                        access,
+                        resource,
+                        site,
+                    });
+                }
+                let key = world.running.key.get();
+                world.with(|core, _| core.released(resource, key));
+            },
+        );
     }
 
     /// Sets the resource's share of the fingerprint, typically its length or its flags.

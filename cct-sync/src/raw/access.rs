@@ -82,8 +82,7 @@ fn give_back(
     site: &'static Location<'static>,
 ) {
     let resource = semaphore.resource();
-    resource.sync_point(OpKind::Unlock, access, site);
-    resource.released();
+    resource.point_and_release(OpKind::Unlock, access, site);
     semaphore.release(permits as usize);
 }
 
