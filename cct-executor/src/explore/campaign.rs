@@ -16,7 +16,7 @@ use super::worker::{THREAD_STACK_BYTES, now};
 use crate::execution::core::{Harvest, SometimesKey};
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
-use crate::words::{Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
+use crate::words::{Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
@@ -33,6 +33,8 @@ pub(crate) struct Campaign {
     pub(super) seed: Seed,
     /// See [`Strategy::systematic`](crate::strategy::Strategy::systematic).
     systematic: bool,
+    /// Of so many lanes, this one is finer.
+    finer: Option<(u32, u32)>,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
     /// The test without an attribute that is explored.
@@ -49,12 +51,19 @@ impl Campaign {
         replay: Option<ReplayToken>,
         knowledge: Knowledge,
     ) -> Campaign {
-        let systematic = factory().systematic();
+        let strategy = factory();
+        let mixes = checker.usual_granularity && checker.world.granularity == Granularity::Op;
+        let finer = match strategy.lanes() {
+            Lanes::Fixed(lanes) if mixes => strategy.finer_lane().map(|lane| (lanes, lane)),
+            _ => None,
+        };
+        let systematic = strategy.systematic();
         Campaign {
             checker,
             scenario,
             factory,
             systematic,
+            finer,
             seed,
             replay,
             knowledge,
@@ -309,7 +318,17 @@ impl Campaign {
         let noisy = if self.systematic { 0 } else { index };
         WorldConfig {
             noise: Seed(self.seed.iteration(noisy).0 ^ 0x006e_6f69_7365),
+            granularity: self.granularity(index),
             ..self.checker.world.clone()
+        }
+    }
+
+    fn granularity(&self, index: u64) -> Granularity {
+        match self.finer {
+            Some((lanes, lane)) if index % u64::from(lanes) == u64::from(lane) => {
+                Granularity::Spawn
+            }
+            _ => self.checker.world.granularity,
         }
     }
 

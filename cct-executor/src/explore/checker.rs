@@ -196,7 +196,8 @@ impl Checker {
         self
     }
 
-    /// Where scheduling points lie.
+    /// Where scheduling points lie. Unless it is chosen, they lie where [`Granularity::Op`] has them, and with strategy
+    /// `portfolio` where [`Granularity::Spawn`] has them in every fifth iteration.
     pub fn granularity(mut self, granularity: Granularity) -> Self {
         self.usual_granularity = false;
         self.world.granularity = granularity;

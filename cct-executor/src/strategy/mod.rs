@@ -118,6 +118,11 @@ pub trait Strategy: Send {
         Lanes::Independent
     }
 
+    /// The one of its fixed lanes whose iterations are at granularity `spawn`, where nobody has chosen a granularity.
+    fn finer_lane(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether every instance begins with the run's iteration 0, to learn from it what all need to
     /// know (how long the program is, say). An instance whose share does not contain iteration 0
     /// runs it first nevertheless; that run is not counted. With [`Lanes::Independent`] nothing may

@@ -20,6 +20,11 @@
 //! ones takes lately, and not before 1,000. The member is not asked in the tail, and learns from
 //! what was before.
 //!
+//! The last lane of the usual portfolio runs at granularity `spawn`, where nobody has chosen another: some races take a
+//! switch between `spawn` and what the spawner does next, and no number of iterations at `op` shows them. Not at `sync`,
+//! where a switch may come in the middle of calls that set a thread-local for their own length, as serializers do, and
+//! a failure may be none on threads.
+//!
 //! Departures:
 //! - Each lane has members and states of its own, and numbers their iterations.
 //! - Where a member wants to be primed the run's iteration 0 is driven by the first such member, and
@@ -242,6 +247,14 @@ impl Strategy for Portfolio {
         let is_coprime = |lanes: &u32| (2..=members).all(|f| members % f != 0 || lanes % f != 0);
         let lanes = (LANES_MIN..).find(is_coprime);
         Lanes::Fixed(lanes.expect("cct bug: no number is coprime"))
+    }
+
+    /// The last: what every lane can find is found before its turn.
+    fn finer_lane(&self) -> Option<u32> {
+        match self.lanes() {
+            Lanes::Fixed(lanes) if self.is_usual => Some(lanes - 1),
+            _ => None,
+        }
     }
 
     fn primed(&self) -> bool {

@@ -185,6 +185,8 @@ pub(super) fn spawn_body<F: Future>(
             node,
             runtime,
         } = options;
+        // A scenario sets its nodes up, and nobody expects one to run before the others are there.
+        let of_scenario = node.is_some();
         let spawned = world.with(|core, decider| {
             let parent = world.running.get().key;
             core.spawn(
@@ -204,12 +206,17 @@ pub(super) fn spawn_body<F: Future>(
         match spawned {
             Ok(_) => {
                 let resource = task_resource(key);
-                world.spawn_point(Op {
+                let op = Op {
                     kind: OpKind::Spawn,
                     access: Access::Write,
                     resource,
                     site,
-                });
+                };
+                if of_scenario {
+                    world.sync_point(op);
+                } else {
+                    world.spawn_point(op);
+                }
             }
             Err(mut body) => {
                 // Too many tasks, or a node or a runtime that is down.

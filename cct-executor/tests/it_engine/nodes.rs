@@ -7,7 +7,7 @@ use cct_executor::shim::{
 };
 use cct_executor::task::yield_now;
 use cct_executor::words::ActionKind;
-use cct_executor::{nondet, spawn, time};
+use cct_executor::{Granularity, nondet, spawn, time};
 use cct_sync::{Mutex, mpsc, oneshot};
 use std::panic::Location;
 use std::sync::Arc;
@@ -87,6 +87,33 @@ fn a_crash_drops_tasks_wherever_they_stand() {
         assert_eq!((dropped.load(SeqCst), acted.load(SeqCst)), (gone, before));
         assert!(Arc::strong_count(&dropped) <= 2, "its futures are gone");
     });
+}
+
+/// Whoever starts several nodes has started them all before any runs, unless it says otherwise.
+#[test]
+fn nodes_are_set_up_in_one_go() {
+    let report = checker("set up")
+        .granularity(Granularity::Spawn)
+        .iterations(100)
+        .run(|| async {
+            let started = Arc::new(AtomicU32::new(0));
+            let nodes = ["a", "b"].map(|name| {
+                let started = started.clone();
+                let seen = started.clone();
+                let node = node(name).start(move || {
+                    let seen = seen.clone();
+                    async move { assert_eq!(seen.load(SeqCst), 4) }
+                });
+                started.fetch_add(1, SeqCst);
+                let seen = started.clone();
+                drop(node.spawn(async move { assert_eq!(seen.load(SeqCst), 4) }));
+                started.fetch_add(1, SeqCst);
+                node
+            });
+            yield_now().await;
+            drop(nodes);
+        });
+    report.assert_passed();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::{GRANULARITIES, checker, failed, within};
 use cct_executor::runtime::{Handle, Runtime};
 use cct_executor::task::{LocalSet, block_in_place, spawn_blocking, spawn_local, yield_now};
 use cct_executor::time::{sleep, timeout};
-use cct_executor::{Checker, Granularity, cancellable, nondet, spawn};
+use cct_executor::{Checker, Granularity, Origin, cancellable, nondet, spawn};
 use cct_sync::{Mutex, Notify, mpsc, oneshot};
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
@@ -544,15 +544,25 @@ fn a_spawned_task_may_go_first() {
         })
     };
     run(checker("spawn").granularity(Granularity::Op)).assert_passed();
-    let finer = || checker("spawn").granularity(Granularity::Spawn);
-    let report = run(finer());
-    let failure = failed(&report);
-    assert_eq!(failure.token.granularity, Granularity::Spawn);
-    assert!(
-        report.text().contains(", granularity spawn, seed"),
-        "{}",
-        report.text()
-    );
-    let token = failure.token.to_string().parse().expect("a token");
-    assert!(failed(&run(finer().replay(token))).reproduced);
+    failed(&run(checker("spawn").granularity(Granularity::Spawn)));
+
+    let portfolio = || checker("spawn").strategy_text("portfolio");
+    run(portfolio().granularity(Granularity::Op)).assert_passed();
+    for workers in [1, 2, 5] {
+        let report = run(portfolio().workers(workers));
+        let failure = failed(&report);
+        assert_eq!(failure.token.granularity, Granularity::Spawn);
+        let Origin::Iteration(index) = failure.origin else {
+            panic!("{:?}", failure.origin);
+        };
+        assert_eq!(index % 5, 4, "the last of five lanes");
+        assert!(
+            report.text().contains(", granularity spawn, seed"),
+            "{}",
+            report.text()
+        );
+        let token = failure.token.to_string().parse().expect("a token");
+        let again = run(portfolio().replay(token));
+        assert!(failed(&again).reproduced);
+    }
 }
