@@ -50,8 +50,10 @@ pub fn waypoint(
 }
 
 use crate::explore::apart::Says;
+use crate::explore::lone::open_to_threads;
 use crate::explore::testcase::Judged;
 pub use crate::explore::testcase::{TestCase, case_name};
+use crate::task::body::ScenarioResult as _;
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
 pub async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
@@ -101,13 +103,28 @@ where
     Fut: Future + 'static,
     Fut::Output: crate::ScenarioResult,
 {
-    match case.judge(checker, scenario) {
+    let site = Location::caller();
+    match case.judge(checker, scenario.clone()) {
         Judged::Here(report) => show(&report),
         Judged::Apart(verdict) => {
             assert!(verdict.says == Says::Passed, "{}", verdict.text);
             tell(&verdict.text);
         }
         Judged::Told => {}
+        Judged::Once { why, start_paused } => {
+            // Dropped after the runtime: while one lives the world goes on.
+            let world = open_to_threads(site).expect("there is memory for a stack");
+            let runtime = crate::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .start_paused(start_paused)
+                .build()
+                .expect("a world around us");
+            if let Err(error) = runtime.block_on(scenario()).into_result() {
+                panic!("{error}");
+            }
+            drop((runtime, world));
+            tell(&why);
+        }
     }
 }
 

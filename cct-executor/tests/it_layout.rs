@@ -32,6 +32,7 @@ const DOORS: [(&str, &[&str]); 16] = [
             "execution",
             "explore",
             "observe",
+            "runtime",
             "shim",
             "task",
             "macros",

@@ -83,16 +83,31 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         true => None,
         false => explored::first(&settings, site)?,
     };
-    let open = settings.apart.is_none();
+    let is_one = settings.apart.is_some();
+    around_us(is_one, || {
+        #[cfg(unix)]
+        if let Some(teller) = ordered {
+            return teller.begin();
+        }
+        world_around(site, !is_one)
+    })
+    .map(Some)
+}
+
+/// Opens a world around the code that runs on this thread, in which threads may take part.
+///
+/// # Errors
+/// When the system has no memory for a stack.
+pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Arc<Lone>> {
+    around_us(false, || world_around(site, true))
+}
+
+/// The world that `begin` makes stands around the code that runs on this thread, for one iteration of a test or for
+/// all of it.
+fn around_us(is_one: bool, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io::Result<Arc<Lone>> {
     // Its thread is none of the world's.
-    let watch = Watch::begin(settings.apart.is_some());
-    #[cfg(unix)]
-    let world = match ordered {
-        Some(teller) => teller.begin()?,
-        None => world_around(site, open)?,
-    };
-    #[cfg(not(unix))]
-    let world = world_around(site, open)?;
+    let watch = Watch::begin(is_one);
+    let world = begin()?;
     let lone = Arc::new(Lone {
         serial: world.serial(),
     });
@@ -101,7 +116,7 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         world,
         _watch: watch,
     }));
-    Ok(Some(lone))
+    Ok(lone)
 }
 
 /// Whether there is a token of this test, which nobody would give who wants it refused.

@@ -14,6 +14,7 @@ mod coarser;
 mod doubt;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use coarser::{THREADS_OF_OTHERS, without_atomics};
 use doubt::Doubt;
@@ -60,6 +61,8 @@ pub(crate) enum Judged {
     Apart(Verdict),
     /// This process was started for it, and has told whoever started it.
     Told,
+    /// It is to be run once, with threads taking part.
+    Once { why: String, start_paused: bool },
 }
 
 impl TestCase {
@@ -105,6 +108,12 @@ impl TestCase {
                 Doubt::None => {}
             }
         }
+        if let Some(why) = threads::take_part(&report, &settings) {
+            return Judged::Once {
+                why: format!("cct: {}: {why}\n", self.name),
+                start_paused: coarser.0.world.start_paused,
+            };
+        }
         if settings.granularity.is_none() && settings.replay.is_none() {
             let (checker, scenario) = coarser;
             if let Some(checker) = without_atomics(&checker, &report) {
@@ -125,7 +134,7 @@ impl TestCase {
     {
         match self.judge(checker, scenario) {
             Judged::Here(report) => *report,
-            Judged::Apart(_) | Judged::Told => panic!("it ran elsewhere"),
+            Judged::Apart(_) | Judged::Told | Judged::Once { .. } => panic!("it ran elsewhere"),
         }
     }
 
@@ -244,7 +253,7 @@ impl Judged {
                 Judged::Here(report)
             }
             Judged::Apart(verdict) => Judged::Apart(verdict.with(&[note.to_owned()])),
-            Judged::Told => Judged::Told,
+            Judged::Told | Judged::Once { .. } => self,
         }
     }
 

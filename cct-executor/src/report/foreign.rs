@@ -46,7 +46,8 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
         ),
         FailureKind::Uncontrolled { .. } => out.push_str(
             "  timers, sockets and tasks of other runtimes (async-io, futures-timer, smol...) have threads \
-             of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread\n",
+             of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread; CCT_PLAIN_TESTS=once has such \
+             a\n  test run once, with its threads (on Linux)\n",
         ),
         FailureKind::Deadlock { .. } if failure.explanation.threads > 0 => {
             let _ = writeln!(

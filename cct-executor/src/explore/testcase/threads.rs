@@ -1,0 +1,37 @@
+//! Tests in which threads of `std` take part: what those do nobody can repeat.
+//!
+//! Where tests without an attribute are run, so that a project need not be changed, such a test is run once, as they
+//! are: in plain order, in a world that threads may use. What its one run says counts. Elsewhere it is a failure, and
+//! who wrote the test can use `spawn_blocking`.
+
+use crate::explore::THREAD_NAMES;
+use crate::explore::env::{PlainTests, Settings};
+use crate::explore::result::Report;
+use crate::words::FailureKind;
+
+/// What the report says is better said by one run in which threads take part; and why.
+pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> {
+    let failure = report.failure.as_ref()?;
+    // One that is remembered may come of them as well, but who gives a token wants it replayed.
+    let wanted = settings.plain_tests != PlainTests::Refuse && settings.replay.is_none();
+    if !(cct_interpose::CONTROLLED && wanted) {
+        return None;
+    }
+    let threads = failure.explanation.threads;
+    let comes_of_threads = match &failure.kind {
+        FailureKind::Uncontrolled { thread, .. } => thread
+            .as_ref()
+            .is_none_or(|thread| !thread.starts_with(THREAD_NAMES)),
+        FailureKind::Stuck { .. } => failure.threads_wait,
+        FailureKind::Nondeterminism { .. } => threads > 0,
+        // In plain order already: so it is where what the world has is refused to a thread.
+        _ => threads > 0 && failure.departures.as_ref().is_some_and(Vec::is_empty),
+    };
+    comes_of_threads.then(|| {
+        format!(
+            "threads of std take part, which nobody can repeat ({}): run once, in plain order, and not explored; with \
+             spawn_blocking instead of threads it is",
+            failure.kind.class()
+        )
+    })
+}

@@ -1,0 +1,78 @@
+//! Tests with the attribute in which threads of `std` take part: a failure, or run once, as `CCT_PLAIN_TESTS` says.
+#![cfg(target_os = "linux")]
+
+mod again;
+
+use again::{again, is_again, said};
+use cct_executor::runtime::Handle;
+use cct_executor::time::{Duration, Instant, sleep};
+use cct_sync::{mpsc, oneshot};
+use std::thread;
+
+/// Failures that nobody can repeat are not to be remembered beside this file.
+const OFF: [(&str, &str); 1] = [("CCT_REGRESSIONS", "off")];
+
+/// A test that passes once threads may take part in it, and is no test but in a process of its own.
+macro_rules! with_threads {
+    ($name:ident ($($args:tt)*) $driver:ident $body:block) => {
+        #[cct_executor::test(determinism_check = false, poll_limit = "1s", $($args)*)]
+        async fn $name() {
+            if is_again() $body
+        }
+
+        #[test]
+        fn $driver() {
+            if is_again() {
+                return;
+            }
+            for how in ["once", "explore"] {
+                let output = again(stringify!($name), how, &OFF);
+                let text = said(&output);
+                assert!(output.status.success(), "{text}");
+                assert!(text.contains("which nobody can repeat ("), "{text}");
+            }
+            let output = again(stringify!($name), "refuse", &OFF);
+            let text = said(&output);
+            assert!(!output.status.success(), "{text}");
+            let failed = concat!("cct: FAILED threads::", stringify!($name), ": ");
+            assert!(text.contains(failed), "{text}");
+        }
+    };
+}
+
+with_threads! { sends() a_thread_that_sends {
+    let (sender, mut receiver) = mpsc::channel(1);
+    let thread = thread::spawn(move || {
+        for number in 0..10 {
+            sender.blocking_send(number).unwrap();
+        }
+    });
+    for number in 0..10 {
+        assert_eq!(receiver.recv().await, Some(number));
+    }
+    assert_eq!(receiver.recv().await, None);
+    thread.join().unwrap();
+} }
+
+with_threads! { is_joined() a_thread_that_is_waited_for {
+    let (question, asked) = oneshot::channel::<u32>();
+    let (answer, answered) = oneshot::channel();
+    let thread = thread::spawn(move || answer.send(asked.blocking_recv().unwrap() + 1));
+    question.send(1).unwrap();
+    thread.join().unwrap().unwrap();
+    assert_eq!(answered.await, Ok(2));
+} }
+
+with_threads! { has_a_handle(start_paused = true) a_thread_with_a_handle {
+    let handle = Handle::current();
+    let before = Instant::now();
+    let (sender, receiver) = oneshot::channel();
+    thread::spawn(move || {
+        handle.spawn(async move {
+            sleep(Duration::from_secs(60)).await;
+            sender.send(()).unwrap();
+        });
+    });
+    receiver.await.unwrap();
+    assert_eq!(before.elapsed(), Duration::from_secs(60));
+} }
