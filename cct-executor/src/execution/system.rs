@@ -2,8 +2,9 @@
 //!
 //! Does not: give random bytes; they follow from the noise seed alone.
 
-use super::core::Core;
+use super::core::{Core, NONE};
 use super::world::{Phase, WORLD, World};
+use crate::words::FailureKind;
 use cct_interpose::{Clock, System};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub(crate) const SYSTEM: System = System {
     join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: |clock| WORLD.with(|world| world.system_clock(clock)),
+    signal: |number, handled| WORLD.with(|world| world.signal_itself(number, handled)),
 };
 
 /// How the clock was looked at.
@@ -91,6 +93,32 @@ impl World {
         if !self.frozen.get() && self.with(|core, _| core.look_at_time()) {
             self.move_clock(key, Duration::from_nanos(SPIN_NS));
         }
+    }
+
+    /// In the place of a signal that the process sends itself. A real one would end the test's process, with all its
+    /// worlds, unless that has a handler. Returns whether it need not be sent.
+    fn signal_itself(&self, number: i32, handled: bool) -> bool {
+        let key = self.running.get().key;
+        if key == NONE || !self.is_free() || self.phase.get() == Phase::Idle {
+            return false;
+        }
+        // What destructors send is inert, as all they do.
+        if !self.is_running() {
+            return true;
+        }
+        let site = self.with(|core, _| core.actions[key as usize].op.site);
+        let sources = self.sources.borrow().clone();
+        let taken = (sources.iter()).any(|known| known.0.raised(number, handled, site));
+        if taken || handled {
+            return taken;
+        }
+        let message = format!(
+            "the test sent itself signal {number} by `kill` or `raise`, and has not begun to listen for signals"
+        );
+        let location = site.to_string();
+        self.with(|core, _| core.fail(FailureKind::Broken { message, location }));
+        self.stop_here();
+        true
     }
 
     fn system_clock(&self, clock: Clock) -> Duration {
