@@ -1,5 +1,5 @@
 //! What a thread that runs a world has in the place of the operating system: random bytes, which derive
-//! from a seed; clocks, which show virtual time; and blocking and sleeping, which suspend a poll.
+//! from a seed; clocks, which show virtual time; blocking and sleeping, which suspend a poll; and signals to itself.
 //!
 //! The keys of a `HashMap`, the generators of `rand`, UUIDs and the like begin with random bytes from
 //! the system. In a test that is to repeat itself they must be the same the next time. And a lock of the
@@ -8,7 +8,8 @@
 //!
 //! So the functions of the C library that give random bytes (`getrandom`, `getentropy`) and the time
 //! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), `syscall`, by which threads block,
-//! `sched_yield`, by which they let others go first, and `pthread_create` and `pthread_join` are defined here: the linker
+//! `sched_yield`, by which they let others go first, `pthread_create` and `pthread_join`, and `kill` and `raise`, by which a
+//! process sends itself signals, are defined here: the linker
 //! takes a program's own definition before a library's, which is called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
 //!
 //! 1. The bytes follow from the seed, from how many were asked for, and from how often so many were

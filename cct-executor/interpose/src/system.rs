@@ -22,6 +22,9 @@ pub struct System {
     pub atomic: fn(Atomic),
     /// How much time a clock shows to have passed since zero.
     pub clock: fn(Clock) -> Duration,
+    /// Called where the thread sends its own process a signal, with whether the process has a handler for it,
+    /// or ignores it. Returns whether it need not.
+    pub signal: fn(i32, bool) -> bool,
 }
 
 impl System {
@@ -34,6 +37,7 @@ impl System {
         join: |_| false,
         atomic: |_| {},
         clock: |_| Duration::ZERO,
+        signal: |_, _| false,
     };
 }
 

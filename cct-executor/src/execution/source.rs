@@ -11,6 +11,7 @@ use super::world::{Running, World};
 use crate::words::action::Sort;
 use crate::words::{Action, ActionId, ActionKind, NodeId, Op};
 use std::any::Any;
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,6 +33,13 @@ pub trait ActionSource: Send + Sync + 'static {
     /// A node was told to stand still, or to go on.
     fn node_paused(&self, node: NodeId, paused: bool) {
         let _ = (node, paused);
+    }
+
+    /// The running task's process sends itself a signal, by `kill` or `raise` of the C library. Returns whether
+    /// that is this source's business. It is `handled` where the test's real process has a handler for it, or ignores it.
+    fn raised(&self, number: i32, handled: bool, site: &'static Location<'static>) -> bool {
+        let _ = (number, handled, site);
+        false
     }
 
     /// What picking an action does, in a few words, for the report of a failure.

@@ -2,12 +2,13 @@
 //!
 //! Does not: give random bytes; they follow from the noise seed alone.
 
-use super::core::Core;
+use super::core::{Core, NONE};
 use super::world::{Phase, WORLD, World};
-use cct_interpose::{Clock, System};
+use crate::words::{FailureKind, NodeId};
+use cct_interpose::System;
 use std::time::Duration;
 
-/// How much further a clock that measures is with each look: no two looks are at one moment.
+/// How much further clocks are with each look: no two looks are at one moment.
 const LOOK_NS: u64 = 1;
 /// Looks without a step in between...
 const LOOKS: u32 = 1_000;
@@ -21,7 +22,8 @@ pub(crate) const SYSTEM: System = System {
     give_way: || WORLD.with(World::give_way),
     join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
-    clock: |clock| WORLD.with(|world| world.system_clock(clock)),
+    clock: |_| WORLD.with(World::system_clock),
+    signal: |number, handled| WORLD.with(|world| world.signal_itself(number, handled)),
 };
 
 /// How the clock was looked at.
@@ -29,10 +31,8 @@ pub(crate) const SYSTEM: System = System {
 pub(crate) struct Looks {
     step: u64,
     count: u32,
-    /// How much further than virtual time clocks are that measure, for having been looked at.
-    looked_ns: u64,
-    /// How much further all clocks are, for those who spin.
-    spun_ns: u64,
+    /// How much further than virtual time the system's clocks are, for having been looked at, and for those who spin.
+    ahead_ns: u64,
     /// How often virtual time itself was looked at in the step.
     instants: u32,
 }
@@ -53,24 +53,19 @@ impl Core {
         self.looks.instants > LOOKS
     }
 
-    /// What a clock of the system shows to a task.
-    fn look_at_clock(&mut self, key: u32, clock: Clock) -> u64 {
-        let shown = self.clock_of(key).shown(self.point.time_ns);
+    /// Whether whoever looks at a clock of the system spins until time has passed.
+    fn look_at_clock(&mut self) -> bool {
         let looks = &mut self.looks;
         looks.begin(self.point.step);
         looks.count = looks.count.saturating_add(1);
-        if looks.count > LOOKS {
-            looks.spun_ns += SPIN_NS;
-        }
-        let ahead_ns = match clock {
-            // Dates are compared with those of files.
-            Clock::Wall => looks.spun_ns,
-            Clock::Monotonic => {
-                looks.looked_ns += LOOK_NS;
-                looks.spun_ns + looks.looked_ns
-            }
-        };
-        shown.saturating_add(ahead_ns)
+        looks.ahead_ns += LOOK_NS;
+        looks.count > LOOKS
+    }
+
+    /// What the system's clocks of a node show. Who asks does not look: files have their times from here.
+    pub(crate) fn system_clock_of(&self, node: NodeId) -> u64 {
+        let shown = self.node_clock(node).shown(self.point.time_ns);
+        shown.saturating_add(self.looks.ahead_ns)
     }
 
     /// When so much time will have passed on the clock of a task.
@@ -93,11 +88,47 @@ impl World {
         }
     }
 
-    fn system_clock(&self, clock: Clock) -> Duration {
+    /// In the place of a signal that the process sends itself. A real one would end the test's process, with all its
+    /// worlds, unless that has a handler. Returns whether it need not be sent.
+    fn signal_itself(&self, number: i32, handled: bool) -> bool {
+        let key = self.running.get().key;
+        if key == NONE || !self.is_free() || self.phase.get() == Phase::Idle {
+            return false;
+        }
+        // What destructors send is inert, as all they do.
+        if !self.is_running() {
+            return true;
+        }
+        let site = self.with(|core, _| core.actions[key as usize].op.site);
+        let sources = self.sources.borrow().clone();
+        let taken = (sources.iter()).any(|known| known.0.raised(number, handled, site));
+        if taken || handled {
+            return taken;
+        }
+        let message = format!(
+            "the test sent itself signal {number} by `kill` or `raise`, and has not begun to listen for signals"
+        );
+        let location = site.to_string();
+        self.with(|core, _| core.fail(FailureKind::Broken { message, location }));
+        self.stop_here();
+        true
+    }
+
+    /// The running task looks at a clock of the system. Who spins by one sees virtual time pass, too, as all clocks
+    /// go on in reality; where that is frozen, the system's alone.
+    fn system_clock(&self) -> Duration {
         let key = self.running.get().key;
         // The engine itself may look, through `tracing` for one.
         if self.phase.get() != Phase::Idle && self.is_free() {
-            let shown = self.with(|core, _| core.look_at_clock(key, clock));
+            if self.with(|core, _| core.look_at_clock()) {
+                let moves = self.is_running() && self.current() == Some(key);
+                if moves && !self.frozen.get() {
+                    self.move_clock(key, Duration::from_nanos(SPIN_NS));
+                } else {
+                    self.with(|core, _| core.looks.ahead_ns += SPIN_NS);
+                }
+            }
+            let shown = self.with(|core, _| core.system_clock_of(core.node_of(key)));
             self.clock_ns.set(shown);
         }
         Duration::from_nanos(self.clock_ns.get())

@@ -261,7 +261,9 @@ pub fn world_time_ns() -> u64 {
 /// What the wall clock of a node shows, since 1970: that of `SystemTime::now` in its tasks, where the
 /// clocks of the standard library are virtual.
 pub fn wall_clock(node: NodeId) -> Duration {
-    let world_ns = world_time_ns();
-    let shown_ns = WORLD.with(|world| world.with(|core, _| core.node_clock(node).shown(world_ns)));
+    let shown_ns = WORLD.with(|world| match world.phase.get() {
+        Phase::Idle => 0,
+        _ => world.with(|core, _| core.system_clock_of(node)),
+    });
     cct_interpose::WALL_CLOCK_ZERO + Duration::from_nanos(shown_ns)
 }

@@ -7,8 +7,9 @@
 
 use super::kind::{Default as DefaultAction, SignalKind};
 use super::line::{Line, Site};
+use super::send;
 use crate::fabric::shown;
-use cct_executor::node::NodeId;
+use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{
     self, ActionSource, NodeState, Offer, Resource, ResourceKind, Shared, Source,
 };
@@ -173,13 +174,18 @@ impl Signals {
 
     /// Whether a signal of this kind would do anything to a node now.
     pub(super) fn would_act(&self, node: NodeId, kind: SignalKind) -> bool {
-        let key = (node.0, kind.as_raw_value());
-        let line = self.state.with(|state| state.lines.get(&key).cloned());
-        line.is_some_and(|line| line.is_caught())
+        self.is_caught(node, kind)
             || matches!(
                 kind.default_action(),
                 DefaultAction::End | DefaultAction::Stop
             )
+    }
+
+    /// Whether a node's process has registered for this kind.
+    fn is_caught(&self, node: NodeId, kind: SignalKind) -> bool {
+        let key = (node.0, kind.as_raw_value());
+        let line = self.state.with(|state| state.lines.get(&key).cloned());
+        line.is_some_and(|line| line.is_caught())
     }
 
     fn line_at(&self, what: u64) -> Option<Arc<Line>> {
@@ -206,6 +212,15 @@ impl ActionSource for Signals {
 
     fn node_paused(&self, node: NodeId, _: bool) {
         self.lines_of(node).iter().for_each(|line| self.offer(line));
+    }
+
+    fn raised(&self, number: i32, handled: bool, site: Site) -> bool {
+        let (node, kind) = (current(), SignalKind::from_raw(number));
+        let ours = kind.exists() && (!handled || self.is_caught(node, kind));
+        if ours {
+            send::send(node, kind, site);
+        }
+        ours
     }
 
     fn describe(&self, what: u64) -> Option<String> {

@@ -177,3 +177,39 @@ fn there_are_64_signals() {
         assert!(text.contains("defaults.rs"), "{text}");
     }
 }
+
+/// What would end the process of all tests is a failure of the one that does it.
+#[cfg(unix)]
+#[test]
+fn who_ends_itself_before_anybody_listens_fails() {
+    use nix::sys::signal::{Signal as Number, kill};
+    use nix::unistd::Pid;
+
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    let alone = checker("alone").run(|| async { kill(Pid::this(), Number::SIGXCPU).unwrap() });
+    let text = alone.failure().expect("nobody listens").kind.to_string();
+    assert!(
+        text.contains(
+            "sent itself signal 24 by `kill` or `raise`, and has not begun to listen for signals"
+        ),
+        "{text}"
+    );
+    let other = checker("other").run(|| async {
+        let _other = signal(SignalKind::hangup()).unwrap();
+        kill(Pid::this(), Number::SIGXCPU).unwrap();
+        shortly().await;
+    });
+    let text = other.failure().expect("it ends").kind.to_string();
+    assert!(
+        text.contains("SIGXCPU arrived at the test itself, which does not listen for it"),
+        "{text}"
+    );
+    // It only asks, and sends what is ignored by default.
+    let report = checker("asks").iterations(3).run(|| async {
+        kill(Pid::this(), None).unwrap();
+        kill(Pid::this(), Number::SIGURG).unwrap();
+    });
+    report.assert_passed();
+}

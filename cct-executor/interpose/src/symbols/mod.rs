@@ -16,6 +16,7 @@ mod locals;
 mod overflow;
 mod parker;
 mod segments;
+mod signals;
 mod threads;
 
 pub use futex::Word;
@@ -55,6 +56,8 @@ pub(crate) fn keep() {
         sched_yield as Yield,
         threads::pthread_create as threads::Create,
         threads::pthread_join as threads::Join,
+        signals::kill as signals::Kill,
+        signals::raise as signals::Raise,
     );
     std::hint::black_box(symbols);
     #[cfg(cct_atomics)]

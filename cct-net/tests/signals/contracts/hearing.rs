@@ -1,7 +1,7 @@
 //! Who hears of a signal, and how often.
 
 use super::Log;
-use super::rt::{pause, raise, signal as signals, timeout};
+use super::rt::{kill_itself, pause, raise, signal as signals, timeout};
 use futures::FutureExt;
 use futures::task::noop_waker;
 use signals::unix::{Signal, SignalKind, signal};
@@ -24,6 +24,16 @@ pub(crate) async fn heard(log: Log) {
     log.note(hears(&mut listener).await);
     raise(SignalKind::user_defined1());
     log.note(format!("{:?}", listener.recv().await));
+}
+
+pub(crate) async fn from_itself(log: Log) {
+    let mut interrupt = signal(SignalKind::interrupt()).unwrap();
+    let mut terminate = signal(SignalKind::terminate()).unwrap();
+    kill_itself(SignalKind::interrupt());
+    log.note(hears(&mut interrupt).await);
+    log.note(hears(&mut terminate).await);
+    kill_itself(SignalKind::terminate());
+    log.note(hears(&mut terminate).await);
 }
 
 pub(crate) async fn merged(log: Log) {

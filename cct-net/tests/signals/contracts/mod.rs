@@ -43,7 +43,7 @@ fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
 }
 
 contracts! {
-    hearing: heard merged all_listeners nobody_listens_any_more too_late ignored cancelled polled
+    hearing: heard from_itself merged all_listeners nobody_listens_any_more too_late ignored cancelled polled
         woken ctrl_c kinds;
     names: refused numbers traits;
 }
