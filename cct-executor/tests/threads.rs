@@ -1,5 +1,6 @@
 //! Tests with the attribute in which threads of `std` take part: a failure, or run once, as `CCT_PLAIN_TESTS` says.
 #![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "threads are what it is about")]
 
 mod again;
 

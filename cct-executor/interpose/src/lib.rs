@@ -48,7 +48,7 @@ mod symbols;
 mod symbols;
 
 pub use symbols::Word;
-pub use system::{Atomic, Clock, System, ThreadsStarted, Waited};
+pub use system::{Atomic, System, ThreadsStarted, Waited};
 
 /// What the wall clock shows at zero: the year 2026 begins (UTC).
 pub const WALL_CLOCK_ZERO: Duration = Duration::from_secs(1_767_225_600);

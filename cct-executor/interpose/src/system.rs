@@ -20,8 +20,8 @@ pub struct System {
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
     /// Called before an atomic operation of instrumented code.
     pub atomic: fn(Atomic),
-    /// How much time a clock shows to have passed since zero.
-    pub clock: fn(Clock) -> Duration,
+    /// How much time clocks show to have passed since zero.
+    pub clock: fn() -> Duration,
     /// Called where the thread sends its own process a signal, with whether the process has a handler for it,
     /// or ignores it. Returns whether it need not.
     pub signal: fn(i32, bool) -> bool,
@@ -36,7 +36,7 @@ impl System {
         give_way: || false,
         join: |_| false,
         atomic: |_| {},
-        clock: |_| Duration::ZERO,
+        clock: || Duration::ZERO,
         signal: |_, _| false,
     };
 }
@@ -52,15 +52,6 @@ pub enum Atomic {
     Count,
     /// It is one of a loop that waits for another thread: many before it have found the same and changed nothing.
     InVain,
-}
-
-/// What a clock is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Clock {
-    /// Measuring, as by [`Instant`](std::time::Instant).
-    Monotonic,
-    /// Dates, as of [`SystemTime`](std::time::SystemTime).
-    Wall,
 }
 
 /// Threads that a thread has started.

@@ -22,7 +22,7 @@ pub(crate) const SYSTEM: System = System {
     give_way: || WORLD.with(World::give_way),
     join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
-    clock: |_| WORLD.with(World::system_clock),
+    clock: || WORLD.with(World::system_clock),
     signal: |number, handled| WORLD.with(|world| world.signal_itself(number, handled)),
 };
 

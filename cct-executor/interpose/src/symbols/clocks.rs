@@ -1,7 +1,7 @@
 //! Clocks, and sleeping by them.
 
 use super::{Hidden, not_there, set_errno};
-use crate::{Clock, WALL_CLOCK_ZERO, system};
+use crate::{WALL_CLOCK_ZERO, system};
 use libc::{c_int, c_long, clockid_t, time_t, timespec};
 use std::mem::transmute;
 use std::sync::OnceLock;
@@ -30,15 +30,15 @@ unsafe fn real_time(clock: clockid_t, time: *mut timespec) -> c_int {
     unsafe { transmute::<*mut libc::c_void, GetTime>(hidden)(clock, time) }
 }
 
-/// What a clock is for and shows at zero, if it is one that shows the time.
-fn zero_of(clock: clockid_t) -> Option<(Clock, Duration)> {
+/// What a clock shows at zero, if it is one that shows the time.
+fn zero_of(clock: clockid_t) -> Option<Duration> {
     match clock {
         libc::CLOCK_MONOTONIC
         | libc::CLOCK_MONOTONIC_RAW
         | libc::CLOCK_MONOTONIC_COARSE
-        | libc::CLOCK_BOOTTIME => Some((Clock::Monotonic, monotonic_zero())),
+        | libc::CLOCK_BOOTTIME => Some(monotonic_zero()),
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
-            Some((Clock::Wall, WALL_CLOCK_ZERO))
+            Some(WALL_CLOCK_ZERO)
         }
         _ => None,
     }
@@ -59,8 +59,7 @@ fn monotonic_zero() -> Duration {
 /// What this thread's clock shows, if that is not the system's.
 fn shown(clock: clockid_t) -> Option<Duration> {
     let system = system::get()?;
-    let (clock, zero) = zero_of(clock)?;
-    Some(zero + (system.clock)(clock))
+    Some(zero_of(clock)? + (system.clock)())
 }
 
 /// How long it is until a clock of this thread's shows this.
