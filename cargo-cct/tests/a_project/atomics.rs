@@ -18,11 +18,13 @@ tokio = { version = "1", features = ["macros", "rt", "sync"] }
 
 [workspace]
 
-# What is built here runs a few dozen times.
+# Optimised, as then more of what is instrumented with the tests is the shims'.
 [profile.dev.package."*"]
-opt-level = 0
+opt-level = 1
 [profile.dev]
 debug = "line-tables-only"
+[profile.test]
+opt-level = 1
 "#;
 
 const FILES: [(&str, &str); 4] = [
@@ -49,6 +51,8 @@ fn tasks_interleave_at_atomic_operations() {
             assert!(text.contains(&line), "`{line}` is not in {text}");
         }
     }
+    let told = "cct: FAILED it::atomic_told_in_two_steps: panic";
+    assert!(text.contains(told), "`{told}` is not in {text}");
     let example = "src/lib.rs - Std (line 6)";
     for test in [
         "spinning",

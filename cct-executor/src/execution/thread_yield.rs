@@ -78,6 +78,13 @@ impl Core {
         self.point.step.saturating_sub(self.spinners.turns)
     }
 
+    /// Whether anything has happened since one that spins gave way.
+    fn spinner_may_look(&self) -> bool {
+        let happened = self.happened();
+        let mut waiting = self.spinners.waiting.iter();
+        waiting.any(|spinner| spinner.seen < happened)
+    }
+
     /// Nothing else is enabled. Enables one that spins if anything has happened since it gave way, or,
     /// at last, although nothing has. Returns whether there was one.
     pub(super) fn spinner_goes_on(&mut self, at_last: bool, decider: &mut dyn Decider) -> bool {
@@ -181,10 +188,14 @@ impl World {
     }
 
     /// The running poll spins, without a call that says so: comes after all others, and after what is to come with time.
-    /// Returns whether there was any; if not, it may be a loop that only looks like it.
+    /// Returns whether there was any; if not, it may be a loop that only looks like it. So may that of another that has
+    /// stood back, which comes next if anything has happened since: it may hold the very lock.
     pub(super) fn stands_back(&self, key: u32) -> bool {
         let others = self.with(|core, _| {
-            !core.enabled.is_empty() || core.alerted || core.next_deadline().is_some()
+            !core.enabled.is_empty()
+                || core.alerted
+                || core.next_deadline().is_some()
+                || core.spinner_may_look()
         });
         if others {
             self.comes_after_others(key, true);

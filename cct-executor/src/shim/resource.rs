@@ -3,6 +3,7 @@
 use crate::execution::core::Core;
 use crate::execution::resources::state_digest;
 use crate::execution::world::{WORLD, World};
+use crate::raw::shared::unseen;
 use crate::words::{Access, Op, OpKind, ResourceKind};
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +26,7 @@ impl Clone for Resource {
     fn clone(&self) -> Self {
         Resource {
             site: self.site,
-            slot: AtomicU64::new(self.slot.load(Ordering::Relaxed)),
+            slot: AtomicU64::new(self.slot()),
             kind: self.kind,
         }
     }
@@ -79,7 +80,7 @@ impl Resource {
             if serial == 0 {
                 return None;
             }
-            let slot = self.slot.load(Ordering::Relaxed);
+            let slot = self.slot();
             let index = if slot >> INDEX_BITS == serial {
                 slot as u32 & ((1 << INDEX_BITS) - 1)
             } else {
@@ -87,6 +88,11 @@ impl Resource {
             };
             Some(f(world, index))
         })
+    }
+
+    #[inline(always)]
+    fn slot(&self) -> u64 {
+        unseen(|| self.slot.load(Ordering::Relaxed))
     }
 
     #[cold]
@@ -275,7 +281,8 @@ impl Resource {
         if WORLD.with(|world| world.recording.get()) {
             self.in_world(|world, resource| {
                 if world.is_running() {
-                    let text = text();
+                    // Made for reports alone: a point in here would be one that only they have.
+                    let text = unseen(text);
                     world.with(|core, _| core.note_remark(resource, text));
                 }
             });

@@ -32,6 +32,23 @@ six!(atomic_in_two_steps, Atomic, in_two_steps);
 six!(atomic_in_one_step, Atomic, in_one_step);
 six!(spinning, Spinning, add);
 
+/// Whoever has added tells so by a channel, on which reports say more than the search has looked at.
+#[tokio::test]
+async fn atomic_told_in_two_steps() {
+    let tally = Arc::new(Atomic::default());
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    for _ in 0..3 {
+        let (tally, sender) = (tally.clone(), sender.clone());
+        tokio::spawn(async move {
+            tally.in_two_steps();
+            sender.send(()).unwrap();
+        });
+    }
+    drop(sender);
+    while receiver.recv().await.is_some() {}
+    assert_eq!(tally.sum(), 3);
+}
+
 /// Nobody else can go on meanwhile, and nothing is wrong with that.
 #[tokio::test]
 async fn alone_for_long() {

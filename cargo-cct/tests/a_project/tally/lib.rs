@@ -71,8 +71,13 @@ pub struct Spinning {
 
 impl Spinning {
     pub fn add(&self) {
+        let mut looks = 0;
         while self.locked.swap(true, Ordering::Acquire) {
-            std::hint::spin_loop();
+            while self.locked.load(Ordering::Relaxed) {
+                looks += 1;
+                assert!(looks < 20_000, "who holds the lock does not go on");
+                std::hint::spin_loop();
+            }
         }
         self.tally.in_two_steps();
         self.locked.store(false, Ordering::Release);
