@@ -234,3 +234,34 @@ fn who_waits_for_what_no_world_has_fails_alone() {
     assert!(report.contains(&line), "{report}");
     assert!(report.contains("test result: FAILED"), "{report}");
 }
+
+/// What a process that is to be repeated must refuse works where the test is run once.
+#[cfg(target_os = "linux")]
+#[test]
+fn who_waits_for_a_thread_of_its_own_is_run_once() {
+    let test = "who_waits_for_a_thread_of_its_own_is_run_once";
+    if is_again() {
+        let runtime = Runtime::new().unwrap();
+        let (ask, asked) = oneshot::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        runtime.block_on(async {
+            let thread = std::thread::Builder::new().name("arbiter".to_owned());
+            let answer = move || {
+                let own = Runtime::new().unwrap();
+                sender.send(own.block_on(asked).unwrap() + 1).unwrap();
+            };
+            let thread = thread.spawn(answer).unwrap();
+            ask.send(1).unwrap();
+            assert_eq!(receiver.recv(), Ok(2));
+            thread.join().unwrap();
+        });
+        return;
+    }
+    let output = again(test, "explore", &[]);
+    let report = said(&output);
+    assert!(output.status.success(), "{report}");
+    let line = format!(
+        "cct: {test} was run once, in plain order: it waits for threads that it has started"
+    );
+    assert!(report.contains(&line), "{report}");
+}

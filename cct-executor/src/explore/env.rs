@@ -24,6 +24,7 @@ const TOKEN_FILE_MAX: u64 = 1 << 27;
 pub(super) const APART: &str = "CCT_APART";
 pub(super) const ISOLATION: &str = "CCT_ISOLATION";
 pub(super) const REPLAY: &str = "CCT_REPLAY";
+pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
 const VARIABLES: [&str; 14] = [
     "CCT_ITERATIONS",
@@ -38,7 +39,7 @@ const VARIABLES: [&str; 14] = [
     "CCT_WORKERS",
     "CCT_REGRESSIONS",
     "CCT_LEARNT",
-    "CCT_PLAIN_TESTS",
+    PLAIN_TESTS,
     APART,
 ];
 
@@ -185,7 +186,7 @@ impl Settings {
                 ISOLATION => settings.isolation = Some(values::isolation(text)?),
                 APART => settings.apart = Some(text.into()),
                 REPLAY => settings.replay = Some(values::replay(text, &read)?),
-                "CCT_PLAIN_TESTS" => settings.plain_tests = values::plain_tests(text)?,
+                PLAIN_TESTS => settings.plain_tests = values::plain_tests(text)?,
                 "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),
                 "CCT_LEARNT" => settings.learnt = Some(text.into()),
                 "CCT_WORKERS" => settings.workers = Some(values::workers(text)?),

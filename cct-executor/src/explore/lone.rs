@@ -89,7 +89,9 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         if let Some(teller) = ordered {
             return teller.begin();
         }
-        world_around(site, !is_one)
+        // What was ordered is to be repeated, and so are the worlds after it.
+        let open = !is_one || settings.plain_tests == PlainTests::Once;
+        world_around(site, open)
     })
     .map(Some)
 }

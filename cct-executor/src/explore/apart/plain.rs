@@ -75,11 +75,17 @@ impl Campaign {
         let plain = match self.plain_one(test, &mut names) {
             Ok(plain) if plain.end == End::Passed => plain,
             Ok(_) => return unable("it does not pass in it"),
-            // It would wait here as well, and all tests of this process with it.
+            // Here threads may take part, which could not there. But should it wait nevertheless, all tests of this
+            // process would with it.
             Err(lost @ Lost::StandsStill) => {
-                return Ok(Explored::Failed(format!(
-                    "cct: {test} cannot be run: {lost}\n"
-                )));
+                return match stands_still_with_threads(test) {
+                    false => {
+                        unable("it waits for threads that it has started, which nobody can repeat")
+                    }
+                    true => Ok(Explored::Failed(format!(
+                        "cct: {test} cannot be run: {lost}\n"
+                    ))),
+                };
             }
             Err(lost) => return unable(&lost.to_string()),
         };
@@ -151,6 +157,12 @@ impl Campaign {
         }
         Some(tried)
     }
+}
+
+/// Whether the test waits for something outside of its world even where threads take part.
+fn stands_still_with_threads(test: &str) -> bool {
+    let left = Spawned::once(test).and_then(Spawned::wait);
+    left.is_ok_and(|left| left.status.code() == Some(STANDS_STILL))
 }
 
 impl Answer {

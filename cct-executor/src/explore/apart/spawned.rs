@@ -34,6 +34,15 @@ impl Spawned {
         Ok(Spawned { child, place })
     }
 
+    /// One for the test as it is run once, with threads that it starts taking part: nothing is ordered.
+    pub(super) fn once(test: &str) -> io::Result<Spawned> {
+        let place = Place::new()?;
+        let mut command = asked_for(test, &place.0.join("answer"))?;
+        command.env(env::PLAIN_TESTS, "once");
+        let child = command.spawn()?;
+        Ok(Spawned { child, place })
+    }
+
     pub(super) fn wait(mut self) -> io::Result<Left> {
         let status = self.child.wait()?;
         // Who did not come to it has left none.

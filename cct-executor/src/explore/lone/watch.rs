@@ -109,7 +109,7 @@ impl Watched {
         }
         let text = format!(
             "cct: the test `{}` waits for something outside of its world, and has done nothing for {} \
-             seconds: for a thread that it has started, maybe. It was run once, as it has no attribute. The \
+             seconds: for a thread that it has started, maybe. It was run once. The \
              process ends here: skip the test (`-- --skip`), or have such tests refused \
              (CCT_PLAIN_TESTS=refuse)",
             self.name, self.naps
