@@ -77,3 +77,11 @@ with_threads! { has_a_handle(start_paused = true) a_thread_with_a_handle {
     receiver.await.unwrap();
     assert_eq!(before.elapsed(), Duration::from_secs(60));
 } }
+
+with_threads! { is_slept_for(flavor = "current_thread") a_thread_that_is_slept_for {
+    let (sender, mut receiver) = oneshot::channel();
+    thread::spawn(move || sender.send(1));
+    // By virtual time, before which threads that take part have the machine's.
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(receiver.try_recv(), Ok(1));
+} }

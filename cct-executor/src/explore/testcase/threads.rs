@@ -6,7 +6,7 @@
 
 use crate::explore::THREAD_NAMES;
 use crate::explore::env::{PlainTests, Settings};
-use crate::explore::result::Report;
+use crate::explore::result::{FailureReport, Report};
 use crate::words::FailureKind;
 
 /// What the report says is better said by one run in which threads take part; and why.
@@ -25,7 +25,7 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
         FailureKind::Stuck { .. } => failure.threads_wait,
         FailureKind::Nondeterminism { .. } => threads > 0,
         // In plain order already: so it is where what the world has is refused to a thread.
-        _ => threads > 0 && failure.departures.as_ref().is_some_and(Vec::is_empty),
+        _ => threads > 0 && in_plain_order(failure),
     };
     comes_of_threads.then(|| {
         format!(
@@ -34,4 +34,11 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
             failure.kind.class()
         )
     })
+}
+
+/// Whether the failure takes no order but the plain one.
+fn in_plain_order(failure: &FailureReport) -> bool {
+    failure.token.trace.decisions().is_empty()
+        || failure.passes_in_order == Some(false)
+        || failure.departures.as_ref().is_some_and(Vec::is_empty)
 }
