@@ -108,17 +108,17 @@ impl TestCase {
                 Doubt::None => {}
             }
         }
+        if settings.granularity.is_none() && settings.replay.is_none() {
+            if let Some(checker) = without_atomics(&coarser.0, &report) {
+                let scenario = coarser.1;
+                return self.judge(checker, scenario).with(THREADS_OF_OTHERS);
+            }
+        }
         if let Some(why) = threads::take_part(&report, &settings) {
             return Judged::Once {
                 why: format!("cct: {}: {why}\n", self.name),
                 start_paused: coarser.0.world.start_paused,
             };
-        }
-        if settings.granularity.is_none() && settings.replay.is_none() {
-            let (checker, scenario) = coarser;
-            if let Some(checker) = without_atomics(&checker, &report) {
-                return self.judge(checker, scenario).with(THREADS_OF_OTHERS);
-            }
         }
         self.remember(&mut report, &settings);
         Judged::here(report)
