@@ -8,6 +8,7 @@ use super::futex::Waits;
 use super::group::Group;
 use super::helpers::Helpers;
 use super::nodes::{Crash, NodeEntry};
+use super::origins::Origins;
 use super::record::Recorder;
 use super::resources::ResourceEntry;
 use super::runtimes::Runtimes;
@@ -137,7 +138,7 @@ pub(crate) struct Core {
     /// Crashes asked for, which happen before anything else.
     pub(crate) crashes: Vec<Crash>,
     /// How many things no task made, by where they came from: the last part of their identity.
-    pub(crate) made_outside: BTreeMap<u64, u32>,
+    pub(crate) made_outside: Origins,
     /// Source actions that were picked and are to be applied outside.
     pub(crate) applying: Vec<SourceEntry>,
     /// How many enabled actions are optional.
@@ -213,7 +214,7 @@ impl Core {
             node_names: BTreeMap::new(),
             runtimes: Runtimes::default(),
             crashes: Vec::new(),
-            made_outside: BTreeMap::new(),
+            made_outside: Origins::default(),
             applying: Vec::new(),
             optional: 0,
             alerted: false,
@@ -267,7 +268,9 @@ impl Core {
         self.looks = Looks::default();
         self.cancels.reset();
         self.nodes.clear();
-        self.node_names.clear();
+        if !self.node_names.is_empty() {
+            self.node_names.clear();
+        }
         self.runtimes.clear();
         self.crashes.clear();
         self.made_outside.clear();

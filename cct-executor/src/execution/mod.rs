@@ -25,6 +25,7 @@ pub(crate) mod hooks;
 pub(crate) mod locals;
 pub(crate) mod lone;
 pub(crate) mod nodes;
+mod origins;
 pub(crate) mod outsiders;
 pub(crate) mod panics;
 pub(crate) mod paths;

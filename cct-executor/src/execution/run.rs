@@ -53,8 +53,8 @@ pub(crate) struct Finished {
     pub(crate) last_task: Option<String>,
     /// Where tasks stand that are alive, if the iteration failed because of them; each place once.
     pub(crate) stand: Vec<Stands>,
-    /// Present when detail was asked for.
-    pub(crate) explanation: Option<Explanation>,
+    /// Present when detail was asked for; apart, as an iteration of millions has none.
+    pub(crate) explanation: Option<Box<Explanation>>,
 }
 
 /// # Panics
@@ -188,7 +188,9 @@ impl World {
             core.open = open;
             core.alerted = open.is_some();
         });
-        home.open_to_others(open.unwrap_or(0));
+        if open.is_some() {
+            home.open_to_others(serial);
+        }
         self.serial.set(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
@@ -229,7 +231,9 @@ impl World {
             });
         }
         told(self.conclude(explain));
-        home.open_to_others(0);
+        if open.is_some() {
+            home.open_to_others(0);
+        }
         self.close();
         cct_interpose::end();
         self.serial.set(0);
@@ -389,7 +393,7 @@ impl World {
                 last_task: (explain && core.last() != NONE)
                     .then(|| core.name_of_action(core.last())),
                 stand: core.standing(),
-                explanation: core.explain(),
+                explanation: core.explain().map(Box::new),
             }
         })
     }

@@ -107,10 +107,8 @@ impl Core {
     /// leaves it alone.
     #[cold]
     fn new_id_outside(&mut self, origin: u64) -> ActionId {
-        let made = self.made_outside.entry(origin).or_default();
-        let id = ActionId(mix2(origin, u64::from(*made)));
-        *made += 1;
-        id
+        let made = self.made_outside.count(origin);
+        ActionId(mix2(origin, u64::from(made)))
     }
 
     /// The identity of a new task. What is spawned on a node from outside once it has crashed is

@@ -41,7 +41,7 @@ fn replayed(
 ) -> (IterationEnd, Explanation) {
     let run = || {
         let finished = campaign.again(world, trace, detail);
-        (finished.end, finished.explanation.unwrap_or_default())
+        (finished.end, *finished.explanation.unwrap_or_default())
     };
     if campaign.needs_fresh_thread() {
         return watch.on_fresh_thread(run);

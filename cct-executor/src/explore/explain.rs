@@ -166,7 +166,7 @@ impl From<Finished> for Recorded {
             steps: end.steps,
             decisions: end.decisions,
             hash: end.schedule_hash,
-            explanation: explanation.unwrap_or_default(),
+            explanation: *explanation.unwrap_or_default(),
             last_task,
         }
     }

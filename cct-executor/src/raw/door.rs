@@ -2,43 +2,56 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-#[derive(Default)]
 pub(super) struct Door {
-    taken: Mutex<bool>,
+    state: Mutex<State>,
     free: Condvar,
+}
+
+struct State {
+    taken: bool,
+    /// How many threads are to be woken: to wake nobody would be a call of the system in every iteration.
+    waiting: u32,
 }
 
 impl Door {
     pub(super) const fn new() -> Door {
         Door {
-            taken: Mutex::new(false),
+            state: Mutex::new(State {
+                taken: false,
+                waiting: 0,
+            }),
             free: Condvar::new(),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, bool> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Blocks the thread until nobody has it.
     pub(super) fn take(&self) {
-        let mut taken = self.state();
-        while *taken {
-            taken = self
+        let mut state = self.state();
+        while state.taken {
+            state.waiting += 1;
+            state = self
                 .free
-                .wait(taken)
+                .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
-        *taken = true;
+        state.taken = true;
     }
 
     /// For who has it.
     pub(super) fn leave(&self) {
-        *self.state() = false;
-        self.free.notify_one();
+        let mut state = self.state();
+        state.taken = false;
+        if state.waiting > 0 {
+            self.free.notify_one();
+        }
     }
 
     pub(super) fn is_taken(&self) -> bool {
-        *self.state()
+        self.state().taken
     }
 }

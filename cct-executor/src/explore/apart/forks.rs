@@ -296,7 +296,7 @@ impl Campaign {
             Job::Again(index, trace) => {
                 run::set_iteration(index);
                 let finished = self.again(&self.world(index), &trace, Detail::Story);
-                let explanation = finished.explanation.unwrap_or_default();
+                let explanation = *finished.explanation.unwrap_or_default();
                 let end = finished.end;
                 let outcome = judged(end.outcome, &explanation);
                 drop(run::take_harvest());

@@ -134,7 +134,7 @@ impl Tried {
             trace: run::last_trace(),
             schedule_hash: finished.end.schedule_hash,
         };
-        (tried, finished.explanation)
+        (tried, finished.explanation.map(|boxed| *boxed))
     }
 
     /// How it failed.
