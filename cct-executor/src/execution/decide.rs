@@ -184,14 +184,16 @@ impl Core {
     /// Takes the action at this position out of the enabled set, and says what it is.
     #[inline(always)]
     fn take_at(&mut self, position: usize, key: u32) -> Sort {
-        let action = &mut self.actions[key as usize];
-        action.position = Action::NOWHERE;
-        let sort = action.sort;
-        self.enabled.swap_remove(position);
-        if let Some(&moved) = self.enabled.get(position) {
+        // The last one takes its place, be it itself: whether it is the last is random, and a branch on
+        // that would be mispredicted as often.
+        if let Some(&moved) = self.enabled.last() {
+            self.enabled[position] = moved;
+            self.enabled.pop();
             self.actions[moved as usize].position = position as u32;
         }
-        sort
+        let action = &mut self.actions[key as usize];
+        action.position = Action::NOWHERE;
+        action.sort
     }
 
     /// What has to happen before the next decision, if anything: the alert stands until there is
