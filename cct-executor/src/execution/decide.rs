@@ -28,6 +28,16 @@ pub(crate) enum Next {
     End,
 }
 
+/// What became of a pick.
+pub(super) enum Picked {
+    /// This task runs.
+    Run(u32),
+    /// Something happens that is no task's.
+    Other(Sort, u32),
+    /// That would be one step too many.
+    Over,
+}
+
 /// What happens where nothing is ready.
 enum Idle {
     /// Something is, by now.
@@ -149,26 +159,36 @@ impl Core {
                     None => return Next::End,
                 },
             };
-            let key = self.enabled[position];
-            if !self.count_step() {
-                self.set_last(key); // who would have been next: a watchdog asks
-                return Next::End;
+            match self.take_picked(position, current) {
+                Picked::Run(key) => return Next::Run(key),
+                Picked::Over => return Next::End,
+                Picked::Other(sort, key) => self.fire_picked(sort, key, decider),
             }
-            if current != NONE && key == current && position + 1 == self.enabled.len() {
-                self.lingers = true;
-                return Next::Run(key);
-            }
-            let sort = self.take_at(position, key);
-            if sort == Sort::Run {
-                return Next::Run(key);
-            }
-            self.fire_picked(sort, key, decider);
+        }
+    }
+
+    /// Counts the step in which the action at this position happens, and takes it out of the enabled
+    /// set; but `current`, which goes on, lingers there as the last.
+    #[inline(always)]
+    pub(super) fn take_picked(&mut self, position: usize, current: u32) -> Picked {
+        let key = self.enabled[position];
+        if !self.count_step() {
+            self.set_last(key); // who would have been next: a watchdog asks
+            return Picked::Over;
+        }
+        if key == current && position + 1 == self.enabled.len() {
+            self.lingers = true;
+            return Picked::Run(key);
+        }
+        match self.take_at(position, key) {
+            Sort::Run => Picked::Run(key),
+            sort => Picked::Other(sort, key),
         }
     }
 
     /// Something was picked that is no task's.
     #[inline(never)]
-    fn fire_picked(&mut self, sort: Sort, key: u32, decider: &mut dyn Decider) {
+    pub(super) fn fire_picked(&mut self, sort: Sort, key: u32, decider: &mut dyn Decider) {
         self.spin.breaks();
         match sort {
             Sort::Run => {}
@@ -233,7 +253,7 @@ impl Core {
 
     /// Asks the decider which position it is; there are at least two choices.
     #[inline(always)]
-    fn ask(&mut self, current: u32, decider: &mut dyn Decider) -> Option<usize> {
+    pub(super) fn ask(&mut self, current: u32, decider: &mut dyn Decider) -> Option<usize> {
         self.point.can_continue = current != NONE;
         let set = EnabledSet::Actions(EnabledActions {
             keys: &self.enabled,

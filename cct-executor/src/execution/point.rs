@@ -5,7 +5,7 @@
 //! 3. No suspension while the thread unwinds from a panic.
 
 use super::core::{Core, NONE, state};
-use super::decide::Next;
+use super::decide::{Next, Picked};
 use super::decider::Decider;
 use super::world::{Phase, Running, World};
 use crate::words::{Access, Action, ActionKey, Granularity, Op, OpKind, StepEvent};
@@ -49,19 +49,28 @@ impl Core {
         }
         if self.alerted {
             self.timers_changed();
-        } else if self.enabled.len() == usize::from(self.lingers) && self.count_step() {
+        } else if self.enabled.len() != usize::from(self.lingers) {
+            self.enable_running(key);
+            return self.decide_at_once(key, worker, decider);
+        } else if self.count_step() {
             if self.interests.forced {
                 self.tell_forced(key, decider);
             }
             self.performs(key, decider);
             return At::GoOn;
         }
+        self.enable_running(key);
+        self.decide_at_point(key, worker, decider)
+    }
+
+    /// Puts the running task into the enabled set for a decision, unless it lingers there.
+    #[inline(always)]
+    fn enable_running(&mut self, key: u32) {
         if !std::mem::take(&mut self.lingers) {
             let action = &mut self.actions[key as usize];
             action.position = self.enabled.len() as u32;
             self.enabled.push(key);
         }
-        self.decide_at_point(key, worker, decider)
     }
 
     /// Whether this is the operation that the task has published.
@@ -93,25 +102,52 @@ impl Core {
         }
     }
 
-    /// Decides while the running task is in the enabled set.
+    /// [`decide_at_point`](Self::decide_at_point) where nothing else is to be seen to first and the
+    /// running task is not alone: most decisions of most programs.
     #[inline(always)]
+    fn decide_at_once(&mut self, key: u32, worker: u32, decider: &mut dyn Decider) -> At {
+        let Some(position) = self.ask(key, decider) else {
+            return self.leaves(key, worker, Next::End);
+        };
+        match self.take_picked(position, key) {
+            Picked::Run(next) if next == key => {
+                self.performs(key, decider);
+                At::GoOn
+            }
+            Picked::Run(next) => self.leaves(key, worker, Next::Run(next)),
+            Picked::Over => self.leaves(key, worker, Next::End),
+            Picked::Other(sort, other) => {
+                self.fire_picked(sort, other, decider);
+                self.decide_at_point(key, worker, decider)
+            }
+        }
+    }
+
+    /// Decides while the running task is in the enabled set.
+    #[inline(never)]
     fn decide_at_point(&mut self, key: u32, worker: u32, decider: &mut dyn Decider) -> At {
-        match self.next_inlined(key, decider) {
+        match self.next(key, decider) {
             Next::Run(next) if next == key => {
                 self.performs(key, decider);
                 At::GoOn
             }
+            Next::Wake => At::Wake,
+            next => self.leaves(key, worker, next),
+        }
+    }
+
+    /// The running poll is suspended.
+    #[inline(always)]
+    fn leaves(&mut self, key: u32, worker: u32, next: Next) -> At {
+        let next = match next {
             Next::Run(next) => {
                 self.prefetch(next);
-                self.suspend(key, worker);
-                At::Switch(next)
+                next
             }
-            Next::End | Next::Crash => {
-                self.suspend(key, worker);
-                At::Switch(NONE)
-            }
-            Next::Wake => At::Wake,
-        }
+            Next::Wake | Next::Crash | Next::End => NONE,
+        };
+        self.suspend(key, worker);
+        At::Switch(next)
     }
 
     /// Tells strategies and recorder that an action performs its pending operation.
