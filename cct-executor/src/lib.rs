@@ -75,7 +75,7 @@ pub mod words;
 pub mod __private;
 
 pub use cct_macros::{main, test};
-pub use execution::core::Sightings;
+pub use execution::harvest::Sightings;
 pub use explore::{
     AtAwait, Checker, Coverage, Departure, FailureReport, Isolation, Origin, Report, Shortened,
     StoppedBy,

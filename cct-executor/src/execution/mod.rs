@@ -11,6 +11,7 @@
 //! loop), [`point`] (decisions inside polls), [`suspend`] (polls that stand still meanwhile),
 //! [`close`] (teardown).
 
+mod at_point;
 pub(crate) mod atomics;
 pub(crate) mod cancel;
 pub(crate) mod choice;
@@ -20,6 +21,7 @@ pub(crate) mod decide;
 pub(crate) mod decider;
 pub(crate) mod futex;
 pub(crate) mod group;
+pub(crate) mod harvest;
 pub(crate) mod helpers;
 pub(crate) mod hooks;
 pub(crate) mod locals;
@@ -29,6 +31,7 @@ mod origins;
 pub(crate) mod outsiders;
 pub(crate) mod panics;
 pub(crate) mod paths;
+mod pending;
 pub(crate) mod point;
 pub(crate) mod record;
 pub(crate) mod resources;
@@ -37,6 +40,7 @@ pub(crate) mod runtimes;
 pub(crate) mod sites;
 pub(crate) mod sketch;
 pub(crate) mod source;
+pub(crate) mod spawn;
 pub(crate) mod spin;
 pub(crate) mod standstill;
 pub(crate) mod step;

@@ -5,9 +5,9 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
 use super::record::{Detail, Recorder};
+use super::spawn::Spawn;
 use super::step::step_loop;
 use super::system::SYSTEM;
-use super::tasks::Spawn;
 use super::waker::TaskWaker;
 use super::wakers::Wakers;
 use super::world::{Nobody, Phase, Running, WORLD, World};
@@ -157,7 +157,7 @@ pub(crate) fn set_iteration(index: u64) {
 }
 
 /// Takes what this thread has collected over its iterations.
-pub(crate) fn take_harvest() -> super::core::Harvest {
+pub(crate) fn take_harvest() -> super::harvest::Harvest {
     prepared(Core::take_harvest)
 }
 

@@ -3,7 +3,8 @@
 //! Predicates are user code, so they run while the tables are free; what they read is taken out
 //! meanwhile.
 
-use super::core::{Core, SometimesKey};
+use super::core::Core;
+use super::harvest::SometimesKey;
 use super::world::{Running, World};
 use crate::words::Observations;
 

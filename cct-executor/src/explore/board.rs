@@ -6,7 +6,7 @@
 
 use super::at_await::Sought;
 use super::hang::CutOff;
-use crate::execution::core::Harvest;
+use crate::execution::harvest::Harvest;
 use crate::execution::panics::LastWords;
 use crate::execution::run::Visitors;
 use crate::words::trace::SharedTrace;

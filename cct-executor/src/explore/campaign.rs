@@ -13,7 +13,7 @@ use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::watched::Lost;
 use super::worker::{THREAD_STACK_BYTES, now};
-use crate::execution::core::{Harvest, SometimesKey};
+use crate::execution::harvest::{Harvest, SometimesKey};
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
 use crate::words::{Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};

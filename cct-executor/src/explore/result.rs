@@ -1,6 +1,6 @@
 //! What a run leaves behind.
 
-use crate::execution::core::Sightings;
+use crate::execution::harvest::Sightings;
 use crate::words::explanation::Explanation;
 use crate::words::{Failure, FailureKind, Limit, ReplayToken, Seed};
 use std::collections::BTreeMap;

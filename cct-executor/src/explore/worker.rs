@@ -10,7 +10,7 @@ use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
 use super::hang::CutOff;
-use crate::execution::core::Harvest;
+use crate::execution::harvest::Harvest;
 use crate::execution::run::{self, Finished};
 use crate::execution::{Decider, Detail};
 use crate::strategy::{Flow, Lanes, Strategy};

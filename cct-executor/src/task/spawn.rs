@@ -5,7 +5,7 @@ use super::handle::{AbortHandle, JoinHandle};
 use super::id::Id;
 use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
-use crate::execution::tasks::Spawn;
+use crate::execution::spawn::Spawn;
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, WORLD, expect_world};
 use crate::raw::shared::Home;

@@ -3,7 +3,7 @@
 //! Both sides are the same program, so there is no version; but a process may have been ended while it wrote, so
 //! bytes that say nothing are none.
 
-use crate::execution::core::{Harvest, Sightings, SometimesKey};
+use crate::execution::harvest::{Harvest, Sightings, SometimesKey};
 use crate::execution::sketch::Sketch;
 use crate::words::{FailureKind, Limit, ReplayToken};
 use std::collections::BTreeSet;
