@@ -4,7 +4,7 @@
 use super::board::Found;
 use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
-use super::same::alike;
+use super::same::{alike, equal};
 #[cfg(not(unix))]
 use super::shrink::Departure;
 use super::watched::{self, Lost};
@@ -186,7 +186,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         reproduced = discriminant(&again.kind) == discriminant(&failure.kind) || unknown;
         if unknown {
             failure = again;
-        } else if reproduced && again.kind != failure.kind {
+        } else if reproduced && !equal(&again.kind, &failure.kind) {
             other = Some(again.kind);
         }
     }
