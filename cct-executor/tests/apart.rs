@@ -8,8 +8,8 @@
 use cct_executor::task::yield_now;
 use std::io::Read as _;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 /// What is planted in the tests below; nothing where the harness runs all of them.
 const PLANTED: &str = "PLANTED_IN_APART";
@@ -129,6 +129,100 @@ fn what_earlier_iterations_leave_is_no_failure() {
         &[("CCT_ISOLATION", "none")],
     );
     assert!(!passed, "{text}");
+}
+
+/// The lines that this process has traced; and the one subscriber there is, that of `traces`.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Lines;
+
+struct Message<'a>(&'a mut String);
+
+impl tracing::field::Visit for Message<'_> {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            *self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target().starts_with("apart")
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut line = String::new();
+        event.record(&mut Message(&mut line));
+        LINES.lock().expect("the lines").push(line);
+    }
+    fn enter(&self, _: &tracing::span::Id) {
+        LINES.lock().expect("the lines").push("enters".to_owned());
+    }
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+async fn look_at_what_is_traced(plant: String) {
+    if plant == "a traced bug" {
+        lost_update().await;
+    }
+    tracing::info!("done");
+    let lines = LINES.lock().expect("the lines").clone();
+    let done = lines.iter().filter(|line| *line == "done").count();
+    assert!(
+        done == 1 && lines.contains(&"enters".to_owned()),
+        "{lines:?}"
+    );
+    assert_ne!(plant, "a bug anyway", "an update is lost");
+}
+
+/// As another attribute has it: around the scenario, on the thread of the test.
+#[test]
+fn traces() {
+    let Some(plant) = planted() else { return };
+    tracing::subscriber::set_global_default(Lines).expect("no other");
+    let span = tracing::info_span!("the test");
+    let _inside = span.enter();
+    let case = cct_executor::__private::TestCase {
+        name: "apart::traces",
+        manifest_dir: env!("CARGO_MANIFEST_DIR"),
+        file: file!(),
+        line: line!(),
+        should_panic: false,
+    };
+    let scenario = move || look_at_what_is_traced(plant.clone());
+    cct_executor::__private::run_test(case, cct_executor::Checker::new(), scenario);
+}
+
+#[test]
+fn a_test_may_look_at_what_it_has_traced() {
+    let (passed, text) = run("traces", "nothing else", &[]);
+    assert!(passed, "{text}");
+    let parts = [
+        "traces passed: 100 iterations",
+        "nobody hears what it traces",
+    ];
+    assert_says(&text, &parts);
+    let (passed, text) = run("traces", "a traced bug", &[]);
+    assert!(!passed, "{text}");
+    assert_says(&text, &["an update is lost", "replay: CCT_REPLAY="]);
+    // Unheard, the very first schedule fails because of what it should have heard.
+    let (passed, anyway) = run("traces", "a bug anyway", &[]);
+    assert!(!passed, "{anyway}");
+    let otherwise = "nobody heard what it traces, it failed otherwise: panic";
+    assert_says(
+        &anyway,
+        &["an update is lost", otherwise, "replay: CCT_REPLAY="],
+    );
+    let (_, token) = text.split_once("CCT_REPLAY=").expect("a token");
+    let token = token.split_whitespace().next().expect("a token");
+    let (passed, text) = run("traces", "a traced bug", &[("CCT_REPLAY", token)]);
+    assert!(!passed, "{text}");
+    assert_says(&text, &["an update is lost", "strategy replay"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::explain;
 use super::hang::CutOff;
 use super::knowledge::{self, Knowledge};
 use super::result::{Coverage, Origin, Report, StoppedBy};
+use super::trace_log::{self, Surroundings};
 use super::watched::Lost;
 use super::worker::{THREAD_STACK_BYTES, now};
 use crate::execution::harvest::{Harvest, SometimesKey};
@@ -40,6 +41,7 @@ pub(crate) struct Campaign {
     /// The test without an attribute that is explored.
     #[cfg(unix)]
     pub(super) plain: Option<String>,
+    pub(super) surroundings: Surroundings,
 }
 
 impl Campaign {
@@ -69,6 +71,7 @@ impl Campaign {
             knowledge,
             #[cfg(unix)]
             plain: None,
+            surroundings: Surroundings::of_this_thread(),
         }
     }
 
@@ -96,6 +99,23 @@ impl Campaign {
     /// Whether each iteration has a process of its own.
     pub(super) fn is_apart(&self) -> bool {
         self.checker.isolation == Isolation::Process
+    }
+
+    /// Runs iterations that nobody reads about: heard in a process of their own, and otherwise muted.
+    pub(super) fn untold<R>(&self, run: impl FnOnce() -> R) -> R {
+        match self.is_apart() {
+            true => self.surroundings.around(run),
+            false => tracing::dispatcher::with_default(&tracing::Dispatch::none(), run),
+        }
+    }
+
+    /// Runs the iteration that a report tells of.
+    pub(super) fn told<R>(&self, run: impl FnOnce() -> R) -> R {
+        let listens = self.is_apart() || self.replay.is_some();
+        match listens && self.surroundings.hear() {
+            true => self.surroundings.around(run),
+            false => trace_log::with_log(run),
+        }
     }
 
     pub(super) fn blank_report(&self) -> Report {

@@ -4,10 +4,9 @@
 use super::board::Found;
 use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
-use super::same::alike;
+use super::same::{alike, equal};
 #[cfg(not(unix))]
 use super::shrink::Departure;
-use super::trace_log;
 use super::watched::{self, Lost};
 use crate::execution::Detail;
 use crate::execution::run::Finished;
@@ -37,7 +36,7 @@ impl Campaign {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
         watched::on_fresh_thread(self.checker.poll_limit, move |tell| {
             let over = |finished| tell(Recorded::from(finished));
-            trace_log::with_log(|| {
+            campaign.told(|| {
                 if world.stop_after.is_some() {
                     campaign.again_and_tell(&world, &trace, &over);
                 } else {
@@ -187,7 +186,7 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
         reproduced = discriminant(&again.kind) == discriminant(&failure.kind) || unknown;
         if unknown {
             failure = again;
-        } else if reproduced && again.kind != failure.kind {
+        } else if reproduced && !equal(&again.kind, &failure.kind) {
             other = Some(again.kind);
         }
     }

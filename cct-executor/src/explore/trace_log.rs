@@ -1,5 +1,8 @@
 //! `tracing` in worlds: muted while exploring, collected while a failing trace is replayed.
 //!
+//! In a process of its own, where nobody reads what is printed, a test is heard by the subscriber that it has: it may
+//! look at what it has traced, as with `#[traced_test]`. So it is in the replay of a token.
+//!
 //! Each line is stamped with the step, so that the report can place it among the steps; virtual
 //! time, node and task follow from there.
 
@@ -10,11 +13,38 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::subscriber::NoSubscriber;
+use tracing::{Dispatch, Event, Metadata, Span, Subscriber};
 
 /// Runs `f` with user spans and events going into the recorder of the world.
 pub(super) fn with_log<R>(f: impl FnOnce() -> R) -> R {
     tracing::subscriber::with_default(Log::default(), f)
+}
+
+/// Who listened, and the span that was entered, where a test called its scenario. On tokio that runs there, on the
+/// thread of the test.
+pub(super) struct Surroundings {
+    subscriber: Dispatch,
+    span: Span,
+}
+
+impl Surroundings {
+    pub(super) fn of_this_thread() -> Surroundings {
+        Surroundings {
+            subscriber: tracing::dispatcher::get_default(Dispatch::clone),
+            span: Span::current(),
+        }
+    }
+
+    /// Whether anybody listened.
+    pub(super) fn hear(&self) -> bool {
+        !self.subscriber.is::<NoSubscriber>()
+    }
+
+    /// Runs `f` as if it were called there.
+    pub(super) fn around<R>(&self, f: impl FnOnce() -> R) -> R {
+        tracing::dispatcher::with_default(&self.subscriber, || self.span.in_scope(f))
+    }
 }
 
 #[derive(Default)]

@@ -232,8 +232,9 @@ fn blocked(out: &mut String, failure: &FailureReport) {
         );
     } else if !failure.threads_wait {
         out.push_str(
-            "  maybe in a `block_on` of another crate or a channel of std, while which no other task goes \
-             on; use\n  `runtime::Runtime` and channels of cct_sync\n",
+            "  maybe in a `block_on` of another crate, a channel of std, or an `accept` or `read` of `std::net`, \
+             while which no\n  other task goes on; use `runtime::Runtime`, channels of cct_sync and sockets of \
+             cct_net\n",
         );
     }
 }

@@ -247,6 +247,24 @@ fn a_thread_that_waits_for_another_run_is_not_blamed() {
     assert!(report.text().contains("in a `block_on` of another crate"));
 }
 
+#[test]
+fn a_socket_of_the_standard_library_that_blocks_is_thought_of() {
+    let report = within(20, || {
+        checker("accepts")
+            .poll_limit(Duration::from_millis(300))
+            .workers(1)
+            .run(|| async {
+                let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+                let _ = listener.accept();
+            })
+    });
+    let text = report.text();
+    assert!(matches!(failed(&report).kind, FailureKind::Stuck { .. }));
+    let remedy = "an `accept` or `read` of `std::net`";
+    assert!(text.contains(remedy), "{text}");
+    assert!(text.contains("sockets of cct_net"), "{text}");
+}
+
 /// Before the step that does not return, the poll is suspended, and a world that closes there lets it go on.
 #[test]
 fn a_poll_that_keeps_its_world_from_closing_is_named() {

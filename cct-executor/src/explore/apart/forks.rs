@@ -277,8 +277,7 @@ impl Campaign {
         let (campaign, shared) = (self.clone(), trace.clone());
         let body = move |tell: &dyn Fn(Answer)| {
             let _ = shared.set(run::shared_trace());
-            let silent = tracing::Dispatch::none();
-            tracing::dispatcher::with_default(&silent, || tell(campaign.one_apart(job)));
+            campaign.untold(|| tell(campaign.one_apart(job)));
         };
         watched::on_fresh_thread(self.checker.poll_limit, body).unwrap_or_else(|lost| {
             let trace = trace.get().map(|trace| trace.snapshot());

@@ -212,8 +212,9 @@ pub(super) fn try_it(
         true => Detail::Story,
         false => Detail::Nothing,
     };
+    let surrounded = campaign.clone();
     let body = move |tell: &dyn Fn((Tried, Option<Explanation>))| {
-        tracing::dispatcher::with_default(&tracing::Dispatch::none(), || {
+        surrounded.untold(|| {
             let finished = run::run(&world, Box::new(given.guide()), &*scenario, detail);
             tell(Tried::left_by(finished));
         });

@@ -3,7 +3,8 @@
 //! Elsewhere a test runs once in a process. A counter in a static, or a runtime that is made once for all, can make
 //! the second iteration fail, under any schedule. So a failing schedule is replayed in a process in which the
 //! program has not run yet. If it does not fail there, the test is explored with a process for each iteration, and
-//! what comes of that counts.
+//! what comes of that counts. There, too, the test's own subscriber hears what is traced, as elsewhere none does, and a test
+//! may look at that.
 //!
 //! The reverse is a program that makes something once for all and fails while that is new: it fails in a new
 //! process, and in this one never again. What the replay here tells is another run then, so processes tell it.
@@ -11,7 +12,10 @@
 use crate::explore::apart::{self, Says, Task, Verdict};
 use crate::explore::env::Settings;
 use crate::explore::result::{FailureReport, Origin, Report};
+use crate::explore::trace_log::Surroundings;
 use crate::words::FailureKind;
+
+const UNHEARD: &str = ", or because nobody hears what it traces while it is explored";
 
 /// What is to be said of a failure.
 pub(super) enum Doubt {
@@ -36,10 +40,17 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
     if !(was_found && can_be_told) {
         return Doubt::None;
     }
-    let fails_there = match apart::ask(test, &Task::Replay(&failure.token)) {
-        Some(verdict) => matches!(verdict.says, Says::Failed(_)),
-        None => return Doubt::None,
+    let Some(verdict) = apart::ask(test, &Task::Replay(&failure.token)) else {
+        return Doubt::None;
     };
+    let fails_there = matches!(verdict.says, Says::Failed(_));
+    let listens = Surroundings::of_this_thread().hear();
+    if fails_there && listens && !is_told_by(&failure.kind, &verdict.text) {
+        return Doubt::Apart(verdict.with(&[format!(
+            "while it was explored, and nobody heard what it traces, it failed otherwise: {}",
+            failure.kind
+        )]));
+    }
     let told_here = failure.reproduced && failure.again.is_none();
     if fails_there && told_here {
         return Doubt::None;
@@ -65,15 +76,27 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         }) if varies && class == failure.kind.class() => Doubt::None,
         Some(verdict) if verdict.says != Says::Unable => Doubt::Apart(verdict.with(&[format!(
             "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the \
-             process, by an iteration before it or by another test: alone in a process its schedule does not fail. So \
+             process, by an iteration before it or by another test{}: alone in a process its schedule does not fail. So \
              each iteration had a process of its own; isolation = \"process\" does so from the beginning",
-            failure.iteration()
+            failure.iteration(),
+            if listens { UNHEARD } else { "" },
         )])),
         _ => Doubt::Note(
             "this schedule does not fail in a process of its own: what was left in a static, or elsewhere in the \
              process, by an iteration before it or by another test takes part. Set it anew where the test begins"
                 .to_owned(),
         ),
+    }
+}
+
+/// Whether a report tells a panic at the same place.
+fn is_told_by(kind: &FailureKind, report: &str) -> bool {
+    match kind {
+        FailureKind::Panic {
+            location: Some(place),
+            ..
+        } => report.contains(&format!("panic at {place}")),
+        _ => true,
     }
 }
 
