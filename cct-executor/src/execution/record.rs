@@ -53,6 +53,8 @@ pub(crate) struct Recorder {
     blocked: BTreeMap<u32, Vec<Blocked>>,
     /// What resources look like.
     remarks: BTreeMap<u32, String>,
+    /// What lies in resources and will never be taken out.
+    left: BTreeMap<u32, u64>,
     log: Vec<LogLine>,
     snapshot: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
@@ -397,6 +399,14 @@ impl Core {
     pub(crate) fn note_remark(&mut self, resource: u32, text: String) {
         if let Some(recorder) = &mut self.recorder {
             recorder.remarks.insert(resource, text);
+        }
+    }
+
+    /// Notes how much lies in a resource that nobody will take out.
+    #[cold]
+    pub(crate) fn note_left(&mut self, resource: u32, count: u64) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.left.insert(resource, count);
         }
     }
 

@@ -39,6 +39,16 @@ pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
             .collect();
         let _ = writeln!(out, "    CYCLE: task {}", names.join(" waits for task "));
     }
+    if brief {
+        return;
+    }
+    for (count, channel) in explanation.left.iter().take(USES_MAX) {
+        let _ = writeln!(
+            out,
+            "    {count} message(s) in {channel} were sent while its receiver was dropped: nobody receives them, and what \
+             they hold,\n      such as the sender of an answer, stays there as long as there is a sender"
+        );
+    }
 }
 
 /// What everybody waited for while nothing could go on, if somebody gave up in the end.

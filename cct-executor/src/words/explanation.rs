@@ -9,6 +9,9 @@ pub struct Explanation {
     pub tasks: Vec<TaskStory>,
     /// Tasks that wait for each other in a circle, by task number.
     pub cycles: Vec<Vec<u32>>,
+    /// Channels with messages that nobody will receive, as they were sent while the receiver was dropped: how many,
+    /// and which channel.
+    pub left: Vec<(u64, String)>,
     /// What `tracing` and the program had to say.
     pub log: Vec<LogLine>,
     /// What networks, disks and other sources of actions looked like at the end, a line each.

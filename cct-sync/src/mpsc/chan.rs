@@ -15,7 +15,7 @@ use super::inbox::Inbox;
 use crate::queue::{Place, Queue};
 use crate::waiters::{WaitList, Wakes};
 use cct_executor::shim::{
-    Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_sync_points,
+    Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_sync_points, has_sync_points,
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -44,6 +44,8 @@ pub(super) struct State<T> {
     pub(super) permits: usize,
     /// The receiver wants no more messages.
     pub(super) closed: bool,
+    /// The receiver was dropped.
+    gone: bool,
     senders: usize,
     weak_senders: usize,
     /// The receiver, if it waits. A wait that was given up leaves its waiter here, as in tokio.
@@ -139,6 +141,7 @@ impl<T> Chan<T> {
                 buffer: Inbox::new(),
                 permits: bound,
                 closed: false,
+                gone: false,
                 senders: 1,
                 weak_senders: 0,
                 receiver: None,
@@ -170,8 +173,23 @@ impl<T> Chan<T> {
             .state
             .with(|state| (state.receive(Some(value)), state.digest(self.bound)));
         self.resource.set_state(digest);
-        if let Some(receiver) = receiver {
-            receiver.wake();
+        match receiver {
+            Some(receiver) => receiver.wake(),
+            None => self.tell_of_left(),
+        }
+    }
+
+    /// Says, for reports, how many messages came too late for the receiver, and lie here while there are senders.
+    #[inline]
+    fn tell_of_left(&self) {
+        if has_sync_points() {
+            let left = self
+                .state
+                .with(|state| match state.gone && state.senders > 0 {
+                    true => state.buffer.len(),
+                    false => 0,
+                });
+            self.resource.left(left);
         }
     }
 
@@ -258,6 +276,7 @@ impl<T> Chan<T> {
                 }
                 state.watching.let_go(&mut wakes);
             }
+            state.gone |= drain;
             let drained = if drain {
                 let buffer = state.buffer.take();
                 state.add_permits(buffer.len(), &mut wakes);
@@ -399,6 +418,7 @@ impl<T> Drop for Tx<T> {
         });
         chan.resource.set_state(digest);
         chan.remark();
+        chan.tell_of_left();
         if let Some(receiver) = receiver {
             receiver.wake();
         }

@@ -239,6 +239,31 @@ fn a_message_may_miss_the_drop_of_the_receiver_as_on_threads() {
     }
 }
 
+/// Who waits for an answer that lies in a channel without receiver is told so; a message goes with the last
+/// sender, and then a report has nothing to say of it.
+#[test]
+fn a_report_tells_of_messages_that_nobody_will_receive() {
+    let told = |keeps_asking: bool| {
+        let report = explore(Granularity::Sync, move || async move {
+            let (asking, inbox) = mpsc::channel::<oneshot::Sender<()>>(1);
+            spawn(async move { drop(inbox) });
+            let (reply, answer) = oneshot::channel();
+            drop(asking.send(reply).await);
+            if keeps_asking {
+                assert!(answer.await.is_err());
+            } else {
+                drop(asking);
+                assert!(answer.await.is_err());
+                std::future::pending::<()>().await;
+            }
+        });
+        assert!(report.failure().is_some());
+        report.text().matches("1 message(s) in mpsc").count()
+    };
+    assert_eq!(told(true), 1);
+    assert_eq!(told(false), 0);
+}
+
 #[test]
 fn watchers_are_woken_in_any_order() {
     passes(|| async {

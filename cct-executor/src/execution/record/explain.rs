@@ -66,6 +66,10 @@ impl Core {
         let steps = steps.collect();
         let tasks = self.stories(&recorder);
         let cycles = find_cycles(&tasks);
+        let left = recorder.left.iter().filter(|(_, count)| **count > 0);
+        let left =
+            left.filter_map(|(&resource, &count)| Some((count, self.resource_name(resource)?)));
+        let left = left.collect();
         let Recorder {
             hashes,
             log,
@@ -91,6 +95,7 @@ impl Core {
             steps,
             tasks,
             cycles,
+            left,
             log,
             snapshot,
             unheard: unheard.map(|key| self.task_name(key)),
