@@ -15,6 +15,7 @@ parking_lot = "0.12"
 
 [dev-dependencies]
 tokio = { version = "1", features = ["macros", "rt", "sync"] }
+tracing = { version = "0.1", default-features = false, features = ["std"] }
 
 [workspace]
 
@@ -51,8 +52,10 @@ fn tasks_interleave_at_atomic_operations() {
             assert!(text.contains(&line), "`{line}` is not in {text}");
         }
     }
-    let told = "cct: FAILED it::atomic_told_in_two_steps: panic";
-    assert!(text.contains(told), "`{told}` is not in {text}");
+    for name in ["told", "traced"] {
+        let told = format!("cct: FAILED it::atomic_{name}_in_two_steps: panic");
+        assert!(text.contains(&told), "`{told}` is not in {text}");
+    }
     let example = "src/lib.rs - Std (line 6)";
     for test in [
         "spinning",

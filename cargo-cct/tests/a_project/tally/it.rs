@@ -49,6 +49,25 @@ async fn atomic_told_in_two_steps() {
     assert_eq!(tally.sum(), 3);
 }
 
+/// Whoever adds is in a span, as much of published code is: who listens to spans counts them where they are.
+#[tokio::test]
+async fn atomic_traced_in_two_steps() {
+    let tally = Arc::new(Atomic::default());
+    let tasks = (0..3).map(|number| {
+        let tally = tally.clone();
+        tokio::spawn(async move {
+            let span = tracing::info_span!("adds", number);
+            let _inside = span.clone().entered();
+            tally.in_two_steps();
+            tracing::info!(sum = tally.sum(), "added");
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    assert_eq!(tally.sum(), 3);
+}
+
 /// Nobody else can go on meanwhile, and nothing is wrong with that.
 #[tokio::test]
 async fn alone_for_long() {
