@@ -6,7 +6,8 @@
 //!
 //! 1. What runs while things are built is left as it is: build scripts, procedural macros and what they are made
 //!    of. Cargo tells these apart where it is given a `--target`, if only the machine's own.
-//! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself.
+//! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself; and
+//!    crates that use such a crate directly, where its generic and inlined code is compiled with theirs ([`SPREADS`]).
 
 use crate::say;
 use crate::session::Session;
@@ -64,6 +65,10 @@ const LEFT: &[&str] = &[
     "rand",
     "rand_core",
 ];
+
+/// Those of [`LEFT`] whose code for each thread is generic or inlined, so that it is compiled with the crates that use
+/// it: another task of the thread in the middle of that breaks what no two threads can.
+const SPREADS: &[&str] = &["arc_swap", "crossbeam_epoch", "seize"];
 
 /// Has the crates of a build tell of their atomic operations, and the tests interleave them.
 pub(crate) fn instrument(command: &mut Command, session: &Session) -> Result<()> {
@@ -176,6 +181,14 @@ pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<E
             command
         }
     };
+    if is_told(rest) {
+        let name = value(rest, "--crate-name").unwrap_or_default();
+        say::note(format_args!(
+            "`{}` uses one of {SPREADS:?} directly: no atomic operation in its own code is a scheduling point, \
+             as their inlined code knows threads, not tasks. What should interleave there needs a crate without it",
+            Path::new(name).display()
+        ));
+    }
     let plain = variable(PLAIN);
     command.args(rest).args(added(rest, plain.as_deref()));
     Some(match command.status() {
@@ -204,7 +217,7 @@ fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
     if WITH_PART.contains(&name) {
         return vec![format!("--cfg={PART}").into()];
     }
-    if name.starts_with("cct_") || LEFT.contains(&name) {
+    if name.starts_with("cct_") || LEFT.contains(&name) || uses_one_that_spreads(arguments) {
         return Vec::new();
     }
     let mut options = OPTIONS.map(OsString::from).to_vec();
@@ -220,6 +233,22 @@ fn is_linked(arguments: &[OsString]) -> bool {
     let kind = value(arguments, "--crate-type").and_then(OsStr::to_str);
     let linked = kind.is_some_and(|kind| ["bin", "cdylib", "dylib"].contains(&kind));
     linked || arguments.iter().any(|argument| argument == "--test")
+}
+
+/// Whether the user's own code stays without points, which must not go by in silence.
+fn is_told(arguments: &[OsString]) -> bool {
+    let own = variable("CARGO_PRIMARY_PACKAGE").is_some();
+    own && value(arguments, "--target").is_some() && uses_one_that_spreads(arguments)
+}
+
+/// Whether code of [`SPREADS`] may be compiled with this crate. It goes by the files: a dependency may be renamed.
+fn uses_one_that_spreads(arguments: &[OsString]) -> bool {
+    let given = arguments.windows(2).filter(|pair| pair[0] == "--extern");
+    given
+        .filter_map(|pair| pair[1].to_str()?.split_once('='))
+        .filter_map(|(_, path)| Path::new(path).file_stem()?.to_str()?.strip_prefix("lib"))
+        .filter_map(|stem| stem.split('-').next())
+        .any(|name| SPREADS.contains(&name))
 }
 
 /// What follows an option.
@@ -270,6 +299,17 @@ mod tests {
             added_to(&format!("--crate-name it --crate-type bin {target}")),
             options
         );
+    }
+
+    #[test]
+    fn a_crate_with_inlined_code_for_each_thread_in_it_is_left() {
+        let call = |dependency: &str| {
+            format!("--crate-name mine --target x86_64-unknown-linux-gnu --extern {dependency}")
+        };
+        assert!(added_to(&call("arc_swap=/deps/libarc_swap-0a1b.rmeta")).is_empty());
+        assert!(added_to(&call("swap=/deps/libarc_swap-0a1b.rlib")).is_empty());
+        assert!(added_to(&call("arc_swap=/deps/libmine-0a1b.rmeta")).len() == OPTIONS.len());
+        assert!(added_to(&call("arc_swap")).len() == OPTIONS.len());
     }
 
     #[test]
