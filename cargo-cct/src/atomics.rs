@@ -7,7 +7,8 @@
 //! 1. What runs while things are built is left as it is: build scripts, procedural macros and what they are made
 //!    of. Cargo tells these apart where it is given a `--target`, if only the machine's own.
 //! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself; and
-//!    crates that use such a crate directly, where its generic and inlined code is compiled with theirs ([`SPREADS`]).
+//!    packages that depend on such a crate themselves, where its generic and inlined code is compiled with theirs
+//!    ([`SPREADS`]).
 
 use crate::say;
 use crate::session::Session;
@@ -184,9 +185,10 @@ pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<E
     if is_told(rest) {
         let name = value(rest, "--crate-name").unwrap_or_default();
         say::note(format_args!(
-            "`{}` uses one of {SPREADS:?} directly: no atomic operation in its own code is a scheduling point, \
-             as their inlined code knows threads, not tasks. What should interleave there needs a crate without it",
-            Path::new(name).display()
+            "`{}` has one of {} among its dependencies: no atomic operation in its own code is a scheduling point, as \
+             their inlined code knows threads, not tasks. What should interleave there needs a package without them",
+            Path::new(name).display(),
+            SPREADS.join(", ")
         ));
     }
     let plain = variable(PLAIN);
@@ -217,11 +219,14 @@ fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
     if WITH_PART.contains(&name) {
         return vec![format!("--cfg={PART}").into()];
     }
-    if name.starts_with("cct_") || LEFT.contains(&name) || uses_one_that_spreads(arguments) {
+    if name.starts_with("cct_") || LEFT.contains(&name) {
         return Vec::new();
     }
-    let mut options = OPTIONS.map(OsString::from).to_vec();
-    // What is linked last is taken where there is nothing else.
+    let mut options = match uses_one_that_spreads(arguments) {
+        true => Vec::new(),
+        false => OPTIONS.map(OsString::from).to_vec(),
+    };
+    // What is linked last is taken where there is nothing else; other crates in the program call it in any case.
     if let (true, Some(plain)) = (is_linked(arguments), plain) {
         options.push(link_option(plain));
     }
@@ -310,6 +315,9 @@ mod tests {
         assert!(added_to(&call("swap=/deps/libarc_swap-0a1b.rlib")).is_empty());
         assert!(added_to(&call("arc_swap=/deps/libmine-0a1b.rmeta")).len() == OPTIONS.len());
         assert!(added_to(&call("arc_swap")).len() == OPTIONS.len());
+        // The rest of the program is instrumented.
+        let linked = call("arc_swap=/deps/libarc_swap-0a1b.rlib --crate-type bin");
+        assert_eq!(added_to(&linked), ["-Clink-arg=/plain"]);
     }
 
     #[test]
