@@ -87,6 +87,20 @@ fn ready_the_second_time() {
     assert_ne!(READY.fetch_add(1, SeqCst), 0, "not ready yet");
 }
 
+/// Fails where the second task goes first, or a choice is not the first one.
+async fn overtaking() {
+    let turns = Arc::new(AtomicU32::new(0));
+    let task = |turn| {
+        let turns = turns.clone();
+        cct_executor::spawn(
+            async move { assert_eq!(turns.fetch_add(1, SeqCst), turn, "overtaken") },
+        )
+    };
+    for task in [task(0), task(1)] {
+        task.await.expect("it goes in turn");
+    }
+}
+
 async fn leave(plant: &str) {
     if plant == "a cold start" {
         yield_now().await;
@@ -96,6 +110,7 @@ async fn leave(plant: &str) {
     }
     match plant {
         "a bug" => lost_update().await,
+        "an overtaking" => overtaking().await,
         "an exit" => std::process::exit(3),
         "noise" => {
             for _ in 0..noise() {
@@ -247,6 +262,28 @@ fn a_bug_is_found_all_the_same_and_can_be_replayed() {
         assert!(!passed, "{text}");
         assert_says(&text, &["an update is lost", "strategy replay"]);
     }
+}
+
+/// The attempts at less run in processes, whose words these are.
+#[test]
+fn departures_are_told_by_the_processes_that_made_them() {
+    let (passed, text) = run("has_processes", "an overtaking", &[]);
+    assert!(!passed, "{text}");
+    let departs = |text: &str| {
+        let (_, line) = text.split_once("(marked *):\n").expect("a departure");
+        line.lines().next().expect("a line").trim().to_owned()
+    };
+    let line = departs(&text);
+    let (taken, plain) = line.split_once(", before ").expect("two choices");
+    assert!(taken.contains(": task 2, start ("), "{line}");
+    assert!(
+        plain.starts_with("task ") && plain.contains("apart.rs:"),
+        "{line}"
+    );
+    let (_, token) = text.split_once("CCT_REPLAY=").expect("a token");
+    let token = token.split_whitespace().next().expect("a token");
+    let (_, again) = run("has_processes", "an overtaking", &[("CCT_REPLAY", token)]);
+    assert_eq!(departs(&again), line);
 }
 
 /// The second run of the very schedule passes in the same process, so that one cannot explain the failure.

@@ -1,8 +1,9 @@
 //! What a process tells of an attempt at a shorter schedule, as bytes.
 
 use super::answer::{Reader, Writer};
-use crate::explore::shrink::{Departure, Tried};
+use crate::explore::shrink::{Departure, Tried, What, Words};
 use crate::words::{Failure, FailureKind, Outcome, ReplayToken};
+use std::sync::Arc;
 
 /// Failures of an order, which can be told from each other by these.
 fn put_kind(out: &mut Writer, kind: &FailureKind) {
@@ -51,6 +52,26 @@ fn take_kind(from: &mut Reader<'_>) -> Option<Option<FailureKind>> {
     }))
 }
 
+/// What a choice is, which the places in this process's memory would not tell another one.
+fn put_words(out: &mut Writer, words: &Words) {
+    out.option(words.task, |out, task| out.number(u64::from(task)));
+    out.number(u64::from(words.is_value) + 2 * u64::from(words.starts));
+    out.text(&words.what);
+    out.text(&words.at);
+}
+
+fn take_words(from: &mut Reader<'_>) -> Option<What> {
+    let task = from.option(|from| u32::try_from(from.number()?).ok())?;
+    let flags = from.number()?;
+    Some(What::Told(Arc::new(Words {
+        task,
+        is_value: flags & 1 != 0,
+        starts: flags & 2 != 0,
+        what: from.text()?.to_owned(),
+        at: from.text()?.to_owned(),
+    })))
+}
+
 impl Tried {
     /// With a token for its trace.
     pub(super) fn to_bytes(&self, token: &ReplayToken) -> Vec<u8> {
@@ -67,9 +88,12 @@ impl Tried {
         };
         out.number(step);
         out.list(&self.stand, |out, place| out.text(place));
-        for list in [&self.departures, &self.others] {
-            out.list(list, |out, one| out.text(&one.to_string()));
-        }
+        out.list(&self.departures, |out, one| {
+            out.text(&one.to_string());
+            put_words(out, &one.taken.words());
+            put_words(out, &one.plain.words());
+        });
+        out.list(&self.others, |out, one| out.text(&one.to_string()));
         out.text(&token.to_string());
         out.number(self.schedule_hash);
         out.0
@@ -78,15 +102,19 @@ impl Tried {
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Tried> {
         let mut from = Reader(bytes);
         let (kind, step) = (take_kind(&mut from)?, from.number()?);
-        let departure = |from: &mut Reader<'_>| Departure::read(from.text()?);
+        let other = |from: &mut Reader<'_>| Departure::read(from.text()?);
+        let told = |from: &mut Reader<'_>| {
+            let departure = Departure::read(from.text()?)?;
+            Some(departure.telling(take_words(from)?, take_words(from)?))
+        };
         Some(Tried {
             outcome: match kind {
                 Some(kind) => Outcome::Failed(Failure { kind, step }),
                 None => Outcome::Passed,
             },
             stand: from.list(|from| Some(from.text()?.to_owned()))?,
-            departures: from.list(departure)?,
-            others: from.list(departure)?,
+            departures: from.list(told)?,
+            others: from.list(other)?,
             trace: from.text()?.parse::<ReplayToken>().ok()?.trace,
             schedule_hash: from.number()?,
         })
@@ -100,7 +128,18 @@ mod tests {
 
     #[test]
     fn what_is_told_of_an_attempt_is_understood() {
-        let departure = Departure::read("7,1,2,18446744073709551615,3,9").expect("a departure");
+        let other = Departure::read("7,1,2,18446744073709551615,3,9").expect("a departure");
+        let words = |task, is_value, starts| {
+            What::Told(Arc::new(Words {
+                task,
+                is_value,
+                starts,
+                what: "lock".to_owned(),
+                at: "a.rs:5".to_owned(),
+            }))
+        };
+        let taken = words(Some(3), false, true);
+        let departure = other.clone().telling(taken, words(None, true, false));
         let token = ReplayToken::new("a test", &WorldConfig::default(), Trace::default(), 0);
         let panic = |location| FailureKind::Panic {
             message: "two\nlines".to_owned(),
@@ -115,8 +154,8 @@ mod tests {
             let tried = Tried {
                 outcome,
                 stand: vec!["lock a.rs:3:4".to_owned()],
-                departures: vec![departure; 2],
-                others: vec![departure],
+                departures: vec![departure.clone(); 2],
+                others: vec![other.clone()],
                 trace: Trace::default(),
                 schedule_hash: u64::MAX,
             };
@@ -124,6 +163,10 @@ mod tests {
             let read = Tried::from_bytes(&bytes).expect("an attempt");
             assert_eq!(read.outcome, tried.outcome);
             assert_eq!(read.to_bytes(&token), bytes);
+            for (read, told) in read.departures.iter().zip(&tried.departures) {
+                assert_eq!(read.taken.words(), told.taken.words());
+                assert_eq!(read.plain.words(), told.plain.words());
+            }
             for length in 0..bytes.len() {
                 assert!(Tried::from_bytes(&bytes[..length]).is_none());
             }

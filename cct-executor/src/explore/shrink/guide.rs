@@ -9,17 +9,18 @@
 //!    how many decisions there were since. So a departure still finds its place when earlier ones are gone.
 //! 2. A departure whose action is not enabled at its place has no effect.
 
+use super::what::What;
 use crate::execution::{Decider, Stop};
 use crate::explore::replay::Replay;
 use crate::strategy::{Random, RoundRobin, Strategy};
 use crate::words::{
-    ActionId, ActionKey, ActionKind, EnabledSet, Interests, OpKind, Pick, SchedulingPoint,
-    StepEvent, Trace,
+    ActionId, ActionKey, EnabledSet, Interests, Pick, SchedulingPoint, StepEvent, Trace,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::Location;
+#[cfg(unix)]
+use std::sync::Arc;
 
 /// Where a decision is taken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -40,50 +41,15 @@ struct Wanted {
 }
 
 /// A decision that is not the plain one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::explore) struct Departure {
     place: Place,
     wanted: Wanted,
     /// The step that came of it.
     pub(super) step: u64,
     /// What was taken, and what the plain schedule has there.
-    pub(super) taken: What,
-    pub(super) plain: What,
-}
-
-/// What a choice is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    /// A task does this, or something else happens that is no task's.
-    Action {
-        task: Option<u32>,
-        op: OpKind,
-        site: &'static Location<'static>,
-    },
-    Value {
-        label: &'static str,
-        value: u32,
-    },
-}
-
-impl What {
-    fn of(pick: Pick, enabled: &EnabledSet<'_>) -> What {
-        match enabled {
-            EnabledSet::Actions(actions) => {
-                let action = actions.action(pick);
-                let is_task = action.kind() == ActionKind::Run;
-                What::Action {
-                    task: is_task.then_some(action.subject),
-                    op: action.op().kind,
-                    site: action.op().site,
-                }
-            }
-            EnabledSet::Values(values) => What::Value {
-                label: values.label(),
-                value: pick.0,
-            },
-        }
-    }
+    pub(in crate::explore) taken: What,
+    pub(in crate::explore) plain: What,
 }
 
 /// What is taken where it is not the plain choice.
@@ -127,10 +93,7 @@ impl Departure {
         let [last, steps, decisions, id, rank, step] = numbers?[..] else {
             return None;
         };
-        let unknown = What::Value {
-            label: "",
-            value: 0,
-        };
+        let unknown = What::Told(Arc::default());
         Some(Departure {
             place: Place {
                 last,
@@ -142,16 +105,26 @@ impl Departure {
                 rank: rank.try_into().ok()?,
             },
             step,
-            taken: unknown,
+            taken: unknown.clone(),
             plain: unknown,
         })
+    }
+
+    /// The same, with what another process said that was taken, and that the plain schedule has there.
+    #[cfg(unix)]
+    pub(in crate::explore) fn telling(self, taken: What, plain: What) -> Departure {
+        Departure {
+            taken,
+            plain,
+            ..self
+        }
     }
 
     /// At the place of this one, what the other takes.
     pub(super) fn to(&self, other: &Departure) -> Departure {
         Departure {
             wanted: other.wanted,
-            ..*self
+            ..self.clone()
         }
     }
 }

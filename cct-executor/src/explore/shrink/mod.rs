@@ -13,12 +13,15 @@ mod guide_tests;
 mod reduce;
 mod search;
 mod tell;
+mod what;
 
 pub(super) use self::given::{Given, Tried};
 pub(super) use self::guide::Departure;
 #[cfg(unix)]
 pub(super) use self::guide::Guide;
 use self::search::Search;
+#[cfg(unix)]
+pub(super) use self::what::{What, Words};
 use super::campaign::Campaign;
 use super::lasting;
 #[cfg(unix)]

@@ -71,14 +71,14 @@ impl<'a> Search<'a> {
         for at in 1..needed.len() {
             let (before, after) = (&needed[..at - 1], &needed[at + 1..]);
             let looking = Given {
-                patterns: vec![needed[at - 1], needed[at]],
+                patterns: needed[at - 1..=at].to_vec(),
                 ..Given::with(before)
             };
             let Some(tried) = (self.tries)(looking) else {
                 return (needed, false);
             };
             for other in tried.others.iter().take(PLACES) {
-                let fewer = [before, &[*other], after].concat();
+                let fewer = [before, std::slice::from_ref(other), after].concat();
                 match self.attempt(&fewer) {
                     Attempt::Fails(used) => return (used, true),
                     Attempt::Passes => {}

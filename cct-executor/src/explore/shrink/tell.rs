@@ -1,10 +1,9 @@
 //! Departures in words.
 
-use super::guide::{Departure, What};
-use crate::execution::paths::place;
+use super::guide::Departure;
+use super::what::Words;
 use crate::execution::record::AGAIN;
 use crate::explore::result;
-use crate::words::OpKind;
 use crate::words::explanation::{Explanation, Step};
 use std::collections::BTreeMap;
 
@@ -45,59 +44,50 @@ impl Teller<'_> {
         let at = self.steps.partition_point(|step| step.step < one.step);
         let step = self.steps.get(at).filter(|step| step.step == one.step);
         // Some choices are the world's own business, and no steps.
-        let taken = step.filter(|step| is_of(step, one.taken));
+        let (wanted, plain) = (one.taken.words(), one.plain.words());
+        let taken = step.filter(|step| is_of(step, &wanted));
         result::Departure {
             step: one.step,
-            taken: taken.map_or_else(|| self.what(one.taken, at), told),
-            plain: match one.plain {
-                What::Value { value, .. } => value.to_string(),
-                action => self.what(action, at),
+            taken: taken.map_or_else(|| self.what(&wanted, at), told),
+            plain: match plain.is_value {
+                true => plain.at.clone(),
+                false => self.what(&plain, at),
             },
-            is_value: matches!(one.taken, What::Value { .. }),
+            is_value: wanted.is_value,
         }
     }
 
     /// The choice, in words that fit where the steps have come to.
-    fn what(&self, choice: What, at: usize) -> String {
-        match choice {
-            What::Action {
-                task: Some(task),
-                op,
-                site,
-            } => {
-                let number = task.to_string();
-                let told = self.tasks.get(number.as_str());
-                let name = told.map_or(&*number, |told| told.name);
-                let again = told.is_some_and(|told| self.polls_again(told, op, at));
-                let site = place(site);
-                match again {
-                    true => format!("task {name}, poll again ({site})"),
-                    false => format!("task {name}, {op} ({site})"),
-                }
-            }
-            What::Action { op, site, .. } => format!("{op} ({})", place(site)),
-            What::Value { label, value } => {
-                format!("choose {} = {value}", label.trim_start_matches('~'))
-            }
+    fn what(&self, choice: &Words, at: usize) -> String {
+        let (what, place) = (&choice.what, &choice.at);
+        if choice.is_value {
+            return format!("choose {what} = {place}");
+        }
+        let Some(task) = choice.task else {
+            return format!("{what} ({place})");
+        };
+        let number = task.to_string();
+        let told = self.tasks.get(number.as_str());
+        let name = told.map_or(&*number, |told| told.name);
+        match told.is_some_and(|told| self.polls_again(told, choice.starts, at)) {
+            true => format!("task {name}, poll again ({place})"),
+            false => format!("task {name}, {what} ({place})"),
         }
     }
 
     /// Whether the task waited for something of another crate: the operation is one that it has performed.
-    fn polls_again(&self, task: &Told<'_>, op: OpKind, at: usize) -> bool {
+    fn polls_again(&self, task: &Told<'_>, starts: bool, at: usize) -> bool {
         let done = task.steps.partition_point(|&step| step < at);
         match task.steps.get(done) {
             Some(&next) => self.steps[next].what == AGAIN,
-            None => done > 0 && op == OpKind::Start,
+            None => done > 0 && starts,
         }
     }
 }
 
 /// Whether the step is that of the choice, and not of the task that it was for.
-fn is_of(step: &Step, taken: What) -> bool {
-    match taken {
-        What::Action { .. } => true,
-        What::Value { .. } => step.what.starts_with("choose"),
-    }
+fn is_of(step: &Step, taken: &Words) -> bool {
+    !taken.is_value || step.what.starts_with("choose")
 }
 
 fn told(step: &Step) -> String {
