@@ -151,7 +151,7 @@ impl Notify {
     /// at once; such a permit does not add up.
     ///
     /// # Scheduling points
-    /// One, before it notifies, at granularity `sync`.
+    /// One, before it notifies, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     #[track_caller]
     pub fn notify_one(&self) {
         self.notify(End::First, Location::caller());
@@ -160,7 +160,7 @@ impl Notify {
     /// Notifies the task that came last. If none waits, the next one to wait goes on at once.
     ///
     /// # Scheduling points
-    /// One, before it notifies, at granularity `sync`.
+    /// One, before it notifies, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     #[track_caller]
     pub fn notify_last(&self) {
         self.notify(End::Last, Location::caller());
@@ -170,7 +170,7 @@ impl Notify {
     /// permit behind.
     ///
     /// # Scheduling points
-    /// One, before it notifies, at granularity `sync`.
+    /// One, before it notifies, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     #[track_caller]
     pub fn notify_waiters(&self) {
         self.resource
@@ -181,8 +181,12 @@ impl Notify {
             state.digest()
         });
         self.resource.set_state(digest);
+        let any = wakes.len() > 0;
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.queue.keep(spare));
+        }
+        if any {
+            self.resource.resume_point(Location::caller());
         }
     }
 
@@ -193,6 +197,7 @@ impl Notify {
         self.resource.set_state(digest);
         if let Some(waiter) = waiter {
             waiter.wake();
+            self.resource.resume_point(site);
         }
     }
 }

@@ -309,6 +309,16 @@ impl World {
         }
     }
 
+    /// The scheduling point where another task was woken, which may act before who woke it goes on. Not where a
+    /// lock of `std` cannot be waited for: much is told under one.
+    #[inline]
+    pub(crate) fn resume_point(&self, op: Op) {
+        let decides = cct_interpose::CONTROLLED && self.granularity.get() == Granularity::Spawn;
+        if decides && self.is_running() {
+            let _ = self.point(op.kind, op.access, op.resource, op.site);
+        }
+    }
+
     /// The scheduling point of a call that begins to listen, though it returns at once: a decision
     /// wherever asynchronous operations are. Not where a lock of `std` cannot be waited for: such calls are
     /// often made under one.

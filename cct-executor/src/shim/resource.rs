@@ -4,7 +4,7 @@ use crate::execution::core::Core;
 use crate::execution::resources::state_digest;
 use crate::execution::world::{WORLD, World};
 use crate::raw::shared::unseen;
-use crate::words::{Access, Op, OpKind, ResourceKind};
+use crate::words::{Access, Granularity, Op, OpKind, ResourceKind};
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
@@ -236,6 +236,22 @@ impl Resource {
                 world.sync_point(Op {
                     kind,
                     access,
+                    resource,
+                    site,
+                })
+            });
+        }
+    }
+
+    /// The scheduling point after a call that returns at once and has woken another task, which may act before
+    /// the caller goes on; a decision only at granularity `spawn`. To be passed when all is done.
+    #[inline]
+    pub fn resume_point(&self, site: &'static Location<'static>) {
+        if WORLD.with(|world| world.granularity.get() == Granularity::Spawn) {
+            self.in_world(|world, resource| {
+                world.resume_point(Op {
+                    kind: OpKind::Resume,
+                    access: Access::Read,
                     resource,
                     site,
                 })

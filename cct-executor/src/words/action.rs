@@ -175,6 +175,8 @@ named_enum! {
         User = "user",
         /// An atomic operation of another crate.
         Atomic = "atomic",
+        /// Going on where others were woken.
+        Resume = "resume",
     }
 }
 

@@ -43,7 +43,7 @@ impl<T> Sender<T> {
     /// oldest message makes room.
     ///
     /// # Scheduling points
-    /// One before sending, at granularity `sync`.
+    /// One before sending, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     ///
     /// # Errors
     /// When there is no receiver; gives the message back.
@@ -58,8 +58,12 @@ impl<T> Sender<T> {
             .state
             .with(|state| (state.push(value, &mut wakes), state.digest()));
         let (receivers, dropped) = result.map_err(SendError)?;
+        let any = wakes.len() > 0;
         chan.settle(digest, &mut wakes);
         drop(dropped);
+        if any {
+            chan.resource.resume_point(Location::caller());
+        }
         Ok(receivers)
     }
 

@@ -48,7 +48,8 @@ impl<T> Sender<T> {
     /// Waits for room and sends a message.
     ///
     /// # Scheduling points
-    /// One before looking for room, and one before sending at granularity `sync`.
+    /// One before looking for room, and one before sending at granularity `sync`; one after it at `spawn` if the receiver
+    /// was woken.
     ///
     /// # Cancel safety
     /// When dropped before completion the message was not sent and is lost, and the place in the
@@ -81,7 +82,8 @@ impl<T> Sender<T> {
     /// Sends a message if there is room.
     ///
     /// # Scheduling points
-    /// One before looking for room, and one before sending, at granularity `sync`.
+    /// One before looking for room, and one before sending, at granularity `sync`; one after it at `spawn` if the
+    /// receiver was woken.
     ///
     /// # Errors
     /// When there is no room now, or the receiver was closed or dropped; gives the message back.

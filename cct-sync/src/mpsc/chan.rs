@@ -168,13 +168,16 @@ impl<T> Chan<T> {
 
     /// Sends with a permit that the caller holds.
     #[inline]
-    pub(super) fn push(&self, value: T) {
+    pub(super) fn push(&self, value: T, site: &'static Location<'static>) {
         let (receiver, digest) = self
             .state
             .with(|state| (state.receive(Some(value)), state.digest(self.bound)));
         self.resource.set_state(digest);
         match receiver {
-            Some(receiver) => receiver.wake(),
+            Some(receiver) => {
+                receiver.wake();
+                self.resource.resume_point(site);
+            }
             None => self.tell_of_left(),
         }
     }
@@ -198,7 +201,7 @@ impl<T> Chan<T> {
     #[inline]
     pub(super) fn push_late(&self, value: T, site: &'static Location<'static>) {
         self.resource.sync_point(OpKind::Send, Access::Write, site);
-        self.push(value);
+        self.push(value, site);
     }
 
     /// Sends if a permit is free; `Err` tells whether the channel is closed.
@@ -227,6 +230,7 @@ impl<T> Chan<T> {
         self.resource.set_state(digest);
         if let Some(receiver) = receiver {
             receiver.wake();
+            self.resource.resume_point(site);
         }
         Ok(())
     }

@@ -212,6 +212,7 @@ impl<T> Reserve<'_, T> {
         self.stage = Stage::Done;
         if let Some(receiver) = receiver {
             receiver.wake();
+            chan.resource.resume_point(self.site);
         }
         Poll::Ready(true)
     }
@@ -255,6 +256,7 @@ impl<T> Reserve<'_, T> {
             chan.settle(digest, &mut wakes);
             if let Some(receiver) = receiver {
                 receiver.wake();
+                chan.resource.resume_point(self.site);
             }
             return poll;
         }

@@ -26,7 +26,7 @@ impl<T> Sender<T> {
     /// Sends the message. Never waits.
     ///
     /// # Scheduling points
-    /// One before sending, at granularity `sync`.
+    /// One before sending, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     ///
     /// # Errors
     /// When the receiver was closed or dropped; gives the message back.
@@ -41,6 +41,10 @@ impl<T> Sender<T> {
             .sync_point(OpKind::Send, Access::Write, Location::caller());
         match inner.complete(Some(t)) {
             Err(Some(value)) => Err(value),
+            Ok(true) => {
+                inner.resource.resume_point(Location::caller());
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -39,9 +39,9 @@ impl<T> State<T> {
 }
 
 impl<T> Inner<T> {
-    /// The sender's last act. `Err` gives the value back when the receiver had closed.
+    /// The sender's last act: whether the receiver was woken. `Err` gives the value back when the receiver had closed.
     #[inline]
-    pub(super) fn complete(&self, value: Option<T>) -> Result<(), Option<T>> {
+    pub(super) fn complete(&self, value: Option<T>) -> Result<bool, Option<T>> {
         let (receiver, digest) = self.state.with(|state| {
             if state.closed {
                 return Err(value);
@@ -51,10 +51,11 @@ impl<T> Inner<T> {
             Ok((state.receiver.take(), state.digest()))
         })?;
         self.resource.set_state(digest);
+        let woken = receiver.is_some();
         if let Some(receiver) = receiver {
             receiver.wake();
         }
-        Ok(())
+        Ok(woken)
     }
 
     /// The receiver wants no message. `drain` also takes one that is there.

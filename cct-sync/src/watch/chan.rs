@@ -123,18 +123,22 @@ impl<T> Chan<T> {
         });
         drop(locked);
         self.resource.set_state(digest);
-        self.wake_receivers(wakes);
+        if self.wake_receivers(wakes) {
+            self.resource.resume_point(site);
+        }
         true
     }
 
-    /// tokio spreads waiting receivers over several lists at random.
-    fn wake_receivers(&self, mut wakes: Wakes) {
+    /// tokio spreads waiting receivers over several lists at random. Returns whether there were any.
+    fn wake_receivers(&self, mut wakes: Wakes) -> bool {
+        let any = wakes.len() > 0;
         if let Ok(count @ 2..) = u32::try_from(wakes.len()) {
             wakes.rotate(choose(count, "watch: first receiver woken") as usize);
         }
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.watching.keep(spare));
         }
+        any
     }
 
     pub(super) fn add_sender(&self) {

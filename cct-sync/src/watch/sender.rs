@@ -40,7 +40,7 @@ impl<T> Sender<T> {
     /// Replaces the value and wakes those who wait for a new one.
     ///
     /// # Scheduling points
-    /// One before looking for receivers, at granularity `sync`.
+    /// One before looking for receivers, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     ///
     /// # Errors
     /// When there is no receiver; the value stays as it was.
@@ -61,7 +61,7 @@ impl<T> Sender<T> {
     /// If `modify` panics, nobody is woken.
     ///
     /// # Scheduling points
-    /// One before changing, at granularity `sync`.
+    /// One before changing, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     #[track_caller]
     pub fn send_modify<F>(&self, modify: F)
     where
@@ -77,7 +77,7 @@ impl<T> Sender<T> {
     /// returns true. Returns what it returned.
     ///
     /// # Scheduling points
-    /// One before changing, at granularity `sync`.
+    /// One before changing, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     #[track_caller]
     pub fn send_if_modified<F>(&self, modify: F) -> bool
     where
@@ -92,7 +92,7 @@ impl<T> Sender<T> {
     /// Replaces the value, also without receivers; returns the one before.
     ///
     /// # Scheduling points
-    /// One before replacing, at granularity `sync`.
+    /// One before replacing, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     #[track_caller]
     pub fn send_replace(&self, value: T) -> T {
         self.chan
