@@ -12,8 +12,9 @@ pub enum Granularity {
     Await,
     /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show. The default.
     Op,
-    /// Also where a task has been spawned, or woken by what is sent or notified: it may run before its spawner, or who
-    /// woke it, goes on. But not where a node is started, or something on it: so scenarios set themselves up.
+    /// Also where a task has been spawned, which may run before its spawner goes on; but not where a node is started,
+    /// or something on it: so scenarios set themselves up. And, on Linux and at no finer granularity, after a call that
+    /// sends or notifies and has woken somebody, who may act before the caller goes on.
     Spawn,
     /// Also at synchronous operations: `try_*`, unbounded sends, notifications, dropped guards.
     Sync,

@@ -242,7 +242,7 @@ fn a_message_may_miss_the_drop_of_the_receiver_as_on_threads() {
     }
 }
 
-/// Who is told may act before who told goes on: here before an answer is looked for that has been asked for.
+/// Who is told may act before who told goes on, here with what the other notes down only then.
 /// Where nobody has chosen a granularity, every fifth iteration has such points.
 #[test]
 #[cfg(target_os = "linux")]
