@@ -31,6 +31,7 @@ mod it_engine {
     mod std_threads;
     mod std_time;
     mod stuck;
+    mod suspended;
     mod system;
     mod tasks;
     mod teardown;

@@ -28,6 +28,8 @@ pub(crate) struct WaitList<N> {
     vacant: u32,
     /// How many nodes stand in the queue.
     queued: u32,
+    /// How many have left it, and are not removed.
+    served: u32,
     /// An empty vector whose memory the next [`Wakes`] may use.
     spare: Vec<Waiter>,
 }
@@ -49,6 +51,7 @@ impl<N> WaitList<N> {
             last: NIL,
             vacant: NIL,
             queued: 0,
+            served: 0,
             spare: Vec::new(),
         }
     }
@@ -73,7 +76,13 @@ impl<N> WaitList<N> {
 
     /// The nodes that have left the queue, and whose futures do not know yet.
     pub(crate) fn served(&self) -> impl Iterator<Item = &N> {
-        let served = self.slots.iter().filter(|slot| !slot.queued);
+        // Mostly there are none, and a long queue need not be looked through for them.
+        let slots = if self.served == 0 {
+            &[]
+        } else {
+            &self.slots[..]
+        };
+        let served = slots.iter().filter(|slot| !slot.queued);
         served.filter_map(|slot| slot.node.as_ref())
     }
 
@@ -123,6 +132,7 @@ impl<N> WaitList<N> {
             return;
         }
         slot.queued = false;
+        self.served += 1;
         let (prev, next) = (slot.prev, slot.next);
         match prev {
             NIL => self.first = next,
@@ -138,6 +148,7 @@ impl<N> WaitList<N> {
     /// Ends a node. Its waker is to be dropped outside of the cell that the list lives in.
     pub(crate) fn remove(&mut self, key: Key) -> N {
         self.unlink(key);
+        self.served -= 1;
         let slot = &mut self.slots[key.0 as usize];
         slot.next = self.vacant;
         self.vacant = key.0;

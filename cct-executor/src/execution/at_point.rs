@@ -40,7 +40,7 @@ impl Core {
         }
         if self.alerted {
             self.timers_changed();
-        } else if self.enabled.len() != usize::from(self.lingers) {
+        } else if self.enabled.len() != usize::from(self.lingers) && !self.suspends_no_more() {
             self.enable_running(key);
             return self.decide_at_once(key, worker, decider);
         } else if self.count_step() {

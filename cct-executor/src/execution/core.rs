@@ -63,6 +63,8 @@ pub(crate) struct Core {
     pub(crate) tasks: Vec<Task>,
     /// By action; as long as the highest of them asks for.
     pub(super) suspended: Vec<Suspended>,
+    /// How many of them are suspended now.
+    pub(super) frozen: u32,
     pub(crate) enabled: Vec<u32>,
     /// The running task still stands in it, as its last; see [`sweep`](Self::sweep).
     pub(crate) lingers: bool,
@@ -147,6 +149,7 @@ impl Core {
             actions: Vec::with_capacity(64),
             tasks: Vec::with_capacity(64),
             suspended: Vec::with_capacity(64),
+            frozen: 0,
             enabled: Vec::with_capacity(64),
             lingers: false,
             fresh: Vec::with_capacity(64),
@@ -206,6 +209,7 @@ impl Core {
         self.actions.clear();
         self.tasks.clear();
         self.suspended.clear();
+        self.frozen = 0;
         self.enabled.clear();
         self.lingers = false;
         self.fresh.clear();

@@ -4,7 +4,8 @@
 //! 2. A running task is not in the set, but for the moment of a decision in the middle of its poll,
 //!    and from then on, if it was told to go on and stands last, until anything else happens to the
 //!    set (`sweep`): most often this is the next such decision.
-//! 3. With one choice there is no decision, and nothing is recorded.
+//! 3. With one choice there is no decision, and nothing is recorded. A poll in whose middle no more may be suspended
+//!    is the only choice.
 
 use super::core::{Core, NONE, state};
 use super::decider::{Decider, Stop};
@@ -153,6 +154,12 @@ impl Core {
                         self.tell_forced(self.enabled[0], decider);
                     }
                     0
+                }
+                _ if current != NONE && self.suspends_no_more() => {
+                    if self.interests.forced {
+                        self.tell_forced(current, decider);
+                    }
+                    self.actions[current as usize].position as usize
                 }
                 _ => match self.ask(current, decider) {
                     Some(position) => position,

@@ -1,7 +1,8 @@
 //! Polls that are suspended where they stand, and go on when their task is picked.
 //!
 //! 1. A suspended poll owns the stack it stands on; the step loop goes on upon another.
-//! 2. While the world closes a poll goes on with every point inert; one that spins is unwound.
+//! 2. At a point no more than [`SUSPENDED_MAX`] are suspended: where so many are, the running one goes on.
+//! 3. While the world closes a poll goes on with every point inert; one that spins is unwound.
 
 use super::close::Closing;
 use super::core::{Core, NONE, state};
@@ -16,6 +17,11 @@ use std::task::Poll;
 
 /// Inert points a poll may pass while the world closes before it is unwound: it spins.
 const INERT_POINTS_MAX: u32 = 10_000;
+
+/// As many polls as are suspended at most, but for those that block: a machine has few threads, and tokio no more than
+/// so many that may block. Each takes a stack, which is two mappings of memory for the system, and several worlds share
+/// what a process may have of those.
+pub(super) const SUSPENDED_MAX: u32 = 512;
 
 /// A poll that is suspended, or was. Apart from the task, so that a switch need not touch that.
 #[derive(Clone, Copy)]
@@ -38,6 +44,13 @@ impl Core {
             worker,
             stand: Stand::here(),
         };
+        self.frozen += 1;
+    }
+
+    /// Whether no poll is to be suspended that could go on.
+    #[inline(always)]
+    pub(super) fn suspends_no_more(&self) -> bool {
+        self.frozen >= SUSPENDED_MAX
     }
 
     #[cold]
@@ -68,10 +81,12 @@ impl Core {
 
     /// [`worker_of`](Self::worker_of), which from now on holds none.
     pub(super) fn take_worker(&mut self, key: u32) -> u32 {
-        match self.suspended.get_mut(key as usize) {
-            Some(suspended) => std::mem::replace(&mut suspended.worker, NONE),
-            None => NONE,
-        }
+        let Some(suspended) = self.suspended.get_mut(key as usize) else {
+            return NONE;
+        };
+        let worker = std::mem::replace(&mut suspended.worker, NONE);
+        self.frozen -= u32::from(worker != NONE);
+        worker
     }
 
     /// A suspended task goes on.

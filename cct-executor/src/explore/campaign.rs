@@ -294,7 +294,8 @@ impl Campaign {
             for record in done.records.iter().filter(|record| record.index <= last) {
                 report.iterations += 1;
                 coverage.add(record);
-                report.first_was_long |= record.index == 0 && record.cut == Some(Limit::Steps);
+                report.first_was_long |=
+                    record.index == 0 && record.cut.is_some_and(Limit::is_raised);
                 schedules.push(record.schedule_hash);
             }
             records.extend(done.records);

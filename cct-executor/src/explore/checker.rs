@@ -78,9 +78,9 @@ pub struct Checker {
     pub(super) shrink: bool,
     pub(super) isolation: Isolation,
     pub(super) poll_limit: Duration,
-    /// Nobody has chosen a step limit: a run whose first iteration reaches it ends there, so that it can
-    /// be begun anew with a higher one; and a replay may be one of the latter.
-    pub(super) usual_steps: bool,
+    /// Nobody has chosen limits: a run whose first iteration takes more steps or tasks ends there, so that it can
+    /// be begun anew with higher ones; and a replay may be one of the latter.
+    pub(super) usual_limits: bool,
     /// Nobody has chosen a granularity.
     pub(super) usual_granularity: bool,
     pub(super) replay: Option<ReplayToken>,
@@ -132,7 +132,7 @@ impl Checker {
             shrink: true,
             isolation: Isolation::None,
             poll_limit: Duration::from_secs(10),
-            usual_steps: false,
+            usual_limits: false,
             usual_granularity: true,
             replay: None,
             replay_with: None,

@@ -11,9 +11,7 @@ use super::watched::{self, Lost};
 use crate::execution::Detail;
 use crate::execution::run::Finished;
 use crate::words::explanation::{Explanation, TaskState};
-use crate::words::{
-    Failure, FailureKind, Limit, Limits, Outcome, ReplayToken, Seed, Trace, WorldConfig,
-};
+use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
 use std::mem::discriminant;
 use std::sync::Arc;
 
@@ -67,8 +65,8 @@ impl Campaign {
     pub(super) fn replay_token(self: &Arc<Self>, token: &ReplayToken, origin: Origin) -> Report {
         let mut world = self.checker.world.clone();
         token.configure(&mut world);
-        if self.checker.usual_steps {
-            world.limits.steps = Limits::MORE_STEPS;
+        if self.checker.usual_limits {
+            world.limits.raise();
         }
         let mut report = self.blank_report();
         report.stopped_by = StoppedBy::Replay;

@@ -44,7 +44,7 @@ pub struct Report {
     pub remarks: Vec<String>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
-    /// The first iteration was cut at the step limit.
+    /// The first iteration was cut at the limit of steps or tasks.
     pub(super) first_was_long: bool,
     /// How the first iteration ends, where none came to its end.
     pub(crate) endless: Option<Box<FailureReport>>,

@@ -149,7 +149,7 @@ impl TestCase {
 
     fn named(self, checker: Checker) -> Checker {
         let mut checker = checker.name(self.name).test(self.name);
-        checker.usual_steps = !limits_are_chosen(&checker) && !checker.world.fail_on_limit;
+        checker.usual_limits = !limits_are_chosen(&checker) && !checker.world.fail_on_limit;
         // Nobody reads the report of a failure that is expected.
         checker.shrink &= !self.should_panic;
         checker
@@ -266,24 +266,27 @@ fn limits_are_chosen(checker: &Checker) -> bool {
     checker.world.limits != Limits::default()
 }
 
-/// Runs the scenario, and anew with a higher limit if its first iteration takes more steps than is usual.
+/// Runs the scenario, and anew with higher limits if its first iteration takes more steps or tasks than is usual.
 fn to_the_end<F, Fut>(checker: Checker, scenario: F) -> Report
 where
     F: Fn() -> Fut + Send + Sync + Clone + 'static,
     Fut: Future + 'static,
     Fut::Output: ScenarioResult,
 {
-    let mut longer = checker.clone().max_steps(Limits::MORE_STEPS);
+    let mut longer = checker.clone();
+    longer.world.limits.raise();
     let report = checker.run(scenario.clone());
-    if !(longer.usual_steps && report.passed() && report.first_was_long) {
+    if !(longer.usual_limits && report.passed() && report.first_was_long) {
         return report;
     }
-    longer.usual_steps = false;
+    longer.usual_limits = false;
     let mut report = longer.run(scenario);
     report.warnings.push(format!(
-        "max_steps was raised to {}, as the first iteration takes more than {}",
+        "max_steps was raised to {} and max_tasks to {}, as the first iteration takes more than {} or {}",
         Limits::MORE_STEPS,
-        Limits::STEPS
+        Limits::MORE_TASKS,
+        Limits::STEPS,
+        Limits::TASKS
     ));
     report
 }

@@ -14,7 +14,7 @@ use crate::execution::harvest::Harvest;
 use crate::execution::run::{self, Finished};
 use crate::execution::{Decider, Detail};
 use crate::strategy::{Flow, Lanes, Strategy};
-use crate::words::{Limit, Outcome, Trace, WorldConfig};
+use crate::words::{Outcome, Trace, WorldConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -260,8 +260,9 @@ impl Campaign {
             failed: failure.is_some(),
             joined_panics,
         });
-        let too_long = end.outcome == Outcome::Cut(Limit::Steps) && failure.is_none();
-        if index == 0 && too_long && self.checker.usual_steps {
+        let too_long =
+            matches!(end.outcome, Outcome::Cut(limit) if limit.is_raised()) && failure.is_none();
+        if index == 0 && too_long && self.checker.usual_limits {
             board.stop();
         }
         if let Some(sought) = &board.sought {

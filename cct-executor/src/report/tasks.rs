@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 const TASKS_MAX: usize = 30;
 /// Tasks shown as background.
 const FEW_TASKS: usize = 10;
-/// Tasks shown that were at the other end of a channel.
-const USES_MAX: usize = 3;
+/// Channels shown with messages that nobody receives.
+const LEFT_MAX: usize = 3;
 
 pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
     let explanation = &failure.explanation;
@@ -42,7 +42,7 @@ pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
     if brief {
         return;
     }
-    for (count, channel) in explanation.left.iter().take(USES_MAX) {
+    for (count, channel) in explanation.left.iter().take(LEFT_MAX) {
         let _ = writeln!(
             out,
             "    {count} message(s) in {channel} were sent while its receiver was dropped: nobody receives them, and what \
@@ -137,7 +137,7 @@ fn uses(out: &mut String, wait: &Wait) {
     if uses.is_some_and(<[Use]>::is_empty) {
         out.push_str("        no other task has used its other end\n");
     }
-    for used in uses.unwrap_or_default().iter().take(USES_MAX) {
+    for used in uses.unwrap_or_default() {
         let _ = writeln!(out, "        last used by task {}", use_text(used));
     }
     if let Some(used) = &wait.overtaken {

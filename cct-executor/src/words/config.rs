@@ -77,13 +77,23 @@ impl Limits {
     pub(crate) const STEPS: u64 = 100_000;
     /// What it is raised to for a test that takes more, and has no limit of its own.
     pub(crate) const MORE_STEPS: u64 = 1_000_000;
+    /// The usual limit of tasks.
+    pub(crate) const TASKS: u32 = 100_000;
+    /// What it is raised to together with the steps. Half as many: should they never end, all are in memory.
+    pub(crate) const MORE_TASKS: u32 = 500_000;
+
+    /// For a test that takes more than is usual, and has no limits of its own.
+    pub(crate) fn raise(&mut self) {
+        self.steps = Limits::MORE_STEPS;
+        self.tasks = Limits::MORE_TASKS;
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Limits {
             steps: Limits::STEPS,
-            tasks: 100_000,
+            tasks: Limits::TASKS,
             time: Duration::from_secs(365 * 24 * 3600),
         }
     }
@@ -101,6 +111,13 @@ pub enum Limit {
     Time,
     /// The decider asked to stop, as a replay does at the end of a partial token.
     Decisions,
+}
+
+impl Limit {
+    /// Whether [`Limits::raise`] moves it.
+    pub(crate) fn is_raised(self) -> bool {
+        matches!(self, Limit::Steps | Limit::Tasks)
+    }
 }
 
 impl fmt::Display for Limit {

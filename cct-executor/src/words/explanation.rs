@@ -1,5 +1,7 @@
 //! What a replay tells about a failure: the steps, the tasks, who waits for whom.
 
+use super::wait_graph::find_cycles;
+
 /// The whole story of one iteration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Explanation {
@@ -174,7 +176,8 @@ pub struct Wait {
     pub exclusive: bool,
     /// What the resource looks like.
     pub state: Option<String>,
-    /// What other tasks did last at the other end of a channel; `None` for what has no ends.
+    /// What other tasks did last at the other end of a channel, [`USES_MAX`](Self::USES_MAX) of them at most; `None`
+    /// for what has no ends.
     pub uses: Option<Vec<Use>>,
     /// What another task did last of what this one waits to do with a stream or a timer, after this one
     /// began to wait. Of those that poll, only the last is woken.
@@ -207,46 +210,9 @@ pub struct Holder {
     pub site: Option<String>,
 }
 
-/// The circles in the wait-for graph, each once, from its smallest task number. A task that can
-/// go on is in none; one with several waits is followed through each.
-pub fn find_cycles(tasks: &[TaskStory]) -> Vec<Vec<u32>> {
-    let waits_for = |task: u32| {
-        let story = tasks
-            .iter()
-            .find(|t| t.task == task && t.state == TaskState::Waiting);
-        let waits = story.map(|t| t.waits.as_slice()).unwrap_or_default();
-        waits
-            .iter()
-            .flat_map(|wait| &wait.holders)
-            .filter_map(|holder| holder.task)
-    };
-    let mut cycles: Vec<Vec<u32>> = Vec::new();
-    for start in tasks.iter().map(|t| t.task) {
-        // Depth-first from the smallest member, through larger ones only.
-        let mut path = vec![start];
-        let mut branches = vec![waits_for(start).collect::<Vec<_>>()];
-        let mut visited = vec![start];
-        while let Some(branch) = branches.last_mut() {
-            match branch.pop() {
-                None => {
-                    branches.pop();
-                    path.pop();
-                }
-                Some(next) if next == start => {
-                    if !cycles.contains(&path) {
-                        cycles.push(path.clone());
-                    }
-                }
-                Some(next) if next > start && !visited.contains(&next) => {
-                    visited.push(next);
-                    path.push(next);
-                    branches.push(waits_for(next).collect());
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    cycles
+impl Wait {
+    /// So many uses of the other end are told.
+    pub const USES_MAX: usize = 3;
 }
 
 impl Explanation {
@@ -259,77 +225,5 @@ impl Explanation {
         stuck.sort_unstable();
         stuck.dedup();
         stuck
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn waiting(task: u32, for_tasks: &[u32]) -> TaskStory {
-        let holders = for_tasks
-            .iter()
-            .map(|&t| Holder {
-                task: Some(t),
-                name: t.to_string(),
-                site: None,
-            })
-            .collect();
-        TaskStory {
-            standstills: 0,
-            task,
-            name: task.to_string(),
-            spawned_at: String::new(),
-            state: TaskState::Waiting,
-            last_op: String::new(),
-            unwakeable: false,
-            waker_taken_at: None,
-            thread_wait: None,
-            waits: vec![Wait {
-                op: String::new(),
-                resource: None,
-                site: String::new(),
-                holders,
-                exclusive: true,
-                state: None,
-                uses: None,
-                overtaken: None,
-            }],
-        }
-    }
-
-    #[test]
-    fn finds_each_cycle_once_from_its_smallest_member() {
-        let tasks = [
-            waiting(0, &[2]),
-            waiting(1, &[3]),
-            waiting(2, &[4]),
-            waiting(3, &[1]),
-            waiting(4, &[0]),
-        ];
-        assert_eq!(find_cycles(&tasks), [vec![0, 2, 4], vec![1, 3]]);
-    }
-
-    #[test]
-    fn a_chain_and_a_task_that_can_go_on_make_no_cycle() {
-        let mut ready = waiting(2, &[0]);
-        ready.state = TaskState::Ready;
-        let tasks = [waiting(0, &[1]), waiting(1, &[2]), ready];
-        assert_eq!(find_cycles(&tasks), Vec::<Vec<u32>>::new());
-    }
-
-    #[test]
-    fn who_also_waits_for_something_else_is_not_stuck() {
-        let mut explanation = Explanation {
-            tasks: vec![waiting(0, &[1]), waiting(1, &[0]), waiting(2, &[0])],
-            ..Explanation::default()
-        };
-        assert_eq!(explanation.stuck_together(), [0, 1]);
-        let timer = Wait {
-            exclusive: false,
-            ..waiting(0, &[]).waits.remove(0)
-        };
-        explanation.tasks[1].waits.push(timer);
-        assert!(explanation.stuck_together().is_empty());
     }
 }

@@ -16,6 +16,7 @@ pub mod outcome;
 pub mod seed;
 pub mod token;
 pub mod trace;
+pub mod wait_graph;
 
 pub use action::{
     Access, Action, ActionId, ActionKey, ActionKind, NodeId, Op, OpKind, ResourceKind,

@@ -6,10 +6,11 @@ use crate::execution::paths::place;
 use crate::execution::point::resource_task;
 use crate::execution::wakers::{Wakers, innermost};
 use crate::words::explanation::{
-    EarlierPanic, Explanation, Holder, Step, TaskState, TaskStory, Use, Wait, find_cycles,
+    EarlierPanic, Explanation, Holder, Step, TaskState, TaskStory, Use, Wait,
 };
+use crate::words::wait_graph::find_cycles;
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps at the end of an iteration whose stacks are made out.
 const SHOWN: usize = 100;
@@ -20,14 +21,33 @@ fn has_ends(kind: ResourceKind) -> bool {
     matches!(kind, Mpsc | Oneshot | Watch | Broadcast | Notify)
 }
 
-/// Whether an operation may be one at the other end than that which waits. Handles of both are closed
-/// and dropped.
-fn may_be_other(waiting: OpKind, other: OpKind) -> bool {
-    use OpKind::{Changed, Get, Notified, Notify, Recv, Reserve, Send, Set, TryRecv, TrySend};
-    let goes_in = |kind| matches!(kind, Send | TrySend | Reserve | Set | Notify);
-    let comes_out = |kind| matches!(kind, Recv | TryRecv | Changed | Notified | Get);
-    !(goes_in(waiting) && goes_in(other) || comes_out(waiting) && comes_out(other))
+/// The end of a channel at which an operation takes place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    In,
+    Out,
+    /// Handles of both are closed and dropped.
+    Either,
 }
+
+impl End {
+    fn of(kind: OpKind) -> End {
+        use OpKind::{Changed, Get, Notified, Notify, Recv, Reserve, Send, Set, TryRecv, TrySend};
+        match kind {
+            Send | TrySend | Reserve | Set | Notify => End::In,
+            Recv | TryRecv | Changed | Notified | Get => End::Out,
+            _ => End::Either,
+        }
+    }
+
+    /// Whether an operation at the one may be at the other end than one at the other.
+    fn may_face(self, other: End) -> bool {
+        self != other || self == End::Either
+    }
+}
+
+/// What faces an end of a channel: the last step of each task there, the last one first. Thousands may wait at one.
+type Facing<'a> = BTreeMap<(u32, End), Vec<&'a RawStep>>;
 
 impl Core {
     fn resource_name(&self, resource: u32) -> Option<String> {
@@ -112,8 +132,9 @@ impl Core {
     /// Who is alive, and what each waits for.
     pub(in crate::execution) fn stories(&self, recorder: &Recorder) -> Vec<TaskStory> {
         let alive = self.tasks.iter().filter(|task| self.is_alive(task.key));
+        let mut facing = Facing::new();
         alive
-            .map(|task| self.explain_task(task.key, recorder))
+            .map(|task| self.explain_task(task.key, recorder, &mut facing))
             .collect()
     }
 
@@ -151,7 +172,12 @@ impl Core {
         }
     }
 
-    fn explain_task(&self, key: u32, recorder: &Recorder) -> TaskStory {
+    fn explain_task<'a>(
+        &self,
+        key: u32,
+        recorder: &'a Recorder,
+        facing: &mut Facing<'a>,
+    ) -> TaskStory {
         let action = &self.actions[key as usize];
         let task = &self.tasks[action.subject as usize];
         let runs = action.state & (state::RUNNING | state::FROZEN) == state::RUNNING;
@@ -170,7 +196,7 @@ impl Core {
                 holders: self.explain_holders(blocked.resource, recorder),
                 exclusive: self.is_exclusive(blocked.resource),
                 state: recorder.remarks.get(&blocked.resource).cloned(),
-                uses: self.explain_uses(key, blocked, recorder),
+                uses: self.explain_uses(key, blocked, recorder, facing),
                 overtaken: self.explain_overtaking(key, blocked, recorder),
             })
             .collect();
@@ -208,20 +234,27 @@ impl Core {
     }
 
     /// What others did last at the other end of a channel.
-    fn explain_uses(
+    fn explain_uses<'a>(
         &self,
         waiting: u32,
         blocked: &Blocked,
-        recorder: &Recorder,
+        recorder: &'a Recorder,
+        facing: &mut Facing<'a>,
     ) -> Option<Vec<Use>> {
         let resource = blocked.resource;
         let entry = self.resources.get(resource as usize);
         entry.filter(|entry| resource != 0 && has_ends(entry.kind))?;
-        let mut users = BTreeSet::from([waiting]);
-        let others = recorder
-            .last_uses_of(resource)
-            .filter(|step| may_be_other(blocked.kind, step.kind) && users.insert(step.key));
-        Some(others.map(|step| self.explain_use(step)).collect())
+        let end = End::of(blocked.kind);
+        let facing = facing.entry((resource, end)).or_insert_with(|| {
+            let mut users = BTreeSet::new();
+            recorder
+                .last_uses_of(resource)
+                .filter(|step| end.may_face(End::of(step.kind)) && users.insert(step.key))
+                .collect()
+        });
+        let others = facing.iter().filter(|step| step.key != waiting);
+        let last = others.take(Wait::USES_MAX);
+        Some(last.map(|step| self.explain_use(step)).collect())
     }
 
     /// Who did the same with a stream or a timer after this task had begun to wait.

@@ -133,12 +133,28 @@ fn long(checker: Checker, fails: bool) -> Report {
     })
 }
 
+/// Spawns more tasks than is usual before any of them runs.
+fn many(checker: Checker) -> Report {
+    let checker = checker.strategy_text("random");
+    Place::new("many").case(false).run(checker, || async {
+        for _ in 0..=Limits::TASKS {
+            crate::spawn(async {});
+        }
+    })
+}
+
 #[test]
 fn a_test_that_takes_more_steps_than_is_usual_gets_them() {
     let report = long(checker(), false);
     assert!(report.passed(), "{}", report.text());
     assert_eq!((report.iterations, report.cut()), (1, 0));
     assert!(report.text().contains("max_steps was raised to 1000000"));
+    // So it does more tasks, each of which may take few steps.
+    let report = many(checker());
+    assert!(report.passed(), "{}", report.text());
+    assert_eq!((report.iterations, report.cut()), (1, 0));
+    assert!(report.text().contains("max_tasks to 500000"));
+    assert_eq!(many(checker().max_tasks(Limits::TASKS + 1)).cut(), 1);
     // Whoever sets a limit gets that.
     let report = long(checker().max_steps(Limits::STEPS + 1), false);
     assert_eq!(report.cut(), 1);
