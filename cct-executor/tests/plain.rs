@@ -285,6 +285,45 @@ once!(threads_of_a_test_have_runtimes_of_their_own {
     thread.join().unwrap();
 });
 
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn nap() {
+    std::thread::sleep(Duration::from_millis(2));
+}
+
+// No world is around the test itself.
+#[cfg(target_os = "linux")]
+once!(threads_that_a_test_starts_outside_of_worlds_have_runtimes {
+    let (ask, questions) = mpsc::channel(1);
+    let (answers, mut answered) = mpsc::channel(1);
+    let thread = answering_thread(questions, answers);
+    for question in 0..20 {
+        ask.blocking_send(question).unwrap();
+        assert_eq!(answered.blocking_recv(), Some(question + 1));
+        // The thread waits for longer than nothing, and for whom it does not know.
+        nap();
+    }
+    drop(ask);
+    thread.join().unwrap();
+});
+
+// The first world is another thread's.
+#[cfg(target_os = "linux")]
+once!(a_test_and_threads_that_it_has_started_before_have_runtimes {
+    let (ask, questions) = mpsc::channel(1);
+    let (answers, mut answered) = mpsc::channel(1);
+    let thread = answering_thread(questions, answers);
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        for question in 0..20 {
+            ask.send(question).await.unwrap();
+            assert_eq!(answered.recv().await, Some(question + 1));
+        }
+    });
+    drop(ask);
+    thread.join().unwrap();
+});
+
 /// Builds a runtime further down the stack than anything reaches later, and leaves something else there.
 #[inline(never)]
 fn built_far_below() -> Runtime {

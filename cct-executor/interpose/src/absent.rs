@@ -21,6 +21,16 @@ pub(crate) fn copy_thread_locals(into: &mut Vec<u8>) -> usize {
 
 pub(crate) fn welcome_threads(_: bool) {}
 
+pub(crate) fn count_starter(_: bool) {}
+
+pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+pub(crate) fn was_controlled() -> bool {
+    false
+}
+
 pub(crate) fn is_welcome() -> bool {
     false
 }

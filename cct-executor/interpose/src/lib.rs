@@ -76,8 +76,8 @@ pub fn end() {
     system::set(None);
 }
 
-/// The threads that this one has started while it had something in the place of the system, and those
-/// that these have started: how many there ever were, and how many have not ended.
+/// The threads that this one has started, and those that these have started: how many there ever were, and how many
+/// have not ended. Not those that the first thread of the process starts, as a harness does for tests.
 pub fn threads_started() -> ThreadsStarted {
     symbols::threads_started()
 }
@@ -91,6 +91,23 @@ pub fn welcome_threads(welcome: bool) {
 /// Whether this thread was started where threads were welcome.
 pub fn is_welcome() -> bool {
     symbols::is_welcome()
+}
+
+/// Threads that `f` starts are not [counted](threads_started).
+pub fn uncounted<R>(f: impl FnOnce() -> R) -> R {
+    symbols::uncounted(f)
+}
+
+/// Whether this thread was started by one under control, or by one that such a one has started. Never where nothing is
+/// interposed.
+pub fn was_controlled() -> bool {
+    symbols::was_controlled()
+}
+
+/// Counts the thread that has started this one among those that [this one has started](threads_started), or no more:
+/// it too may do what somebody waits for. Where nothing is interposed this has no effect.
+pub fn count_starter(here: bool) {
+    symbols::count_starter(here);
 }
 
 /// What [`Instant::now`] gives at zero: always the same in a process.

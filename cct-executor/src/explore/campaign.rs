@@ -172,7 +172,7 @@ impl Campaign {
             let thread = std::thread::Builder::new()
                 .name(format!("{THREAD_NAMES}{worker}"))
                 .stack_size(THREAD_STACK_BYTES);
-            if let Err(error) = thread.spawn(body) {
+            if let Err(error) = cct_interpose::uncounted(|| thread.spawn(body)) {
                 board.stop();
                 return Err(format!("cannot start worker thread {worker}: {error}"));
             }

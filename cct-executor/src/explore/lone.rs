@@ -48,6 +48,8 @@ pub(crate) struct Lone {
 struct Around {
     lone: Weak<Lone>,
     world: LoneWorld,
+    /// The test has started this thread.
+    is_started: bool,
     /// Until the world is over.
     _watch: Watch,
 }
@@ -73,18 +75,17 @@ pub(crate) fn current() -> Option<Arc<Lone>> {
 pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lone>>> {
     let settings = Settings::from_env().map_err(not_understood)?;
     let wanted = settings.plain_tests != PlainTests::Refuse || is_replayed(&settings);
-    // Where nobody is to repeat what they do, threads that a test has started may have worlds, too.
-    let is_started = cct_interpose::is_welcome();
-    if !(cfg!(unix) && wanted && (is_started || is_of_the_harness())) {
+    if !(cfg!(unix) && wanted && may_have_worlds()) {
         return Ok(None);
     }
+    let is_started = cct_interpose::is_welcome() || !is_of_the_harness();
     #[cfg(unix)]
     let ordered = match is_started {
         true => None,
         false => explored::first(&settings, site)?,
     };
     let is_one = settings.apart.is_some();
-    around_us(is_one, || {
+    around_us(is_one, is_started, || {
         #[cfg(unix)]
         if let Some(teller) = ordered {
             return teller.begin();
@@ -101,12 +102,16 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
 /// # Errors
 /// When the system has no memory for a stack.
 pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Arc<Lone>> {
-    around_us(false, || world_around(site, true))
+    around_us(false, false, || world_around(site, true))
 }
 
 /// The world that `begin` makes stands around the code that runs on this thread, for one iteration of a test or for
-/// all of it.
-fn around_us(is_one: bool, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io::Result<Arc<Lone>> {
+/// all of it. Was the thread started by the test, so may whoever has started it act.
+fn around_us(
+    is_one: bool,
+    is_started: bool,
+    begin: impl FnOnce() -> io::Result<LoneWorld>,
+) -> io::Result<Arc<Lone>> {
     // Its thread is none of the world's.
     let watch = Watch::begin(is_one);
     let world = begin()?;
@@ -116,8 +121,12 @@ fn around_us(is_one: bool, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io:
     AROUND.set(Some(Around {
         lone: Arc::downgrade(&lone),
         world,
+        is_started,
         _watch: watch,
     }));
+    if is_started {
+        cct_interpose::count_starter(true);
+    }
     Ok(lone)
 }
 
@@ -131,8 +140,18 @@ fn not_understood(error: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, error.to_string())
 }
 
-/// Harnesses name the threads of tests after them. Threads that tests start rarely have a name; where what they do is to
-/// be repeated, they are refused.
+/// Threads that were started in a world, or by one of its threads, have worlds of their own only where nobody is to
+/// repeat what they do.
+fn may_have_worlds() -> bool {
+    let is_outside = match cct_interpose::CONTROLLED {
+        true => !cct_interpose::was_controlled(),
+        // Nobody knows.
+        false => is_of_the_harness(),
+    };
+    is_outside || cct_interpose::is_welcome()
+}
+
+/// Harnesses name the threads of tests after them. Threads that tests start rarely have a name.
 #[expect(
     clippy::disallowed_methods,
     reason = "outside of worlds, where nothing is decided"
@@ -184,6 +203,9 @@ impl Drop for Lone {
         if lone::is_around_us(self.serial) {
             if let Some(around) = AROUND.take() {
                 around.world.end();
+                if around.is_started {
+                    cct_interpose::count_starter(false);
+                }
                 cct_interpose::welcome_threads(false);
             }
         }

@@ -50,8 +50,8 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
     };
     let thread = std::thread::Builder::new()
         .name(format!("{THREAD_NAMES}replay"))
-        .stack_size(THREAD_STACK_BYTES)
-        .spawn(body)
+        .stack_size(THREAD_STACK_BYTES);
+    let thread = cct_interpose::uncounted(|| thread.spawn(body))
         .expect("cannot start a thread for a replay");
     let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100));
     let (mut heartbeat, mut last_words) = (Arc::default(), LastWords::default());

@@ -389,9 +389,8 @@ impl Watch<'_> {
             tracing::dispatcher::with_default(&tracing::Dispatch::none(), run)
         };
         std::thread::scope(|scope| {
-            std::thread::Builder::new()
-                .stack_size(THREAD_STACK_BYTES)
-                .spawn_scoped(scope, body)
+            let thread = std::thread::Builder::new().stack_size(THREAD_STACK_BYTES);
+            cct_interpose::uncounted(|| thread.spawn_scoped(scope, body))
                 .expect("cannot start a thread for an iteration")
                 .join()
                 .unwrap_or_else(|payload| std::panic::resume_unwind(payload))

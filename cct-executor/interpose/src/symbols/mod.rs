@@ -23,7 +23,9 @@ pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use overflow::on_overflow;
 pub(crate) use parker::find as find_parker;
-pub(crate) use threads::{is_welcome, threads_started, welcome_threads};
+pub(crate) use threads::{
+    count_starter, is_welcome, threads_started, uncounted, was_controlled, welcome_threads,
+};
 
 use crate::{stream, system};
 use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};

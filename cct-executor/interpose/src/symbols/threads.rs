@@ -4,7 +4,7 @@
 
 use super::{Hidden, not_there};
 use crate::system::{self, ThreadsStarted};
-use libc::{c_int, c_void, pthread_attr_t, pthread_t};
+use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t};
 use std::cell::{Cell, OnceCell};
 use std::mem::transmute;
 use std::sync::Arc;
@@ -25,32 +25,40 @@ struct Counts {
 thread_local! {
     static COUNTS: OnceCell<Arc<Counts>> = const { OnceCell::new() };
     static WELCOME: Cell<bool> = const { Cell::new(false) };
+    /// This thread was started under control, or by one that was.
+    static CONTROLLED: Cell<bool> = const { Cell::new(false) };
     /// What this thread starts is none of the program's.
     static UNCOUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Threads that `f` starts are not counted.
-pub(super) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
     let before = UNCOUNTED.replace(true);
     let result = f();
     UNCOUNTED.set(before);
     result
 }
 
-/// Where a thread's are counted that are to be: of one that is under control, or was started by one.
+/// Where the threads that this one starts are counted: with those that its starter has, or from here on. The process's
+/// first thread is the harness's, and starts tests, which have nothing to do with each other.
 fn counts() -> Option<Arc<Counts>> {
     if UNCOUNTED.get() {
         return None;
     }
     // Threads may still be started while the thread-locals of this one are dropped.
     let found = COUNTS.try_with(|counts| {
-        if system::get().is_some() {
+        if system::get().is_some() || !is_first() {
             Some(counts.get_or_init(Arc::default).clone())
         } else {
             counts.get().cloned()
         }
     });
     found.ok().flatten()
+}
+
+fn is_first() -> bool {
+    // SAFETY: neither call takes anything.
+    unsafe { super::call(libc::SYS_gettid, [0; 6]) == c_long::from(libc::getpid()) }
 }
 
 pub(crate) fn welcome_threads(welcome: bool) {
@@ -62,6 +70,20 @@ pub(crate) fn welcome_threads(welcome: bool) {
 
 pub(crate) fn is_welcome() -> bool {
     WELCOME.get()
+}
+
+pub(crate) fn was_controlled() -> bool {
+    CONTROLLED.get()
+}
+
+pub(crate) fn count_starter(here: bool) {
+    COUNTS.with(|counts| {
+        let live = &counts.get_or_init(Arc::default).live;
+        match here {
+            true => live.fetch_add(1, Ordering::AcqRel),
+            false => live.fetch_sub(1, Ordering::AcqRel),
+        };
+    });
 }
 
 pub(crate) fn threads_started() -> ThreadsStarted {
@@ -80,6 +102,7 @@ struct Started {
     argument: *mut c_void,
     counts: Arc<Counts>,
     welcome: bool,
+    controlled: bool,
 }
 
 impl Drop for Started {
@@ -97,6 +120,7 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     let started = unsafe { Box::from_raw(argument.cast::<Started>()) };
     let _ = COUNTS.try_with(|counts| counts.set(started.counts.clone()));
     WELCOME.set(started.welcome);
+    CONTROLLED.set(started.controlled);
     // SAFETY: as whoever started the thread has promised.
     unsafe { (started.body)(started.argument) }
 }
@@ -130,6 +154,7 @@ pub(super) unsafe extern "C" fn pthread_create(
         argument,
         counts,
         welcome,
+        controlled: CONTROLLED.get() || system::get().is_some(),
     }));
     // SAFETY: the caller's promise; and the new thread, if there is one, owns the argument.
     unsafe {

@@ -61,7 +61,7 @@ impl Watch {
         let over = Arc::new(AtomicBool::new(false));
         let told = over.clone();
         let watcher = thread::Builder::new().name("cct-lone".to_owned());
-        let watcher = watcher.spawn(move || watched.watch(&told));
+        let watcher = cct_interpose::uncounted(|| watcher.spawn(move || watched.watch(&told)));
         Watch {
             over,
             watcher: watcher.ok().map(|watcher| watcher.thread().clone()),
