@@ -324,6 +324,52 @@ once!(a_test_and_threads_that_it_has_started_before_have_runtimes {
     thread.join().unwrap();
 });
 
+// What is not `Send` is the thread's own, and comes back to it.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn block_on_in_a_thread(runtime: Arc<Runtime>) -> std::thread::JoinHandle<u32> {
+    std::thread::spawn(move || {
+        let own = std::rc::Rc::new(std::cell::Cell::new(1));
+        let theirs = own.clone();
+        let two = runtime.block_on(async {
+            sleep(Duration::from_secs(1)).await;
+            theirs.set(theirs.get() + spawn(async { 1 }).await.unwrap());
+            std::rc::Rc::clone(&theirs)
+        });
+        let handle = runtime.handle().clone();
+        handle.block_on(yield_now());
+        let _entered = handle.enter();
+        let task = Handle::current().spawn(async { 1 });
+        let more = spawn(async move { task.await.unwrap() + 1 });
+        own.get() + two.get() + runtime.block_on(more).unwrap()
+    })
+}
+
+#[cfg(target_os = "linux")]
+once!(threads_of_a_test_block_on_its_runtime_and_enter_it {
+    let runtime = Arc::new(Runtime::new().unwrap());
+    let thread = block_on_in_a_thread(runtime.clone());
+    assert_eq!(thread.join().unwrap(), 6);
+    // While the test itself is in the runtime, too.
+    let thread = block_on_in_a_thread(runtime.clone());
+    runtime.block_on(sleep(Duration::from_secs(3)));
+    assert_eq!(thread.join().unwrap(), 6);
+});
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn panic_in_a_thread(runtime: Arc<Runtime>) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || runtime.block_on(async { panic!("of the future") }))
+}
+
+#[cfg(target_os = "linux")]
+once!(what_a_thread_blocks_on_panics_there {
+    let runtime = Arc::new(Runtime::new().unwrap());
+    let panic = panic_in_a_thread(runtime.clone()).join().unwrap_err();
+    assert_eq!(panic.downcast_ref(), Some(&"of the future"));
+    assert_eq!(runtime.block_on(async { 1 }), 1);
+});
+
 /// Builds a runtime further down the stack than anything reaches later, and leaves something else there.
 #[inline(never)]
 fn built_far_below() -> Runtime {

@@ -228,7 +228,7 @@ impl Core {
     #[cold]
     fn see_to_alert(&mut self, decider: &mut dyn Decider) -> Option<Next> {
         if std::mem::take(&mut self.spin.due) && self.end.is_none() {
-            self.advance_to_next_timer(decider);
+            self.time_passes(decider);
         }
         if self.end.is_some() {
             return Some(Next::End);

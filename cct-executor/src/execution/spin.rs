@@ -7,16 +7,19 @@
 //!    have, or usually has if those are fewer, no task blocked, ended, began or was left unpolled, and
 //!    nothing was picked but tasks. Then time moves to the next deadline as if the world were idle.
 //! 2. Who was seen to spin for so long is believed sooner the next time.
-//! 3. It costs nothing while it looks for nothing: the step count is compared anyway.
+//! 3. Where there is no deadline, a while passes for those who look at a clock: they wait until it is late.
+//! 4. It costs nothing while it looks for nothing: the step count is compared anyway.
 
 use super::core::Core;
-use super::timers::Timers;
+use super::decider::Decider;
 use crate::words::action::Sort;
 use crate::words::{Clock, Limits};
 use std::collections::BTreeSet;
 
 /// How many steps more it takes once the tasks are known to spin.
 const AGAIN: u64 = 1_000;
+/// How much time passes where there is no deadline.
+const WHILE_NS: u64 = 10_000_000;
 
 /// What is known of tasks that wake themselves.
 #[derive(Default)]
@@ -33,6 +36,8 @@ pub(crate) struct Spin {
     seen: BTreeSet<u32>,
     /// Who has spun until time moved.
     known: BTreeSet<u32>,
+    /// How often a clock had been looked at when it was looked for spinning.
+    clock_looks: u64,
     /// Time is to move.
     pub(crate) due: bool,
 }
@@ -43,6 +48,7 @@ impl Spin {
         self.broken = false;
         self.since = 0;
         self.time_ns = 0;
+        self.clock_looks = 0;
         for tasks in [&mut self.seen, &mut self.known] {
             // Hardly ever, and even clearing nothing takes its time.
             if !tasks.is_empty() {
@@ -65,13 +71,6 @@ impl Spin {
         } else if self.looks {
             self.seen.insert(key);
         }
-    }
-}
-
-impl Timers {
-    /// Whether time could move, and does so only when the world is idle.
-    fn wait_for_idleness(&self) -> bool {
-        self.clock() == Clock::Strict && !self.is_empty()
     }
 }
 
@@ -107,6 +106,22 @@ impl Core {
         others.count() == self.optional as usize
     }
 
+    /// Whether who spins may wait for time to pass, which moves only when the world is idle.
+    fn may_wait_for_time(&mut self) -> bool {
+        let looks = self.looks.ever();
+        let looked = std::mem::replace(&mut self.spin.clock_looks, looks) != looks;
+        self.timers.clock() == Clock::Strict && (!self.timers.is_empty() || looked)
+    }
+
+    /// The world spins: time moves as if it were idle, or a while.
+    pub(super) fn time_passes(&mut self, decider: &mut dyn Decider) {
+        if self.timers.is_empty() {
+            self.advance_to(self.point.time_ns.saturating_add(WHILE_NS));
+        } else {
+            self.advance_to_next_timer(decider);
+        }
+    }
+
     /// Looks whether the world spins.
     #[cold]
     pub(super) fn look_for_spinning(&mut self) {
@@ -114,7 +129,7 @@ impl Core {
         let goes_on = self.spin.looks && !self.spin.broken && self.spin.time_ns == time_ns;
         if !goes_on {
             let in_vain = self.spin.looks && self.spin.broken && self.spin.known.is_empty();
-            let begins = !in_vain && self.timers.wait_for_idleness();
+            let begins = self.may_wait_for_time() && !in_vain;
             self.spin.seen.clear();
             self.spin.looks = begins;
             self.spin.broken = false;

@@ -6,12 +6,15 @@
 //! 1. Wake-ups of theirs are taken between steps, and whoever waits to use what is the world's comes in then.
 //! 2. Before time moves, and before a deadlock is one, they are given the machine's time, as long as some live.
 
+use super::close::Closing;
 use super::core::Core;
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
 use super::world::{Running, World};
+use crate::raw::afar::{self, Job};
 use crate::raw::shared::Home;
 use cct_interpose::threads_started;
+use std::panic::resume_unwind;
 use std::time::Duration;
 
 /// Steps between two looks at who waits to come in.
@@ -26,6 +29,27 @@ pub(crate) fn ask<R: Send + 'static>(
     job: impl FnOnce() -> R + Send + 'static,
 ) -> Option<R> {
     Home::ask(world, job)
+}
+
+/// Has the thread of this world run `job` as a closure that may block, which `spawn` makes a task, and waits for what
+/// comes of it. `None` if it is not open to others, or ends before.
+pub(crate) fn lend<R>(
+    world: u64,
+    job: impl FnOnce() -> R,
+    spawn: impl FnOnce(Job) + Send + 'static,
+) -> Option<R> {
+    match afar::lend(job, |job| {
+        Home::ask(world, move || spawn(job));
+    })? {
+        Ok(result) => Some(result),
+        Err(payload) if payload.is::<Closing>() => None,
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+/// Whether threads that are not this world's may take part in it.
+pub(crate) fn is_open(world: u64) -> bool {
+    Home::is_open(world)
 }
 
 impl Core {

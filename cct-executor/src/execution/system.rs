@@ -35,10 +35,18 @@ pub(crate) struct Looks {
     ahead_ns: u64,
     /// How often virtual time itself was looked at in the step.
     instants: u32,
+    /// How often any of them was looked at.
+    ever: u64,
 }
 
 impl Looks {
+    /// How often a clock was looked at in this iteration.
+    pub(super) fn ever(&self) -> u64 {
+        self.ever
+    }
+
     fn begin(&mut self, step: u64) {
+        self.ever += 1;
         if self.step != step {
             (self.step, self.count, self.instants) = (step, 0, 0);
         }

@@ -248,12 +248,15 @@ impl Decider for Nobody {
     }
 }
 
+/// Tests of tokio programs expect these words of a panic.
+pub(crate) const AS_TOKIO_SAYS: &str = "as tokio says it: there is no reactor running, must be called from the context of a Tokio 1.x runtime";
+
 /// Panics, in the caller's name, unless this thread runs a world.
 #[track_caller]
 pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
     // Not in the closure, which would be the place of the panic.
     if WORLD.with(|world| world.phase.get()) == Phase::Idle {
-        panic!("there is no world here: {needs}");
+        panic!("there is no world here: {needs} ({AS_TOKIO_SAYS})");
     }
 }
 

@@ -1,14 +1,74 @@
 //! What other threads ask of a world that is open to them.
 //!
 //! 1. A job is kept only for a world that is open, and dropped when that closes: nobody waits for it in vain.
+//! 2. Who lends a job does nothing until it is over.
 
 use super::shared::{Home, lock};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::thread;
 
 /// Something that the world's thread is to do, between two steps.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
+
+/// A job that was lent, and where its outcome goes.
+struct Lent<J, R> {
+    job: J,
+    outcome: *mut Option<thread::Result<R>>,
+    /// Dropped last: then it is over.
+    _over: Sender<()>,
+}
+
+impl<J: FnOnce() -> R, R> Lent<J, R> {
+    fn run(self) {
+        let Lent {
+            job,
+            outcome,
+            _over,
+        } = self;
+        let came_of_it = catch_unwind(AssertUnwindSafe(job));
+        // SAFETY: who lent it waits for `_over`, and keeps the outcome's place until then.
+        unsafe { *outcome = Some(came_of_it) };
+    }
+}
+
+/// What a thread may be given that may not be sent.
+struct Given<T>(T);
+
+// SAFETY: see `lend`, which alone makes one.
+unsafe impl<T> Send for Given<T> {}
+
+impl<T: FnOnce()> Given<T> {
+    fn call(self) {
+        (self.0)();
+    }
+}
+
+/// Has another thread run `job`, and waits for what comes of it: `start` is to see to that, and may drop what it is
+/// given. `None` if it did. The job may be what must not be sent, such as a future, or keep what this thread owns.
+pub(crate) fn lend<R>(
+    job: impl FnOnce() -> R,
+    start: impl FnOnce(Job),
+) -> Option<thread::Result<R>> {
+    let (over, is_over) = channel();
+    let mut outcome = None;
+    let lent = Lent {
+        job,
+        outcome: &raw mut outcome,
+        _over: over,
+    };
+    let given = Given(move || lent.run());
+    let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || given.call());
+    // SAFETY: the job is run or dropped before `recv` returns, and so before anything ends that it borrows. (If it is
+    // forgotten, `recv` never returns.) This thread touches nothing of it meanwhile, and the channel orders what both do,
+    // so it is as if this thread ran it; but for what tells threads apart, as thread-locals do.
+    let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Job>(job) };
+    start(job);
+    let _ = is_over.recv();
+    outcome
+}
 
 pub(super) struct Afar {
     asked: Mutex<Asked>,
@@ -59,6 +119,11 @@ impl Home {
         let mut asked = lock(&self.afar.asked);
         self.afar.any.store(false, Ordering::Release);
         std::mem::take(&mut asked.jobs)
+    }
+
+    /// Whether this world is open to others.
+    pub(crate) fn is_open(world: u64) -> bool {
+        Home::all().any(|home| lock(&home.afar.asked).world == world)
     }
 
     /// Asks the thread of this world to do something, and waits for what comes of it. `None` if it is not open to

@@ -9,7 +9,7 @@
     reason = "the one room where it is allowed; see the module's documentation"
 )]
 
-mod afar;
+pub(crate) mod afar;
 pub(crate) mod beside;
 mod door;
 #[cfg(unix)]

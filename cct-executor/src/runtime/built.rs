@@ -84,6 +84,9 @@ impl Runtime {
     /// Inside an asynchronous task, and when the runtime's world has ended.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        if !self.handle.is_here() {
+            return self.handle.lend(|| self.block_on(future));
+        }
         self.handle.assert_may_block();
         let _driving = Driving::begin(&self.handle);
         let _entered = self.handle.enter();

@@ -1,9 +1,10 @@
 //! Handles: to the running world, and to the runtimes that a scenario builds.
 
+use super::abroad;
 use super::metrics::RuntimeMetrics;
 use crate::execution::runtimes::Entered;
 use crate::execution::strangers;
-use crate::execution::world::{Phase, WORLD};
+use crate::execution::world::{AS_TOKIO_SAYS, Phase, WORLD};
 use crate::explore::lone::{self, Lone};
 use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime, spawn_on_runtime};
 use std::fmt;
@@ -14,7 +15,8 @@ use std::sync::{Arc, MutexGuard};
 ///
 /// # Differences from tokio
 /// It works only on the thread of the iteration that it was made in, until that ends; but in a test without an attribute
-/// that is run once (see the [module](super)), threads that the test starts may spawn through it.
+/// that is run once (see the [module](super)), threads that the test starts may use it. What they block on is then run by
+/// the world's thread, while they wait.
 #[derive(Clone)]
 pub struct Handle {
     serial: u64,
@@ -90,7 +92,9 @@ impl Handle {
                 (world.serial.get(), runtime)
             })
         });
-        let (serial, runtime) = running.ok_or(TryCurrentError(()))?;
+        let Some((serial, runtime)) = running else {
+            return abroad::entered().ok_or(TryCurrentError(()));
+        };
         let world = Handle {
             serial,
             runtime: 0,
@@ -203,9 +207,22 @@ impl Handle {
     /// Inside an asynchronous task, and when the handle's world has ended.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        if !self.is_here() {
+            return self.lend(|| self.block_on(future));
+        }
         self.assert_may_block();
         let _entered = self.enter();
         crate::shim::block_on(future)
+    }
+
+    /// Has the world's thread run what may block, and waits for it.
+    #[track_caller]
+    pub(super) fn lend<R>(&self, job: impl FnOnce() -> R) -> R {
+        let runtime = self.runtime;
+        let done = strangers::lend(self.serial, job, move |job| {
+            drop(spawn_blocking_on_runtime(runtime, job));
+        });
+        done.unwrap_or_else(|| self.refuse())
     }
 
     /// Until the guard is dropped, what the running task spawns belongs to this runtime.
@@ -214,15 +231,21 @@ impl Handle {
     /// When the handle's world has ended.
     #[track_caller]
     pub fn enter(&self) -> EnterGuard<'_> {
-        self.assert_here();
+        let abroad = !self.is_here() && strangers::is_open(self.serial);
+        if abroad {
+            abroad::enter(self.clone());
+        } else {
+            self.assert_here();
+        }
         let entered = WORLD.with(|world| {
-            let task = world.current()?;
+            let task = world.current().filter(|_| !abroad)?;
             Some(world.with(|core, _| core.enter_runtime(task, self.runtime)))
         });
         EnterGuard {
             _handle: PhantomData,
             _inside: Inside {
                 entered,
+                abroad,
                 serial: self.serial,
             },
             _lone: lone::current(),
@@ -266,12 +289,17 @@ impl Handle {
 #[derive(Debug)]
 struct Inside {
     entered: Option<Entered>,
+    /// The thread is not the world's.
+    abroad: bool,
     serial: u64,
 }
 
 impl Drop for Inside {
     #[track_caller]
     fn drop(&mut self) {
+        if self.abroad {
+            return abroad::leave();
+        }
         let Some(entered) = self.entered else {
             return;
         };
@@ -320,9 +348,10 @@ impl fmt::Debug for TryCurrentError {
 
 impl fmt::Display for TryCurrentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
+        write!(
+            f,
             "there is no world here: a handle exists only inside a scenario, as in a test with \
-             #[cct_executor::test] or a closure given to Checker::run",
+             #[cct_executor::test] or a closure given to Checker::run ({AS_TOKIO_SAYS})"
         )
     }
 }

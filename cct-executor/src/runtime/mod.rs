@@ -24,6 +24,7 @@
 //! dropped, and is run once, in plain order; with `explore` that comes after processes that run the whole test in
 //! other orders. Threads that such code starts may build runtimes too, on Linux. Not on Windows.
 
+pub(crate) mod abroad;
 mod builder;
 mod built;
 mod handle;

@@ -4,7 +4,7 @@
 //! suspended on its stack; every wait is a scheduling point, so nesting cannot deadlock by itself.
 
 use super::handle::JoinHandle;
-use super::spawn::{Options, local, spawn_body};
+use super::spawn::{Options, abroad, local, spawn_body};
 use crate::execution::close::Closing;
 use crate::execution::core::NONE;
 use crate::execution::waker::TaskWaker;
@@ -35,6 +35,9 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
+    if let Some(handle) = abroad() {
+        return handle.spawn_blocking(f);
+    }
     spawn_blocking_with(f, Options::at(Location::caller()))
 }
 

@@ -10,6 +10,8 @@ use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, WORLD, expect_world};
 use crate::raw::shared::Home;
 use crate::raw::task::{Body, Share};
+use crate::runtime::Handle;
+use crate::runtime::abroad::entered;
 use crate::words::{Access, NodeId, Op, OpKind};
 use std::panic::Location;
 use std::rc::Rc;
@@ -63,7 +65,17 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    if let Some(handle) = abroad() {
+        return handle.spawn(future);
+    }
     spawn_with(future, Options::at(Location::caller()))
+}
+
+/// The runtime that a thread without a world has entered.
+#[inline]
+pub(super) fn abroad() -> Option<Handle> {
+    let here = WORLD.with(|world| world.phase.get() != Phase::Idle);
+    if here { None } else { entered() }
 }
 
 /// Spawns a future.

@@ -83,6 +83,31 @@ fn who_waits_by_waking_himself_sees_time_pass() {
     }
 }
 
+/// Without anybody who sleeps.
+async fn until_it_is_late() {
+    let begun = Instant::now();
+    let other = spawn(async move {
+        while begun.elapsed() < Duration::from_millis(40) {
+            yield_now().await;
+        }
+    });
+    let mut looks = 0;
+    while begun.elapsed() < Duration::from_millis(50) {
+        yield_now().await;
+        looks += 1;
+    }
+    assert!(looks > 1_000 && begun.elapsed() < Duration::from_secs(1));
+    other.await.unwrap();
+}
+
+#[test]
+fn so_does_who_looks_at_a_clock_over_and_over() {
+    for report in run(|checker| checker.max_steps(40_000), until_it_is_late) {
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut(), 0, "{}", report.text());
+    }
+}
+
 #[test]
 fn so_does_the_root_of_a_runtime() {
     let root = || async {
