@@ -370,6 +370,31 @@ once!(what_a_thread_blocks_on_panics_there {
     assert_eq!(runtime.block_on(async { 1 }), 1);
 });
 
+/// What another test has left in a static, whose thread is gone.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is about threads")]
+fn left_by_a_thread() -> Arc<Runtime> {
+    let other = std::thread::spawn(|| {
+        let runtime = Arc::new(Runtime::new().unwrap());
+        assert_eq!(runtime.block_on(async { 1 }), 1);
+        runtime
+    });
+    other.join().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+once!(a_runtime_whose_thread_is_gone_runs_what_is_awaited {
+    let runtime = left_by_a_thread();
+    for _ in 0..2 {
+        let task = async {
+            sleep(Duration::from_secs(1)).await;
+            spawn(async { 1 }).await.unwrap()
+        };
+        assert_eq!(runtime.block_on(task), 1);
+    }
+    assert_eq!(runtime.handle().block_on(async { 2 }), 2);
+});
+
 /// Builds a runtime further down the stack than anything reaches later, and leaves something else there.
 #[inline(never)]
 fn built_far_below() -> Runtime {

@@ -52,6 +52,11 @@ pub(crate) fn is_open(world: u64) -> bool {
     Home::is_open(world)
 }
 
+/// The thread of this world has ended before it: nobody does anything there any more.
+pub(crate) fn close(world: u64) {
+    Home::close(world);
+}
+
 impl Core {
     /// Takes what has come from other threads, and lets them in now and then. Returns whether they ask for more.
     #[cold]

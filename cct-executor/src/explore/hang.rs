@@ -16,9 +16,9 @@
 
 use super::board::{Found, Record};
 use super::campaign::Campaign;
-use super::lasting::last_step;
 use crate::words::explanation::{Explanation, TaskState, TaskStory};
 use crate::words::{Failure, FailureKind, Limit, Limits, Outcome, Trace};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How often nothing but a timer could happen, at least, while the test waited.
@@ -86,9 +86,21 @@ impl Campaign {
         };
         let task = story.name.clone();
         let kind = FailureKind::Hang { task };
-        let step = last_step(&[story], explanation);
+        let step = since(story, explanation);
         Outcome::Failed(Failure { kind, step })
     }
+}
+
+/// The last step of whoever does not go on as long as this task stands. What it waits for may have been lost long after
+/// it began to wait.
+fn since(story: &TaskStory, explanation: &Explanation) -> u64 {
+    let goes_on = |other: &&TaskStory| other.standstills < story.standstills;
+    let tasks = explanation.tasks.iter().filter(goes_on);
+    let going_on: BTreeSet<&str> = tasks.map(|other| other.name.as_str()).collect();
+    let is_one = |name: &str| !going_on.contains(name);
+    let mut steps = explanation.steps.iter().rev();
+    let last = steps.find(|step| step.task.as_deref().is_some_and(is_one));
+    last.map_or(0, |step| step.step)
 }
 
 /// Whom the test waits for in vain: itself, or a task whose end it waits for.
@@ -97,12 +109,14 @@ pub(super) fn hanging(explanation: &Explanation) -> Option<&TaskStory> {
     // A circle of tasks would be a deadlock of its own.
     for _ in 0..explanation.tasks.len() {
         let long = story.standstills >= STANDSTILLS.max(explanation.standstills / 2);
-        let [wait] = &story.waits[..] else {
-            return None;
-        };
-        if !long || story.state != TaskState::Waiting || wait.op == "sleep" {
+        let sleeps = story.waits.iter().any(|wait| wait.op == "sleep");
+        if !long || story.state != TaskState::Waiting || sleeps {
             return None;
         }
+        // Of several, or of what other crates know, no one is to blame.
+        let [wait] = &story.waits[..] else {
+            return Some(story);
+        };
         let joined = wait.holders.iter().find_map(|holder| holder.task);
         match joined.filter(|_| wait.op == "join") {
             None => return Some(story),

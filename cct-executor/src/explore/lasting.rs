@@ -55,7 +55,7 @@ pub(super) fn stand(kind: &FailureKind, explanation: &Explanation) -> Vec<String
 }
 
 /// The last step of one of these tasks.
-pub(super) fn last_step(stuck: &[&TaskStory], explanation: &Explanation) -> u64 {
+fn last_step(stuck: &[&TaskStory], explanation: &Explanation) -> u64 {
     let of_one = |name: &str| stuck.iter().any(|story| story.name == name);
     let steps = explanation.steps.iter().rev();
     let mut steps = steps.filter(|step| step.task.as_deref().is_some_and(of_one));

@@ -19,6 +19,7 @@ use super::driver::Driver;
 use super::env::{PlainTests, Settings};
 use crate::execution::Detail;
 use crate::execution::lone::{self, LoneWorld};
+use crate::execution::strangers;
 use crate::execution::waker::TaskWaker;
 use crate::strategy::Strategy as _;
 use crate::strategy::round_robin::RoundRobin;
@@ -52,6 +53,16 @@ struct Around {
     is_started: bool,
     /// Until the world is over.
     _watch: Watch,
+    _open: Open,
+}
+
+/// A world that threads may ask for something, if it is open to them: as long as its thread is there to do it.
+struct Open(u64);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        strangers::close(self.0);
+    }
 }
 
 thread_local! {
@@ -123,6 +134,7 @@ fn around_us(
         world,
         is_started,
         _watch: watch,
+        _open: Open(lone.serial),
     }));
     if is_started {
         cct_interpose::count_starter(true);

@@ -126,6 +126,13 @@ impl Home {
         Home::all().any(|home| lock(&home.afar.asked).world == world)
     }
 
+    /// From now on this world is open to nobody, and what was asked of it is dropped.
+    pub(crate) fn close(world: u64) {
+        if let Some(home) = Home::all().find(|home| lock(&home.afar.asked).world == world) {
+            home.afar.open(0);
+        }
+    }
+
     /// Asks the thread of this world to do something, and waits for what comes of it. `None` if it is not open to
     /// others, or ends before.
     pub(crate) fn ask<R: Send + 'static>(

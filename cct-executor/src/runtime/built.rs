@@ -85,7 +85,8 @@ impl Runtime {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         if !self.handle.is_here() {
-            return self.handle.lend(|| self.block_on(future));
+            let block_on = |future| self.block_on(future);
+            return self.handle.block_elsewhere(future, block_on);
         }
         self.handle.assert_may_block();
         let _driving = Driving::begin(&self.handle);

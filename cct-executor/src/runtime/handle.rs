@@ -9,6 +9,7 @@ use crate::explore::lone::{self, Lone};
 use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime, spawn_on_runtime};
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::{Arc, MutexGuard};
 
 /// A handle to a world, or to a runtime inside it, as code that spawns from afar keeps one.
@@ -208,21 +209,35 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         if !self.is_here() {
-            return self.lend(|| self.block_on(future));
+            return self.block_elsewhere(future, |future| self.block_on(future));
         }
         self.assert_may_block();
         let _entered = self.enter();
         crate::shim::block_on(future)
     }
 
-    /// Has the world's thread run what may block, and waits for it.
+    /// Has the world's thread block on a future, and waits for it. Has that thread ended before its world, as with a
+    /// runtime in a static that other tests use as well, the future gets a world of its own.
     #[track_caller]
-    pub(super) fn lend<R>(&self, job: impl FnOnce() -> R) -> R {
+    pub(super) fn block_elsewhere<F: Future>(
+        &self,
+        future: F,
+        block_on: impl FnOnce(F) -> F::Output,
+    ) -> F::Output {
         let runtime = self.runtime;
+        let mut waiting = Some(future);
+        let job = || waiting.take().map(block_on);
         let done = strangers::lend(self.serial, job, move |job| {
             drop(spawn_blocking_on_runtime(runtime, job));
         });
-        done.unwrap_or_else(|| self.refuse())
+        if let Some(output) = done.flatten() {
+            return output;
+        }
+        let own = waiting.and_then(|future| Some((future, lone::open(Location::caller()).ok()??)));
+        match own {
+            Some((future, _world)) => Handle::current().block_on(future),
+            None => self.refuse(),
+        }
     }
 
     /// Until the guard is dropped, what the running task spawns belongs to this runtime.

@@ -1,10 +1,13 @@
 //! Tests that hang in some schedules while a heartbeat goes on, so that nothing but a limit ends them.
 
 use crate::{checker, failed};
+use cct_executor::task::yield_now;
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
-use cct_executor::{Checker, Report, nondet, spawn};
-use cct_sync::oneshot;
+use cct_executor::{Checker, Report, Seed, nondet, spawn};
+use cct_sync::{mpsc, oneshot};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 /// Beats as long as the world stands.
@@ -68,6 +71,104 @@ fn a_heartbeat_does_not_hide_that_a_test_hangs() {
         .replay(failure.token.clone())
         .run(asks)
         .assert_passed();
+}
+
+/// As [`asks`], with the answer awaited in this way.
+fn run_waiting<F: Future<Output = ()>>(
+    name: &str,
+    waits: impl Fn(oneshot::Receiver<()>, mpsc::Receiver<()>) -> F + Send + Sync + 'static,
+) -> Report {
+    let waits = Arc::new(waits);
+    checker(name).iterations(20).run(move || {
+        let waits = waits.clone();
+        async move {
+            spawn(heart());
+            let (sender, answer) = oneshot::channel();
+            let (_kept, stop) = mpsc::channel(1);
+            let lost = nondet::choose(4) == 3;
+            spawn(async move {
+                if lost {
+                    std::future::pending::<()>().await;
+                }
+                let _ = sender.send(());
+            });
+            waits(answer, stop).await;
+        }
+    })
+}
+
+#[test]
+fn who_hangs_may_wait_for_several_things_or_for_what_cct_does_not_know() {
+    let reports = [
+        run_waiting("of two", async |answer, mut stop| {
+            cct_executor::select! {
+                _ = answer => {}
+                _ = stop.recv() => {}
+            }
+        }),
+        run_waiting("both", async |answer, _| {
+            let (told, tells) = oneshot::channel();
+            spawn(async move { told.send(()) });
+            let _ = cct_executor::join!(answer, tells);
+        }),
+        run_waiting("unknown", async |answer, _| {
+            let (told, tells) = futures::channel::oneshot::channel();
+            spawn(async move {
+                if answer.await.is_ok() {
+                    let _ = told.send(());
+                }
+            });
+            let _ = tells.await;
+        }),
+    ];
+    for report in reports {
+        let kind = &failed(&report).kind;
+        assert!(
+            matches!(kind, FailureKind::Hang { .. }),
+            "{}",
+            report.text()
+        );
+    }
+}
+
+/// The test waits first, and who would answer comes too late in some orders, long after that.
+async fn waits_early() {
+    spawn(heart());
+    let (sender, answer) = oneshot::channel();
+    let open = Arc::new(AtomicBool::new(true));
+    let theirs = open.clone();
+    spawn(async move {
+        sleep(Duration::from_millis(5)).await;
+        yield_now().await;
+        if theirs.load(SeqCst) {
+            let _ = sender.send(());
+        } else {
+            std::mem::forget(sender);
+        }
+    });
+    spawn(async move {
+        sleep(Duration::from_millis(5)).await;
+        for _ in 0..3 {
+            yield_now().await;
+        }
+        open.store(false, SeqCst);
+    });
+    answer.await.unwrap();
+}
+
+#[test]
+fn what_hangs_a_test_may_come_long_after_it_has_begun_to_wait() {
+    for seed in 0..2 {
+        let checker = checker("waits early").seed(Seed(seed));
+        let report = checker.iterations(30).run(waits_early);
+        let failure = failed(&report);
+        assert!(
+            matches!(failure.kind, FailureKind::Hang { .. }),
+            "{}",
+            report.text()
+        );
+        assert!(failure.reproduced, "{}", report.text());
+    }
 }
 
 #[test]
