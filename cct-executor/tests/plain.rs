@@ -249,6 +249,17 @@ fn answering_thread(
     })
 }
 
+/// Has a thread answer, for as long as somebody asks.
+#[cfg(target_os = "linux")]
+fn converse(runtime: &Runtime, ask: mpsc::Sender<u32>, mut answered: mpsc::Receiver<u32>) {
+    runtime.block_on(async {
+        for question in 0..20 {
+            ask.send(question).await.unwrap();
+            assert_eq!(answered.recv().await, Some(question + 1));
+        }
+    });
+}
+
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "it is about threads")]
 fn spawn_from_a_thread(handle: Handle, sender: oneshot::Sender<u32>) {
@@ -273,15 +284,9 @@ once!(threads_of_a_test_spawn_tasks {
 once!(threads_of_a_test_have_runtimes_of_their_own {
     let runtime = Runtime::new().unwrap();
     let (ask, questions) = mpsc::channel(1);
-    let (answers, mut answered) = mpsc::channel(1);
+    let (answers, answered) = mpsc::channel(1);
     let thread = answering_thread(questions, answers);
-    runtime.block_on(async {
-        for question in 0..20 {
-            ask.send(question).await.unwrap();
-            assert_eq!(answered.recv().await, Some(question + 1));
-        }
-    });
-    drop(ask);
+    converse(&runtime, ask, answered);
     thread.join().unwrap();
 });
 
@@ -311,16 +316,9 @@ once!(threads_that_a_test_starts_outside_of_worlds_have_runtimes {
 #[cfg(target_os = "linux")]
 once!(a_test_and_threads_that_it_has_started_before_have_runtimes {
     let (ask, questions) = mpsc::channel(1);
-    let (answers, mut answered) = mpsc::channel(1);
+    let (answers, answered) = mpsc::channel(1);
     let thread = answering_thread(questions, answers);
-    let runtime = Runtime::new().unwrap();
-    runtime.block_on(async {
-        for question in 0..20 {
-            ask.send(question).await.unwrap();
-            assert_eq!(answered.recv().await, Some(question + 1));
-        }
-    });
-    drop(ask);
+    converse(&Runtime::new().unwrap(), ask, answered);
     thread.join().unwrap();
 });
 
