@@ -8,8 +8,8 @@
 //! 2. Another iteration has come to its end in a tenth of the steps at most.
 //! 3. Nothing but a timer could happen for very often, so nobody was merely held back; nothing was ready.
 //! 4. Nor is it the values that were drawn: strategies that always take the same one keep what retries
-//!    failing for ever, which no fair world does. So it has to hang as well where, from then on, all goes its
-//!    plain way and values are drawn at random.
+//!    failing for ever, which no fair world does. So it has to hang as well where all goes its plain way and values
+//!    are drawn at random, from the last step on of whoever does not go on for ever beside it.
 //!
 //! Looked at once, when a run is over and nothing else has failed: which iteration was cut first does not
 //! hang on the number of workers. Does not: judge clocks that race, under which time passes in other ways.

@@ -7,7 +7,7 @@ use super::shared::{Home, lock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 
 /// Something that the world's thread is to do, between two steps.
@@ -46,6 +46,15 @@ impl<T: FnOnce()> Given<T> {
     }
 }
 
+/// Waits until a job is over, also where whoever lent it unwinds.
+struct UntilOver(Receiver<()>);
+
+impl Drop for UntilOver {
+    fn drop(&mut self) {
+        let _ = self.0.recv();
+    }
+}
+
 /// Has another thread run `job`, and waits for what comes of it: `start` is to see to that, and may drop what it is
 /// given. `None` if it did. The job may be what must not be sent, such as a future, or keep what this thread owns.
 pub(crate) fn lend<R>(
@@ -59,14 +68,16 @@ pub(crate) fn lend<R>(
         outcome: &raw mut outcome,
         _over: over,
     };
+    // Dropped before what the job reaches.
+    let until_over = UntilOver(is_over);
     let given = Given(move || lent.run());
     let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || given.call());
-    // SAFETY: the job is run or dropped before `recv` returns, and so before anything ends that it borrows. (If it is
-    // forgotten, `recv` never returns.) This thread touches nothing of it meanwhile, and the channel orders what both do,
+    // SAFETY: the job is run or dropped before `until_over` is, and so before anything ends that it borrows. (If it is
+    // forgotten, that waits for ever.) This thread touches nothing of it meanwhile, and the channel orders what both do,
     // so it is as if this thread ran it; but for what tells threads apart, as thread-locals do.
     let job = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Job>(job) };
     start(job);
-    let _ = is_over.recv();
+    drop(until_over);
     outcome
 }
 

@@ -81,7 +81,7 @@ impl Runtime {
     /// `spawn_blocking`. A runtime of one thread runs its tasks meanwhile.
     ///
     /// # Panics
-    /// Inside an asynchronous task, and when the runtime's world has ended.
+    /// Inside an asynchronous task, and, as for [`Handle::block_on`], when the runtime's world has ended.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         if !self.handle.is_here() {

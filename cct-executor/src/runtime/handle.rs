@@ -205,7 +205,8 @@ impl Handle {
     /// of a runtime of one thread, as [`Runtime::block_on`](super::Runtime::block_on) does.
     ///
     /// # Panics
-    /// Inside an asynchronous task, and when the handle's world has ended.
+    /// Inside an asynchronous task, and when the handle's world has ended; but in a test without an attribute, on a thread
+    /// that may have one, the future then gets a world of its own.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         if !self.is_here() {
@@ -243,7 +244,7 @@ impl Handle {
     /// Until the guard is dropped, what the running task spawns belongs to this runtime.
     ///
     /// # Panics
-    /// When the handle's world has ended.
+    /// When the handle's world has ended, or runs on another thread and is not open to this one.
     #[track_caller]
     pub fn enter(&self) -> EnterGuard<'_> {
         let abroad = !self.is_here() && strangers::is_open(self.serial);

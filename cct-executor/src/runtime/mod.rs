@@ -19,10 +19,11 @@
 //! report.assert_passed();
 //! ```
 //!
-//! Outside of worlds no runtime is built, unless `CCT_PLAIN_TESTS` asks for it: then code that builds one on
-//! a thread with a name, as harnesses give to the threads of tests, has a world around it until its last runtime is
-//! dropped, and is run once, in plain order; with `explore` that comes after processes that run the whole test in
-//! other orders. Threads that such code starts may build runtimes too, on Linux. Not on Windows.
+//! Outside of worlds no runtime is built, unless `CCT_PLAIN_TESTS` asks for it: then code that builds one has a world
+//! around it until its last runtime is dropped, and is run once, in plain order; with `explore` that comes after
+//! processes that run the whole test in other orders. On Linux that goes for all threads but those that were started in a
+//! world which is to be repeated; on other systems for those with a name, as harnesses give them to the threads of
+//! tests; and not on Windows.
 
 pub(crate) mod abroad;
 mod builder;
