@@ -8,6 +8,9 @@
 //! Others, with which tests stand in for servers, run theirs in a thread of the standard library, which has no world, and
 //! keep it for the next test, whose world is another one. The copies run it in a thread of tokio's pool, a new one each time.
 //!
+//! One keeps what waits for a lock in a thread-local, as if a thread could wait once only. In the copy it is on the stack, as
+//! for threads that are about to end.
+//!
 //! Nothing else in them is changed, and where a version reads otherwise it is left alone.
 
 use super::copies;
@@ -42,7 +45,7 @@ impl Edit {
     }
 }
 
-const MENDS: [Mend; 6] = [
+const MENDS: [Mend; 7] = [
     // The generator of a thread lives on there; a draw from the system has the engine take a new thread.
     Mend {
         package: "fastrand",
@@ -72,6 +75,22 @@ const MENDS: [Mend; 6] = [
             "COUNTER.fetch_add(1, Relaxed)",
             "COUNTER.load(Relaxed)",
         )],
+    },
+    // What waits for its locks is a task, several of which are on one thread. It is fair by a clock that outlives worlds.
+    Mend {
+        package: "parking_lot_core",
+        edits: &[
+            Edit::of(
+                "src/parking_lot.rs",
+                "    let mut thread_data_storage = None;",
+                "    return f(&ThreadData::new());\n    let mut thread_data_storage = None;",
+            ),
+            Edit::of(
+                "src/parking_lot.rs",
+                "    fn should_timeout(&mut self) -> bool {",
+                "    fn should_timeout(&mut self) -> bool {\n        return false;",
+            ),
+        ],
     },
     // The servers of tests. This one's pool is a static, whose resources are those of whichever world came first.
     Mend {

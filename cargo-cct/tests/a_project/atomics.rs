@@ -60,6 +60,8 @@ fn tasks_interleave_at_atomic_operations() {
     for test in [
         "spinning",
         "alone_for_long",
+        "parked_for_a_lock",
+        "parked_for_a_condition",
         "a_program_without_cct",
         example,
     ] {

@@ -25,7 +25,7 @@
 //! symbols ([`CONTROLLED`]); elsewhere nothing is interposed, and nothing here has an effect.
 
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 mod stream;
 mod system;
@@ -48,10 +48,7 @@ mod symbols;
 mod symbols;
 
 pub use symbols::Word;
-pub use system::{Atomic, System, ThreadsStarted, Waited};
-
-/// What the wall clock shows at zero: the year 2026 begins (UTC).
-pub const WALL_CLOCK_ZERO: Duration = Duration::from_secs(1_767_225_600);
+pub use system::{Atomic, Clocks, System, ThreadsStarted, Waited};
 
 /// Whether random bytes, clocks and blocking are under control on this target.
 pub const CONTROLLED: bool = symbols::DEFINED;
@@ -60,13 +57,15 @@ pub const CONTROLLED: bool = symbols::DEFINED;
 /// `--cfg cct_atomics`.
 pub const ATOMICS: bool = CONTROLLED && cfg!(cct_atomics);
 
-/// From here on this thread's random bytes derive from the seed, and the rest is as this says.
-pub fn begin(seed: u64, system: System) {
+/// From here on this thread's random bytes derive from the seed, and the rest is as this says, beginning with clocks
+/// that show this.
+pub fn begin(seed: u64, system: System, clocks: Clocks) {
     // From here on it could not be found out any more.
     instant_zero();
     symbols::find_parker();
     symbols::learn_thread_locals();
     stream::begin(seed);
+    system::set_zero(clocks);
     system::set(Some(system));
 }
 
@@ -74,6 +73,25 @@ pub fn begin(seed: u64, system: System) {
 pub fn end() {
     stream::end();
     system::set(None);
+    system::set_zero(Clocks::ZERO);
+}
+
+/// What the clocks of this thread showed at [`begin`].
+pub fn clocks_at_zero() -> Clocks {
+    system::zero()
+}
+
+/// What the clocks show to this thread, on which there is no world: those that it has looked at since it was started,
+/// or since [`go_on_from`]. The others, and all where nothing is interposed, stand where they did then, or at
+/// [`Clocks::ZERO`].
+pub fn clocks_seen() -> Clocks {
+    symbols::clocks_seen()
+}
+
+/// From here on the clocks of this thread go on from there, by the system's, and so do those of threads that it starts.
+/// Where nothing is interposed this has no effect.
+pub fn go_on_from(clocks: Clocks) {
+    symbols::go_on_from(clocks);
 }
 
 /// The threads that this one has started, and those that these have started: how many there ever were, and how many
@@ -110,16 +128,18 @@ pub fn count_starter(here: bool) {
     symbols::count_starter(here);
 }
 
-/// What [`Instant::now`] gives at zero: always the same in a process.
+/// What [`Instant::now`] gives at [`Clocks::ZERO`]: always the same in a process.
 pub fn instant_zero() -> Instant {
     static ZERO: OnceLock<Instant> = OnceLock::new();
     *ZERO.get_or_init(|| {
-        let outside = system::get();
+        let outside = (system::get(), system::zero());
         system::set(Some(System::AS_EVER));
+        system::set_zero(Clocks::ZERO);
         symbols::keep();
         #[expect(clippy::disallowed_methods, reason = "it is about the clock of std")]
         let zero = Instant::now();
-        system::set(outside);
+        system::set(outside.0);
+        system::set_zero(outside.1);
         zero
     })
 }

@@ -74,8 +74,35 @@ pub enum Waited {
     TimedOut,
 }
 
+/// What the clocks of a thread show at a moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clocks {
+    /// Since [`instant_zero`](crate::instant_zero).
+    pub monotonic: Duration,
+    /// Since 1970.
+    pub wall: Duration,
+}
+
+impl Clocks {
+    /// As a world begins that has nothing to do with what was before it: the year 2026 begins (UTC).
+    pub const ZERO: Clocks = Clocks {
+        monotonic: Duration::ZERO,
+        wall: Duration::from_secs(1_767_225_600),
+    };
+}
+
 thread_local! {
     static SYSTEM: Cell<Option<System>> = const { Cell::new(None) };
+    static ZERO: Cell<Clocks> = const { Cell::new(Clocks::ZERO) };
+}
+
+/// What the clocks of this thread show when no time has passed.
+pub(crate) fn zero() -> Clocks {
+    ZERO.get()
+}
+
+pub(crate) fn set_zero(clocks: Clocks) {
+    ZERO.set(clocks);
 }
 
 pub(crate) fn set(system: Option<System>) {

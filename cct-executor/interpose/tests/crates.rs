@@ -5,7 +5,7 @@
     reason = "what programs must not use is tested with programs that use it"
 )]
 
-use cct_interpose::System;
+use cct_interpose::{Clocks, System};
 use std::hash::{BuildHasher, RandomState};
 
 const SYSTEM: System = System::AS_EVER;
@@ -32,7 +32,7 @@ fn on_a_thread<R: Send + 'static>(seed: Option<u64>, draw: fn() -> R) -> R {
     let body = move || {
         assert!(!cct_interpose::drawn());
         if let Some(seed) = seed {
-            cct_interpose::begin(seed, SYSTEM);
+            cct_interpose::begin(seed, SYSTEM, Clocks::ZERO);
         }
         let drawn = draw();
         assert_eq!(cct_interpose::drawn(), cct_interpose::CONTROLLED);
@@ -72,7 +72,7 @@ fn the_keys_of_maps_follow_the_seed() {
 #[test]
 fn after_the_end_bytes_are_the_systems() {
     let after = || {
-        cct_interpose::begin(1, SYSTEM);
+        cct_interpose::begin(1, SYSTEM, Clocks::ZERO);
         cct_interpose::end();
         by_name()
     };

@@ -18,7 +18,8 @@
 //! unwinds from a panic cannot be: should it wait for one that is suspended, the panic is the failure.
 //!
 //! Does not: know which task holds a lock; suspend where a crate parks threads in thread-locals of its
-//! own, as `parking_lot` does when it has spun in vain: the same thread must not wait there twice.
+//! own, as `parking_lot` does when it has spun in vain: the same thread must not wait there twice (copies of
+//! it that `cargo cct` makes park on the stack).
 
 use super::core::{Core, NONE, state};
 use super::decide::Next;

@@ -10,6 +10,7 @@ use super::run::{self, Finished, MAIN, Scenario};
 use super::world::{Phase, WORLD};
 use crate::raw::beside::{self, Beside};
 use crate::words::WorldConfig;
+use cct_interpose::Clocks;
 use std::io;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub(crate) struct LoneWorld {
 
 impl LoneWorld {
     /// Begins a world, whose scenario's own task has [`stand_in`] as its one poll, and which tells what it leaves
-    /// behind before it closes. If it is `open`, threads that the code starts may take part, and nobody can
+    /// behind before it closes. Its clocks go on from these. If it is `open`, threads that the code starts may take part, and nobody can
     /// repeat it.
     ///
     /// # Errors
@@ -32,17 +33,20 @@ impl LoneWorld {
         scenario: Arc<Scenario>,
         detail: Detail,
         open: bool,
+        clocks: Clocks,
         told: impl Fn(Finished) + 'static,
     ) -> io::Result<LoneWorld> {
         let beside = Beside::begin(move || {
             WORLD.with(|world| {
                 world.lone.set(true);
                 world.open.set(open);
+                world.clocks.set(clocks);
             });
             run::run_and_tell(&config, decider, &*scenario, detail, &told);
             WORLD.with(|world| {
                 world.lone.set(false);
                 world.open.set(false);
+                world.clocks.set(Clocks::ZERO);
             });
         })?;
         Ok(LoneWorld {

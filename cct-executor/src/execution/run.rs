@@ -203,7 +203,7 @@ impl World {
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);
         self.clock_ns.set(0);
-        cct_interpose::begin(config.noise.number("system"), SYSTEM);
+        cct_interpose::begin(config.noise.number("system"), SYSTEM, self.clocks.get());
         self.start(scenario, home, serial);
         self.base_loop();
         if explain {
@@ -235,7 +235,11 @@ impl World {
             home.open_to_others(0);
         }
         self.close();
+        let left = self.clocks_at_end();
         cct_interpose::end();
+        if self.lone.get() {
+            cct_interpose::go_on_from(left);
+        }
         self.serial.set(0);
         drop(entered);
     }

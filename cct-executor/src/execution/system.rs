@@ -5,7 +5,7 @@
 use super::core::{Core, NONE};
 use super::world::{Phase, WORLD, World};
 use crate::words::{FailureKind, NodeId};
-use cct_interpose::System;
+use cct_interpose::{Clocks, System};
 use std::time::Duration;
 
 /// How much further clocks are with each look: no two looks are at one moment.
@@ -120,6 +120,17 @@ impl World {
         self.with(|core, _| core.fail(FailureKind::Broken { message, location }));
         self.stop_here();
         true
+    }
+
+    /// What the clocks show in the world's end.
+    pub(super) fn clocks_at_end(&self) -> Clocks {
+        let zero = cct_interpose::clocks_at_zero();
+        let ns = self.with(|core, _| core.system_clock_of(NodeId(0)));
+        let passed = Duration::from_nanos(ns);
+        Clocks {
+            monotonic: zero.monotonic.saturating_add(passed),
+            wall: zero.wall.saturating_add(passed),
+        }
     }
 
     /// The running task looks at a clock of the system. Who spins by one sees virtual time pass, too, as all clocks

@@ -14,6 +14,7 @@ use crate::raw::shared::Home;
 use crate::raw::slot::Slot;
 use crate::raw::stack::Worker;
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
+use cct_interpose::Clocks;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -162,6 +163,8 @@ pub(crate) struct World {
     /// Whether it is a world around code that is no scenario's: nobody watches it, and what panics there is
     /// shown at once.
     pub(crate) lone: Cell<bool>,
+    /// What the clocks of the next world show at its beginning.
+    pub(crate) clocks: Cell<Clocks>,
     /// Whether threads that are not the world's may take part.
     pub(crate) open: Cell<bool>,
     /// The worker whose stack executes.
@@ -274,6 +277,7 @@ impl World {
             frozen: Cell::new(false),
             spurious: Cell::new(false),
             lone: Cell::new(false),
+            clocks: Cell::new(Clocks::ZERO),
             open: Cell::new(false),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),

@@ -4,7 +4,8 @@
 //! The code that builds the runtime is not the world's to run again. So it is explored, where that is asked for, in
 //! processes that run the whole test (`explored`), and is run once here, in plain order. It takes the place of the
 //! scenario's own task, as a closure that may block, from the moment at which it builds its first runtime until the
-//! last one is dropped. What else the world has to run goes on while that code waits.
+//! last one is dropped. What else the world has to run goes on while that code waits. Clocks that the code has looked at
+//! go on from there in the world, and after it from where it leaves them.
 //!
 //! A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own tasks,
 //! never) is left as it is, for good.
@@ -26,6 +27,7 @@ use crate::strategy::round_robin::RoundRobin;
 use crate::task::blocking_body;
 use crate::task::body::main_body;
 use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
+use cct_interpose::Clocks;
 use std::cell::RefCell;
 use std::io;
 use std::panic::Location;
@@ -89,6 +91,8 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     if !(cfg!(unix) && wanted && may_have_worlds()) {
         return Ok(None);
     }
+    // Exploring takes time, of which the test's code sees nothing.
+    let clocks = cct_interpose::clocks_seen();
     let is_started = cct_interpose::is_welcome() || !is_of_the_harness();
     #[cfg(unix)]
     let ordered = match is_started {
@@ -99,11 +103,11 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     around_us(is_one, is_started, || {
         #[cfg(unix)]
         if let Some(teller) = ordered {
-            return teller.begin();
+            return teller.begin(clocks);
         }
         // What was ordered is to be repeated, and so are the worlds after it.
         let open = !is_one || settings.plain_tests == PlainTests::Once;
-        world_around(site, open)
+        world_around(site, open, clocks)
     })
     .map(Some)
 }
@@ -113,7 +117,7 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
 /// # Errors
 /// When the system has no memory for a stack.
 pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Arc<Lone>> {
-    around_us(false, false, || world_around(site, true))
+    around_us(false, false, || world_around(site, true, Clocks::ZERO))
 }
 
 /// The world that `begin` makes stands around the code that runs on this thread, for one iteration of a test or for
@@ -172,7 +176,11 @@ fn is_of_the_harness() -> bool {
     std::thread::current().name().is_some()
 }
 
-fn world_around(site: &'static Location<'static>, open: bool) -> io::Result<LoneWorld> {
+fn world_around(
+    site: &'static Location<'static>,
+    open: bool,
+    clocks: Clocks,
+) -> io::Result<LoneWorld> {
     if open {
         cct_interpose::welcome_threads(true);
     }
@@ -201,6 +209,7 @@ fn world_around(site: &'static Location<'static>, open: bool) -> io::Result<Lone
         scenario(site),
         Detail::Nothing,
         open,
+        clocks,
         drop,
     )
 }

@@ -265,5 +265,5 @@ pub fn wall_clock(node: NodeId) -> Duration {
         Phase::Idle => 0,
         _ => world.with(|core, _| core.system_clock_of(node)),
     });
-    cct_interpose::WALL_CLOCK_ZERO + Duration::from_nanos(shown_ns)
+    cct_interpose::clocks_at_zero().wall + Duration::from_nanos(shown_ns)
 }

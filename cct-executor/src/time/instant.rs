@@ -1,6 +1,7 @@
 //! Instants: of the virtual clock inside a world, of the real one outside.
 //!
-//! 1. The virtual clock's zero is the same instant in all worlds of the process.
+//! 1. The virtual clock begins at the same instant in all worlds of the process, but for those around code that has
+//!    looked at a clock before: there it goes on.
 //! 2. What is printed never tells real time inside a world.
 
 use crate::execution::world::{Phase, WORLD, World};
@@ -22,6 +23,11 @@ fn real_now() -> std::time::Instant {
         reason = "outside a world, where nothing is decided"
     )]
     std::time::Instant::now()
+}
+
+/// When this thread's world began: at zero, or where the clocks stood before it.
+fn beginning_ns() -> i128 {
+    to_ns(cct_interpose::clocks_at_zero().monotonic)
 }
 
 fn to_ns(duration: Duration) -> i128 {
@@ -69,14 +75,15 @@ impl Instant {
         }
     }
 
-    /// The moment when the clock shows this many nanoseconds since the world began.
+    /// The moment when the clock shows this many nanoseconds since this thread's world began.
     pub(super) fn of_world(ns: u64) -> Instant {
-        Instant { ns: i128::from(ns) }
+        let ns = beginning_ns() + i128::from(ns);
+        Instant { ns }
     }
 
-    /// Nanoseconds since the world began; a moment before that counts as zero.
-    pub(super) fn since_zero_ns(self) -> u64 {
-        u64::try_from(self.ns.max(0)).unwrap_or(u64::MAX)
+    /// Nanoseconds since this thread's world began; a moment before that counts as zero.
+    pub(super) fn since_beginning_ns(self) -> u64 {
+        u64::try_from((self.ns - beginning_ns()).max(0)).unwrap_or(u64::MAX)
     }
 
     fn offset(self, ns: i128) -> Option<Instant> {
@@ -200,12 +207,10 @@ impl SubAssign<Duration> for Instant {
 
 impl fmt::Debug for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.ns < 0 { "-" } else { "" };
-        write!(
-            f,
-            "Instant({sign}{:?})",
-            to_duration(self.ns.unsigned_abs())
-        )
+        let in_world = WORLD.with(|world| world.phase.get() != Phase::Idle);
+        let ns = self.ns - if in_world { beginning_ns() } else { 0 };
+        let sign = if ns < 0 { "-" } else { "" };
+        write!(f, "Instant({sign}{:?})", to_duration(ns.unsigned_abs()))
     }
 }
 
@@ -249,8 +254,8 @@ mod tests {
         let millennium = SECOND * 86_400 * 365 * 1000;
         let far = ZERO.checked_add(millennium).expect("a millennium fits");
         assert_eq!(far - ZERO, millennium);
-        assert_eq!(far.since_zero_ns(), u64::MAX);
-        assert_eq!((ZERO - SECOND).since_zero_ns(), 0);
+        assert_eq!(far.since_beginning_ns(), u64::MAX);
+        assert_eq!((ZERO - SECOND).since_beginning_ns(), 0);
     }
 
     #[test]

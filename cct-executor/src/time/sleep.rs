@@ -236,7 +236,7 @@ impl Timer {
 
     fn register(&mut self, core: &mut Core, world: &World, deadline: Instant) {
         let owner = world.running.get().key;
-        let deadline_ns = core.clock_of(owner).reached(deadline.since_zero_ns());
+        let deadline_ns = core.clock_of(owner).reached(deadline.since_beginning_ns());
         self.state = match core.add_timer(deadline_ns, owner, self.site) {
             Some(timer) => State::Waiting(timer),
             None => State::Elapsed,

@@ -1,5 +1,6 @@
 //! Three tasks add two each.
 
+use parking_lot::{Condvar, Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tally::{Atomic, ParkingLot, Spinning, Std};
@@ -66,6 +67,56 @@ async fn atomic_traced_in_two_steps() {
         task.await.unwrap();
     }
     assert_eq!(tally.sum(), 3);
+}
+
+/// A lock of `parking_lot` that is often held: who has spun in vain is parked, several tasks of one thread at once.
+#[tokio::test]
+async fn parked_for_a_lock() {
+    let (tally, table) = (Arc::new(Atomic::default()), Arc::new(RwLock::new(0)));
+    let tasks = (0..3).map(|task| {
+        let (tally, table) = (tally.clone(), table.clone());
+        tokio::spawn(async move {
+            for _ in 0..3 {
+                if task == 0 {
+                    assert!(*table.read() <= 6);
+                    continue;
+                }
+                let mut table = table.write();
+                (0..4).for_each(|_| tally.in_two_steps());
+                *table += 1;
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    assert_eq!((*table.read(), tally.sum()), (6, 24));
+}
+
+/// A condition variable of `parking_lot`, for which threads of the pool wait.
+#[tokio::test]
+async fn parked_for_a_condition() {
+    let gate = Arc::new((Mutex::new(0), Condvar::new()));
+    let waiting = (0..3).map(|_| {
+        let gate = gate.clone();
+        tokio::task::spawn_blocking(move || {
+            let mut open = gate.0.lock();
+            while *open == 0 {
+                gate.1.wait(&mut open);
+            }
+            *open -= 1;
+        })
+    });
+    let waiting: Vec<_> = waiting.collect();
+    for _ in 0..3 {
+        tokio::task::yield_now().await;
+        *gate.0.lock() += 1;
+        gate.1.notify_one();
+    }
+    for task in waiting {
+        task.await.unwrap();
+    }
+    assert_eq!(*gate.0.lock(), 0);
 }
 
 /// Nobody else can go on meanwhile, and nothing is wrong with that.

@@ -1,10 +1,16 @@
 //! Clocks, and sleeping by them.
+//!
+//! 1. A thread under control sees the clocks of its world.
+//! 2. Where one was, and is no more, they go on from where it left them, at the system's pace: they never go back.
+//! 3. On any other thread they are the system's.
 
 use super::{Hidden, not_there, set_errno};
-use crate::{WALL_CLOCK_ZERO, system};
+use crate::system::{self, Clocks};
 use libc::{c_int, c_long, clockid_t, time_t, timespec};
+use std::cell::Cell;
 use std::mem::transmute;
 use std::sync::OnceLock;
+use std::thread::LocalKey;
 use std::time::Duration;
 
 pub(super) type GetTime = unsafe extern "C" fn(clockid_t, *mut timespec) -> c_int;
@@ -14,6 +20,40 @@ pub(super) type SleepBy =
 
 /// What the monotonic clock shows at zero: what it showed when it was first asked for.
 static MONOTONIC_ZERO: OnceLock<Duration> = OnceLock::new();
+
+/// A clock of a thread on which there is no world.
+#[derive(Clone, Copy)]
+pub(super) struct Outside {
+    /// What it showed when it was set, counted as in [`Clocks`].
+    set_to: Duration,
+    /// How far it is ahead of the system's since then.
+    ahead_ns: i128,
+    /// Whether anyone has looked at it since then.
+    seen: bool,
+}
+
+impl Outside {
+    const fn of_system(set_to: Duration) -> Outside {
+        Outside {
+            set_to,
+            ahead_ns: 0,
+            seen: false,
+        }
+    }
+
+    /// What it shows when the system's shows this.
+    fn ahead(self, real: Duration) -> Duration {
+        let ns = (real.as_nanos() as i128).saturating_add(self.ahead_ns);
+        let ns = u128::try_from(ns).unwrap_or(0);
+        Duration::new((ns / 1_000_000_000) as u64, (ns % 1_000_000_000) as u32)
+    }
+}
+
+thread_local! {
+    static MONOTONIC: Cell<Outside> =
+        const { Cell::new(Outside::of_system(Clocks::ZERO.monotonic)) };
+    static WALL: Cell<Outside> = const { Cell::new(Outside::of_system(Clocks::ZERO.wall)) };
+}
 
 /// The clock as the system has it.
 ///
@@ -30,36 +70,129 @@ unsafe fn real_time(clock: clockid_t, time: *mut timespec) -> c_int {
     unsafe { transmute::<*mut libc::c_void, GetTime>(hidden)(clock, time) }
 }
 
-/// What a clock shows at zero, if it is one that shows the time.
-fn zero_of(clock: clockid_t) -> Option<Duration> {
-    match clock {
-        libc::CLOCK_MONOTONIC
-        | libc::CLOCK_MONOTONIC_RAW
-        | libc::CLOCK_MONOTONIC_COARSE
-        | libc::CLOCK_BOOTTIME => Some(monotonic_zero()),
-        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
-            Some(WALL_CLOCK_ZERO)
+/// A clock that shows the time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Monotonic,
+    Wall,
+}
+
+impl Kind {
+    fn of(clock: clockid_t) -> Option<Kind> {
+        match clock {
+            libc::CLOCK_MONOTONIC
+            | libc::CLOCK_MONOTONIC_RAW
+            | libc::CLOCK_MONOTONIC_COARSE
+            | libc::CLOCK_BOOTTIME => Some(Kind::Monotonic),
+            libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
+                Some(Kind::Wall)
+            }
+            _ => None,
         }
-        _ => None,
+    }
+
+    fn outside(self) -> &'static LocalKey<Cell<Outside>> {
+        match self {
+            Kind::Monotonic => &MONOTONIC,
+            Kind::Wall => &WALL,
+        }
+    }
+
+    /// From where [`Clocks`] count.
+    fn since(self) -> Duration {
+        match self {
+            Kind::Monotonic => monotonic_zero(),
+            Kind::Wall => Duration::ZERO,
+        }
+    }
+
+    fn real(self) -> Duration {
+        real(match self {
+            Kind::Monotonic => libc::CLOCK_MONOTONIC,
+            Kind::Wall => libc::CLOCK_REALTIME,
+        })
+    }
+
+    /// What it shows, if anyone has looked, or what it was set to.
+    fn seen(self) -> Duration {
+        let outside = self.outside().get();
+        match outside.seen {
+            true => outside.ahead(self.real()).saturating_sub(self.since()),
+            false => outside.set_to,
+        }
+    }
+
+    fn go_on_from(self, set_to: Duration) {
+        let shown = self.since().saturating_add(set_to).as_nanos() as i128;
+        self.outside().set(Outside {
+            set_to,
+            ahead_ns: shown - self.real().as_nanos() as i128,
+            seen: false,
+        });
     }
 }
 
+fn real(clock: clockid_t) -> Duration {
+    let mut time = timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: there is room for it.
+    unsafe { real_time(clock, &raw mut time) };
+    of(time).unwrap_or_default()
+}
+
 fn monotonic_zero() -> Duration {
-    *MONOTONIC_ZERO.get_or_init(|| {
-        let mut time = timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: there is room for it.
-        unsafe { real_time(libc::CLOCK_MONOTONIC, &raw mut time) };
-        of(time).unwrap_or_default()
-    })
+    *MONOTONIC_ZERO.get_or_init(|| real(libc::CLOCK_MONOTONIC))
+}
+
+pub(crate) fn clocks_seen() -> Clocks {
+    Clocks {
+        monotonic: Kind::Monotonic.seen(),
+        wall: Kind::Wall.seen(),
+    }
+}
+
+pub(crate) fn go_on_from(clocks: Clocks) {
+    Kind::Monotonic.go_on_from(clocks.monotonic);
+    Kind::Wall.go_on_from(clocks.wall);
+}
+
+/// The clocks of this thread, where there is no world, and what sets another one's to them.
+pub(super) fn outside() -> (Outside, Outside) {
+    (MONOTONIC.get(), WALL.get())
+}
+
+pub(super) fn set_outside((monotonic, wall): (Outside, Outside)) {
+    MONOTONIC.set(monotonic);
+    WALL.set(wall);
 }
 
 /// What this thread's clock shows, if that is not the system's.
 fn shown(clock: clockid_t) -> Option<Duration> {
-    let system = system::get()?;
-    Some(zero_of(clock)? + (system.clock)())
+    let kind = Kind::of(clock)?;
+    if let Some(system) = system::get() {
+        let zero = system::zero();
+        let zero = match kind {
+            Kind::Monotonic => monotonic_zero() + zero.monotonic,
+            Kind::Wall => zero.wall,
+        };
+        return Some(zero + (system.clock)());
+    }
+    let mut outside = kind.outside().get();
+    outside.seen = true;
+    kind.outside().set(outside);
+    (outside.ahead_ns != 0).then(|| outside.ahead(real(clock)))
+}
+
+/// What the system's clock shows when this thread's shows this, if that is another one.
+pub(super) fn by_system(clock: clockid_t, shown: Duration) -> Option<Duration> {
+    let outside = Kind::of(clock)?.outside().get();
+    let back = Outside {
+        ahead_ns: -outside.ahead_ns,
+        ..outside
+    };
+    (outside.ahead_ns != 0).then(|| back.ahead(shown))
 }
 
 /// How long it is until a clock of this thread's shows this.

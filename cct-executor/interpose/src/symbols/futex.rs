@@ -3,7 +3,7 @@
 //! The locks of the standard library, and most others, block a thread by `futex`: wait for as long as a
 //! word of memory has this value. Whoever changes the word wakes by another call of it.
 //!
-//! 1. Time limits are by the thread's clock.
+//! 1. Time limits are by the thread's clock, also where that only goes on after a world.
 //! 2. A wake-up is the kernel's as well, as other threads may wait too.
 
 use super::segments::{self, Variable};
@@ -80,40 +80,44 @@ pub(super) unsafe fn futex(arguments: [c_long; 6]) -> c_long {
     let [address, operation, value, limit, ..] = arguments;
     // SAFETY: the caller's promise.
     let kernel = || unsafe { call(libc::SYS_futex, arguments) };
-    let Some(system) = system::get() else {
-        return kernel();
-    };
     let operation = operation as c_int;
+    let command = operation & libc::FUTEX_CMD_MASK;
+    // Of the two waits this one takes a deadline.
+    let is_deadline = command == libc::FUTEX_WAIT_BITSET;
+    let clock = match operation & libc::FUTEX_CLOCK_REALTIME {
+        0 => libc::CLOCK_MONOTONIC,
+        _ => libc::CLOCK_REALTIME,
+    };
+    let is_wait = is_deadline || command == libc::FUTEX_WAIT;
+    // SAFETY: the caller's promise.
+    let limit = (is_wait && limit != 0).then(|| unsafe { *(limit as *const timespec) });
+    let limit = limit.map(|limit| clocks::of(limit).unwrap_or_default());
+    let Some(system) = system::get() else {
+        let deadline = limit.filter(|_| is_deadline);
+        let Some(real) = deadline.and_then(|shown| clocks::by_system(clock, shown)) else {
+            return kernel();
+        };
+        let real = clocks::timespec_of(real);
+        let mut arguments = arguments;
+        arguments[3] = (&raw const real) as c_long;
+        // SAFETY: the caller's promise, with another deadline.
+        return unsafe { call(libc::SYS_futex, arguments) };
+    };
     let word = Word {
         address: address as usize,
         expected: value as u32,
         private: operation & libc::FUTEX_PRIVATE_FLAG,
     };
-    let command = operation & libc::FUTEX_CMD_MASK;
     match command {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
             if word.has_changed() {
                 set_errno(libc::EAGAIN);
                 return -1;
             }
-            let limit = limit as *const timespec;
-            let limit = if limit.is_null() {
-                None
-            } else {
-                // SAFETY: the caller's promise.
-                let limit = clocks::of(unsafe { *limit }).unwrap_or_default();
-                // One of the two takes a deadline.
-                let clock = match operation & libc::FUTEX_CLOCK_REALTIME {
-                    0 => libc::CLOCK_MONOTONIC,
-                    _ => libc::CLOCK_REALTIME,
-                };
-                let is_deadline = command == libc::FUTEX_WAIT_BITSET;
-                Some(if is_deadline {
-                    clocks::until(clock, limit).unwrap_or_default()
-                } else {
-                    limit
-                })
-            };
+            let limit = limit.map(|limit| match is_deadline {
+                true => clocks::until(clock, limit).unwrap_or_default(),
+                false => limit,
+            });
             match ((system.wait)(word, limit), limit) {
                 (Waited::Changed, _) => return 0,
                 (Waited::TimedOut, _) => {}

@@ -2,7 +2,7 @@
 //!
 //! Whoever waits may wait for one of them, which nothing but time can tell.
 
-use super::{Hidden, not_there};
+use super::{Hidden, clocks, not_there};
 use crate::system::{self, ThreadsStarted};
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t};
 use std::cell::{Cell, OnceCell};
@@ -103,6 +103,7 @@ struct Started {
     counts: Arc<Counts>,
     welcome: bool,
     controlled: bool,
+    clocks: (clocks::Outside, clocks::Outside),
 }
 
 impl Drop for Started {
@@ -121,6 +122,7 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     let _ = COUNTS.try_with(|counts| counts.set(started.counts.clone()));
     WELCOME.set(started.welcome);
     CONTROLLED.set(started.controlled);
+    clocks::set_outside(started.clocks);
     // SAFETY: as whoever started the thread has promised.
     unsafe { (started.body)(started.argument) }
 }
@@ -155,6 +157,7 @@ pub(super) unsafe extern "C" fn pthread_create(
         counts,
         welcome,
         controlled: CONTROLLED.get() || system::get().is_some(),
+        clocks: clocks::outside(),
     }));
     // SAFETY: the caller's promise; and the new thread, if there is one, owns the argument.
     unsafe {

@@ -20,6 +20,7 @@ use crate::explore::worker::described;
 use crate::strategy::{Flow, RoundRobin, Strategy};
 use crate::words::explanation::Explanation;
 use crate::words::{Failure, Outcome, ReplayToken, WorldConfig};
+use cct_interpose::Clocks;
 use std::cell::RefCell;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -60,11 +61,11 @@ impl Teller {
         }
     }
 
-    /// Begins the world that was ordered around the code of this thread.
+    /// Begins the world that was ordered around the code of this thread, where its clocks stand.
     ///
     /// # Errors
     /// When the operating system has no memory for another stack.
-    pub(in crate::explore) fn begin(self) -> io::Result<lone::LoneWorld> {
+    pub(in crate::explore) fn begin(self, clocks: Clocks) -> io::Result<lone::LoneWorld> {
         let (decider, world) = (self.decider(), self.world());
         let detail = match self.order {
             Order::Tell(..) => Detail::Stacks,
@@ -76,11 +77,12 @@ impl Teller {
         run::set_iteration(self.order.index());
         let scenario = self.campaign.scenario.clone();
         let teller = RefCell::new(Some(self));
-        lone::LoneWorld::begin(world, decider, scenario, detail, false, move |finished| {
+        let told = move |finished| {
             if let Some(teller) = teller.take() {
                 teller.over(finished);
             }
-        })
+        };
+        lone::LoneWorld::begin(world, decider, scenario, detail, false, clocks, told)
     }
 
     fn decider(&self) -> Box<dyn Decider> {

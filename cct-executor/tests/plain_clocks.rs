@@ -1,0 +1,124 @@
+//! Clocks of tests without an attribute: in the worlds around their code, before and after.
+
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the clocks of the standard library are what is tested"
+)]
+
+mod again;
+
+use again::{again, is_again, said};
+use cct_executor::runtime::Runtime;
+use cct_executor::time::{self, sleep, sleep_until};
+use cct_executor::{spawn, task};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+/// A test that must pass where plain tests are run once, and where they are explored.
+macro_rules! passes {
+    ($name:ident $body:block) => {
+        #[test]
+        fn $name() {
+            if is_again() {
+                return $body;
+            }
+            for how in ["once", "explore"] {
+                let output = again(stringify!($name), how, &[]);
+                assert!(output.status.success(), "{how}: {}", said(&output));
+            }
+        }
+    };
+}
+
+const NAP: Duration = Duration::from_secs(3);
+/// No machine is as slow as this.
+const LATE: Duration = Duration::from_secs(2000);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Sleeps in a world, where there is something to choose.
+async fn nap(time: Duration) {
+    let others = [0, 1].map(|_| spawn(async { task::yield_now().await }));
+    sleep(time).await;
+    for other in others {
+        other.await.unwrap();
+    }
+}
+
+fn is_about(time: Duration, expected: Duration) {
+    assert!(time >= expected, "{time:?} of {expected:?}");
+    assert!(time < expected + LATE, "{time:?} of {expected:?}");
+}
+
+passes!(what_was_seen_before_a_world_is_before_it {
+    let (start, wall, tokio) = (Instant::now(), SystemTime::now(), time::Instant::now());
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        nap(DAY).await;
+        is_about(start.elapsed(), DAY);
+        is_about(wall.elapsed().unwrap(), DAY);
+        is_about(tokio.elapsed(), DAY);
+        is_about(Instant::now() - tokio.into_std(), DAY);
+        sleep_until(tokio + 2 * DAY).await;
+        is_about(start.elapsed(), 2 * DAY);
+    });
+    is_about(start.elapsed(), 2 * DAY);
+    drop(runtime);
+    is_about(start.elapsed(), 2 * DAY);
+    is_about(wall.elapsed().unwrap(), 2 * DAY);
+    is_about(tokio.elapsed(), 2 * DAY);
+});
+
+passes!(worlds_come_one_after_the_other {
+    let first = Runtime::new().unwrap();
+    let (start, wall) = first.block_on(async {
+        nap(NAP).await;
+        (Instant::now(), SystemTime::now())
+    });
+    drop(first);
+    let second = Runtime::new().unwrap();
+    second.block_on(async {
+        is_about(start.elapsed(), Duration::ZERO);
+        is_about(wall.elapsed().unwrap(), Duration::ZERO);
+        nap(DAY).await;
+    });
+    drop(second);
+    is_about(start.elapsed(), DAY);
+    let third = Runtime::new().unwrap();
+    third.block_on(nap(DAY));
+    is_about(start.elapsed(), 2 * DAY);
+    is_about(wall.elapsed().unwrap(), 2 * DAY);
+});
+
+passes!(who_has_not_looked_begins_where_every_world_does {
+    let runtime = Runtime::new().unwrap();
+    let wall = runtime.block_on(async {
+        nap(NAP).await;
+        SystemTime::now()
+    });
+    let zero = Duration::from_secs(1_767_225_600);
+    let passed = wall.duration_since(SystemTime::UNIX_EPOCH).unwrap() - zero;
+    assert!(passed >= NAP && passed < NAP + Duration::from_millis(1), "{passed:?}");
+});
+
+passes!(after_a_day_in_a_world_nobody_waits_for_a_day {
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(nap(DAY));
+    drop(runtime);
+    let start = Instant::now();
+    let waits = || {
+        let (_sender, receiver) = channel::<()>();
+        let before = Instant::now();
+        let outcome = receiver.recv_timeout(Duration::from_millis(20));
+        assert_eq!(outcome, Err(RecvTimeoutError::Timeout));
+        is_about(before.elapsed(), Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(1));
+    };
+    waits();
+    thread::spawn(waits).join().unwrap();
+    let other = thread::spawn(Instant::now).join().unwrap();
+    assert!(start <= other && other <= Instant::now());
+    is_about(start.elapsed(), Duration::from_millis(42));
+});
