@@ -31,7 +31,7 @@ use cct_interpose::Clocks;
 use std::cell::RefCell;
 use std::io;
 use std::panic::Location;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 #[cfg(unix)]
 pub(super) use watch::STANDS_STILL;
@@ -67,9 +67,18 @@ impl Drop for Open {
     }
 }
 
+/// The numbers of the worlds of this kind that are over: handles to them may be left.
+static OVER: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
 thread_local! {
     /// The world around the code of this thread, while there is one.
     static AROUND: RefCell<Option<Around>> = const { RefCell::new(None) };
+}
+
+/// Whether this is the number of a world around a test's code, and it is over.
+pub(crate) fn is_over(serial: u64) -> bool {
+    let over = OVER.lock().unwrap_or_else(PoisonError::into_inner);
+    over.binary_search(&serial).is_ok()
 }
 
 /// What keeps the world open in which this code runs, if it is a lone one.
@@ -224,6 +233,10 @@ impl Drop for Lone {
         if lone::is_around_us(self.serial) {
             if let Some(around) = AROUND.take() {
                 around.world.end();
+                let mut over = OVER.lock().unwrap_or_else(PoisonError::into_inner);
+                let place = over.partition_point(|&other| other < self.serial);
+                over.insert(place, self.serial);
+                drop(over);
                 if around.is_started {
                     cct_interpose::count_starter(false);
                 }

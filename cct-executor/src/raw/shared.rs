@@ -20,7 +20,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A wake-up that came from a thread other than the home's.
 pub(crate) struct ForeignWake {
@@ -102,6 +102,12 @@ impl Home {
         });
         *lock(&home.heartbeat) = heartbeat;
         home
+    }
+
+    /// One that no thread ever enters.
+    pub(crate) fn nobodys() -> &'static Home {
+        static NOBODYS: OnceLock<&'static Home> = OnceLock::new();
+        NOBODYS.get_or_init(|| Home::obtain(Arc::default()))
     }
 
     pub(super) fn all() -> impl Iterator<Item = &'static Home> {

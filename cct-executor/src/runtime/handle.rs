@@ -6,7 +6,9 @@ use crate::execution::runtimes::Entered;
 use crate::execution::strangers;
 use crate::execution::world::{AS_TOKIO_SAYS, Phase, WORLD};
 use crate::explore::lone::{self, Lone};
-use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime, spawn_on_runtime};
+use crate::task::{
+    JoinHandle, cancelled_after_the_end, may_block, spawn_blocking_on_runtime, spawn_on_runtime,
+};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -162,11 +164,21 @@ impl Handle {
         );
     }
 
+    /// The handle of what was to be spawned in a world that is over, as one around a test's own code is when its last
+    /// runtime is dropped.
+    #[track_caller]
+    fn after_the_end<T: Send + 'static>(&self) -> JoinHandle<T> {
+        match lone::is_over(self.serial) {
+            true => cancelled_after_the_end(),
+            false => self.refuse(),
+        }
+    }
+
     /// As [`task::spawn`](crate::task::spawn()), onto this runtime. Once that is shut down the future
     /// is dropped at once.
     ///
     /// # Panics
-    /// When the handle's world has ended.
+    /// When the handle's world has ended, if it is not one of a test without an attribute.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -178,13 +190,14 @@ impl Handle {
         }
         let runtime = self.runtime;
         let spawned = strangers::ask(self.serial, move || spawn_on_runtime(runtime, future));
-        spawned.unwrap_or_else(|| self.refuse())
+        spawned.unwrap_or_else(|| self.after_the_end())
     }
 
-    /// As [`task::spawn_blocking`](crate::task::spawn_blocking()), onto this runtime.
+    /// As [`task::spawn_blocking`](crate::task::spawn_blocking()), onto this runtime. Once that is shut down the
+    /// closure is dropped at once.
     ///
     /// # Panics
-    /// When the handle's world has ended.
+    /// When the handle's world has ended, if it is not one of a test without an attribute.
     #[track_caller]
     pub fn spawn_blocking<F, R>(&self, func: F) -> JoinHandle<R>
     where
@@ -198,7 +211,7 @@ impl Handle {
         let spawned = strangers::ask(self.serial, move || {
             spawn_blocking_on_runtime(runtime, func)
         });
-        spawned.unwrap_or_else(|| self.refuse())
+        spawned.unwrap_or_else(|| self.after_the_end())
     }
 
     /// Waits for a future where blocking is allowed, as in `spawn_blocking`. It does not run the tasks
@@ -244,10 +257,12 @@ impl Handle {
     /// Until the guard is dropped, what the running task spawns belongs to this runtime.
     ///
     /// # Panics
-    /// When the handle's world has ended, or runs on another thread and is not open to this one.
+    /// When the handle's world runs on another thread and is not open to this one, or has ended and was not that of a
+    /// test without an attribute.
     #[track_caller]
     pub fn enter(&self) -> EnterGuard<'_> {
-        let abroad = !self.is_here() && strangers::is_open(self.serial);
+        let is_anywhere = || strangers::is_open(self.serial) || lone::is_over(self.serial);
+        let abroad = !self.is_here() && is_anywhere();
         if abroad {
             abroad::enter(self.clone());
         } else {

@@ -34,7 +34,9 @@ pub use local::LocalKey;
 pub(crate) use local_set::drop_group;
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub use spawn::spawn;
-pub(crate) use spawn::{spawn_local_on_runtime, spawn_on, spawn_on_runtime};
+pub(crate) use spawn::{
+    cancelled_after_the_end, spawn_local_on_runtime, spawn_on, spawn_on_runtime,
+};
 pub use yield_now::yield_now;
 
 /// Futures and errors of this module that tokio keeps in modules of their own.

@@ -13,6 +13,7 @@ use crate::raw::task::{Body, Share};
 use crate::runtime::Handle;
 use crate::runtime::abroad::entered;
 use crate::words::{Access, NodeId, Op, OpKind};
+use std::future::pending;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -152,6 +153,29 @@ where
     Body::local(future, cell, waker)
 }
 
+/// What is spawned where nothing runs any more.
+fn cancelled<F: Future>(
+    future: F,
+    make: impl FnOnce(F, JoinCell<F::Output>) -> Made<F::Output>,
+    home: &'static Home,
+) -> JoinHandle<F::Output> {
+    let (serial, key, id) = (0, NONE, Id(0));
+    let (mut body, cell) = make(future, JoinCell::new(TaskWaker { home, serial, key }, id));
+    body.cancel();
+    let task = AbortHandle {
+        home,
+        serial,
+        key,
+        id,
+    };
+    JoinHandle::new(cell, task)
+}
+
+/// The handle of what was spawned when its world was over.
+pub(crate) fn cancelled_after_the_end<T: Send + 'static>() -> JoinHandle<T> {
+    cancelled(pending(), Body::new, Home::nobodys())
+}
+
 /// Puts a body into the running world's task table.
 #[track_caller]
 pub(super) fn spawn_body<F: Future>(
@@ -169,23 +193,7 @@ pub(super) fn spawn_body<F: Future>(
         let serial = world.serial.get();
         if world.phase.get() == Phase::Closing {
             world.count_inert();
-            let id = Id(0);
-            let nobody = TaskWaker {
-                home,
-                serial: 0,
-                key: NONE,
-            };
-            let (mut body, cell) = make(future, JoinCell::new(nobody, id));
-            body.cancel();
-            return JoinHandle::new(
-                cell,
-                AbortHandle {
-                    home,
-                    serial: 0,
-                    key: NONE,
-                    id,
-                },
-            );
+            return cancelled(future, make, home);
         }
         let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64)));
         let task = TaskWaker { home, serial, key };
