@@ -20,8 +20,8 @@ pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
 pub use resource::{Resource, StateShare};
 pub use source::{
-    ActionSource, Alarm, CrashCause, NodeState, Offer, Source, SourceAction, crash_cause,
-    kill_process, node_state, pause_node, source, wall_clock, world_time_ns,
+    ActionSource, Alarm, CrashCause, NodeState, Offer, OnFile, SocketFile, Source, SourceAction,
+    crash_cause, kill_process, node_state, pause_node, source, wall_clock, world_time_ns,
 };
 
 use crate::execution::world::{Phase, WORLD, World};

@@ -2,6 +2,7 @@
 
 use crate::symbols::Word;
 use std::cell::Cell;
+use std::path::Path;
 use std::time::Duration;
 
 /// What a thread does in the place of what the system would.
@@ -22,6 +23,9 @@ pub struct System {
     pub atomic: fn(Atomic),
     /// How much time clocks show to have passed since zero.
     pub clock: fn() -> Duration,
+    /// Called where the thread does something with the file at a path. Returns what is there if that is none of the
+    /// machine's files, and has done it.
+    pub file: fn(&Path, OnFile<'_>) -> Option<SocketFile>,
     /// Called where the thread sends its own process a signal, with whether the process has a handler for it,
     /// or ignores it. Returns whether it need not.
     pub signal: fn(i32, bool) -> bool,
@@ -37,8 +41,33 @@ impl System {
         join: |_| false,
         atomic: |_| {},
         clock: || Duration::ZERO,
+        file: |_, _| None,
         signal: |_, _| false,
     };
+}
+
+/// What is done with a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnFile<'a> {
+    /// Its metadata are looked at.
+    Look,
+    /// It is removed from its folder.
+    Remove,
+    /// Its permissions are set to these bits.
+    SetMode(u32),
+    /// It gets this path.
+    Rename(&'a Path),
+}
+
+/// The file of a socket that is none of the machine's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SocketFile {
+    /// Tells it from all others.
+    pub number: u64,
+    /// Its permission bits.
+    pub mode: u32,
+    /// When it was made, since 1970.
+    pub made: Duration,
 }
 
 /// What an atomic operation does.

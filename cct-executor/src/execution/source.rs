@@ -10,8 +10,10 @@ use super::resources::state_digest;
 use super::world::{Running, World};
 use crate::words::action::Sort;
 use crate::words::{Action, ActionId, ActionKind, NodeId, Op};
+use cct_interpose::{OnFile, SocketFile};
 use std::any::Any;
 use std::panic::Location;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -40,6 +42,13 @@ pub trait ActionSource: Send + Sync + 'static {
     fn raised(&self, number: i32, handled: bool, site: &'static Location<'static>) -> bool {
         let _ = (number, handled, site);
         false
+    }
+
+    /// The running task does something with the file at a path, by the C library. Returns what is there if that is a
+    /// socket of this source's, after it has been done; its path is gone after it is removed.
+    fn file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
+        let _ = (path, what);
+        None
     }
 
     /// What picking an action does, in a few words, for the report of a failure.

@@ -5,7 +5,8 @@
 use super::core::{Core, NONE};
 use super::world::{Phase, WORLD, World};
 use crate::words::{FailureKind, NodeId};
-use cct_interpose::{Clocks, System};
+use cct_interpose::{Clocks, OnFile, SocketFile, System};
+use std::path::Path;
 use std::time::Duration;
 
 /// How much further clocks are with each look: no two looks are at one moment.
@@ -23,6 +24,7 @@ pub(crate) const SYSTEM: System = System {
     join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: || WORLD.with(World::system_clock),
+    file: |path, what| WORLD.with(|world| world.on_file(path, what)),
     signal: |number, handled| WORLD.with(|world| world.signal_itself(number, handled)),
 };
 
@@ -120,6 +122,17 @@ impl World {
         self.with(|core, _| core.fail(FailureKind::Broken { message, location }));
         self.stop_here();
         true
+    }
+
+    /// In the place of what the system does with a file, where that is a socket's of this world.
+    fn on_file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
+        let is_asked = self.running.get().key != NONE && self.is_free() && self.is_running();
+        if !is_asked {
+            return None;
+        }
+        let known = |at: usize| Some(self.sources.try_borrow().ok()?.get(at)?.clone());
+        let mut sources = (0..).map_while(known);
+        sources.find_map(|known| known.0.file(path, what))
     }
 
     /// What the clocks show in the world's end.

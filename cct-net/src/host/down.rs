@@ -2,8 +2,9 @@
 
 use super::Hosts;
 use crate::fabric::{CrashStyle, network};
-use cct_executor::node::NodeId;
-use cct_executor::shim::ActionSource;
+use cct_executor::node::{NodeId, current};
+use cct_executor::shim::{ActionSource, OnFile, SocketFile};
+use std::path::Path;
 
 impl ActionSource for Hosts {
     /// Hosts offer no actions.
@@ -11,6 +12,11 @@ impl ActionSource for Hosts {
 
     fn snapshot(&self) -> Vec<String> {
         self.netstat()
+    }
+
+    fn file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
+        let (node, hosts) = (current(), &self.state);
+        hosts.with(|state| state.host_if_any(node)?.unix.on_file(path, what))
     }
 
     fn node_down(&self, node: NodeId) {

@@ -131,6 +131,11 @@ impl State {
         self.hosts.get_mut(&node.0).expect("cct bug: no such host")
     }
 
+    /// A node's host, if it was asked for before.
+    fn host_if_any(&mut self, node: NodeId) -> Option<&mut Host> {
+        self.hosts.get_mut(&node.0)
+    }
+
     fn make_host(&mut self, node: NodeId) -> Host {
         let mut number = match node.0 {
             0 => TEST,

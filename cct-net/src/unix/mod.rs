@@ -1,8 +1,10 @@
 //! Unix sockets, inside a node: the names of `tokio::net` and `tokio::net::unix`.
 //!
-//! What is sent arrives at once. Paths are names in a table of the node, not files: a path stays
+//! What is sent arrives at once. Paths are names in a table of the node, none of the machine's files: a path stays
 //! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
-//! crashes. Pipes are not modelled, and file descriptors have no effect.
+//! crashes. With the GNU C library on Linux (x86-64, AArch64) code of the world sees a file there all the same: it can be
+//! looked at, removed, renamed, and its permissions can be set, by `std::fs` and what else calls the C library. Folders
+//! do not list it, and links to it lead nowhere. Pipes are not modelled, and file descriptors have no effect.
 
 mod addr;
 mod bufs;

@@ -5,14 +5,31 @@ use crate::errno::of_socket;
 use crate::host::hosts;
 use crate::stream::listening::Listening;
 use cct_executor::node::current;
+use cct_executor::shim::{self, OnFile, SocketFile};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-/// What sockets are bound to, by path.
+/// What sockets are bound to, by path: absolute, but as given otherwise. Links are not followed.
 #[derive(Default)]
-pub(crate) struct Paths(BTreeMap<PathBuf, Bound>);
+pub(crate) struct Paths {
+    files: BTreeMap<PathBuf, File>,
+    /// How many there were.
+    made: u64,
+}
+
+/// The file that a socket was bound to.
+struct File {
+    bound: Bound,
+    file: SocketFile,
+}
+
+/// Files of the machine have lower numbers.
+const FIRST_NUMBER: u64 = 1 << 48;
+/// What most processes let others do with the files they make.
+const USUAL_MODE: u32 = 0o755;
 
 /// What a path leads to, as long as the socket is open.
 #[derive(Clone)]
@@ -26,7 +43,7 @@ pub(super) enum Bound {
 impl Paths {
     pub(super) fn check_free(&self, path: &Path) -> io::Result<()> {
         check_form(path)?;
-        if self.0.contains_key(path) {
+        if self.files.contains_key(&*key(path)) {
             let text = format!("`{}` exists already", path.display());
             return Err(io::Error::new(ErrorKind::AddrInUse, text));
         }
@@ -35,22 +52,52 @@ impl Paths {
 
     pub(super) fn bind(&mut self, path: &Path, socket: Bound) -> io::Result<()> {
         self.check_free(path)?;
-        self.0.insert(path.to_owned(), socket);
+        self.made += 1;
+        let file = SocketFile {
+            number: FIRST_NUMBER + self.made,
+            mode: USUAL_MODE,
+            made: shim::wall_clock(current()),
+        };
+        let bound = socket;
+        self.files
+            .insert(key(path).into_owned(), File { bound, file });
         Ok(())
     }
 
     /// The socket that was bound to a path listens, wherever the path leads to by now.
     pub(super) fn listens(&mut self, path: &Path, token: &Arc<()>, listening: &Arc<Listening>) {
-        if let Some(bound) = self.0.get_mut(path) {
+        if let Some(File { bound, .. }) = self.files.get_mut(&*key(path)) {
             if matches!(bound, Bound::NotYet(ours) if ours.as_ptr() == Arc::as_ptr(token)) {
                 *bound = Bound::Stream(Arc::downgrade(listening));
             }
         }
     }
 
+    /// What a program does with the file, by the standard library; `None` if there is none of a socket.
+    pub(crate) fn on_file(&mut self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let key_of_it = key(path);
+        let found = self.files.get_mut(&*key_of_it)?;
+        match what {
+            OnFile::Look => {}
+            OnFile::SetMode(mode) => found.file.mode = mode,
+            OnFile::Remove => return self.files.remove(&*key_of_it).map(|gone| gone.file),
+            OnFile::Rename(to) => {
+                let moved = self.files.remove(&*key_of_it)?;
+                let file = moved.file;
+                self.files.insert(key(to).into_owned(), moved);
+                return Some(file);
+            }
+        }
+        Some(found.file)
+    }
+
     fn find(&self, path: &Path) -> io::Result<&Bound> {
         check_form(path)?;
-        self.0.get(path).ok_or_else(|| nobody_at(path))
+        let found = self.files.get(&*key(path));
+        found.map(|file| &file.bound).ok_or_else(|| nobody_at(path))
     }
 
     pub(super) fn listener(&self, path: &Path) -> io::Result<Arc<Listening>> {
@@ -82,7 +129,7 @@ fn wrong_type(path: &Path) -> io::Error {
 }
 
 /// Removes a path from the running task's node, as removing the socket's file does. The socket
-/// itself stays open.
+/// itself stays open. With the GNU C library on Linux `std::fs::remove_file` does it too.
 ///
 /// # Errors
 /// `NotFound`, and outside a world.
@@ -90,9 +137,17 @@ pub fn unlink(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
     hosts()?.state.with(|state| {
         let paths = &mut state.host(current()).unix;
-        let gone = paths.0.remove(path).map(drop);
+        let gone = paths.on_file(path, OnFile::Remove).map(drop);
         gone.ok_or_else(|| nobody_at(path))
     })
+}
+
+/// Where a path leads from the folder of the process.
+fn key(path: &Path) -> Cow<'_, Path> {
+    match std::path::absolute(path) {
+        Ok(absolute) => absolute.into(),
+        Err(_) => path.into(),
+    }
 }
 
 /// A name that no address of the system holds is refused: one that is too long, or has a byte that is 0.

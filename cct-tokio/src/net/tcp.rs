@@ -223,4 +223,22 @@ impl TcpSocket {
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.0.listen(backlog).map(TcpListener)
     }
+
+    /// What [`tos_v4`](Self::tos_v4) was called.
+    ///
+    /// # Errors
+    /// As there.
+    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
+    pub fn tos(&self) -> io::Result<u32> {
+        self.tos_v4()
+    }
+
+    /// What [`set_tos_v4`](Self::set_tos_v4) was called.
+    ///
+    /// # Errors
+    /// As there.
+    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
+    pub fn set_tos(&self, tos: u32) -> io::Result<()> {
+        self.set_tos_v4(tos)
+    }
 }

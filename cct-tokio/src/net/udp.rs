@@ -62,4 +62,22 @@ impl UdpSocket {
         let bound = cct_net::UdpSocket::bind(addr);
         async move { bound.await.map(UdpSocket) }
     }
+
+    /// What [`tos_v4`](Self::tos_v4) was called.
+    ///
+    /// # Errors
+    /// As there.
+    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
+    pub fn tos(&self) -> io::Result<u32> {
+        self.tos_v4()
+    }
+
+    /// What [`set_tos_v4`](Self::set_tos_v4) was called.
+    ///
+    /// # Errors
+    /// As there.
+    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
+    pub fn set_tos(&self, tos: u32) -> io::Result<()> {
+        self.set_tos_v4(tos)
+    }
 }

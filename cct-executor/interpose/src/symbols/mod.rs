@@ -11,6 +11,7 @@
 #[cfg(cct_atomics)]
 mod atomics;
 mod clocks;
+mod files;
 mod futex;
 mod locals;
 mod overflow;
@@ -61,6 +62,10 @@ pub(crate) fn keep() {
         threads::pthread_join as threads::Join,
         signals::kill as signals::Kill,
         signals::raise as signals::Raise,
+        files::statx as files::Statx,
+        files::unlink as files::Unlink,
+        files::chmod as files::Chmod,
+        files::rename as files::Rename,
     );
     std::hint::black_box(symbols);
     #[cfg(cct_atomics)]

@@ -82,18 +82,20 @@ impl UnixListener {
     /// See [`cct_net::UnixListener::bind`].
     ///
     /// # Errors
-    /// As there.
+    /// As there, and as the folder of the path says.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
+        has_place(path.as_ref())?;
         cct_net::UnixListener::bind(path).map(UnixListener)
     }
 
     /// See [`cct_net::UnixListener::bind_addr`].
     ///
     /// # Errors
-    /// As there.
+    /// As there, and as the folder of the path says.
     #[track_caller]
     pub fn bind_addr(addr: &SocketAddr) -> io::Result<UnixListener> {
+        addr.as_pathname().map_or(Ok(()), has_place)?;
         cct_net::UnixListener::bind_addr(addr).map(UnixListener)
     }
 
@@ -126,12 +128,36 @@ around! {
     /// A socket before it is one of streams or of datagrams, see [`cct_net::UnixSocket`].
     UnixSocket, cct_net::UnixSocket
 }
-forwards! {
-    UnixSocket, cct_net::UnixSocket;
-    fn bind(path: impl AsRef<Path>) -> io::Result<()>;
+
+/// What the machine's files say to a socket at a path, as in its folders they are shown with the world's sockets.
+///
+/// # Errors
+/// `AddrInUse` if there is a file, and what is wrong with its folder.
+fn has_place(path: &Path) -> io::Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => return Ok(()),
+    };
+    match folder.metadata()?.is_dir() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    }
 }
 
 impl UnixSocket {
+    /// See [`cct_net::UnixSocket::bind`].
+    ///
+    /// # Errors
+    /// As there, and as the folder of the path says.
+    #[track_caller]
+    pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        has_place(path.as_ref())?;
+        self.0.bind(path)
+    }
+
     /// See [`cct_net::UnixSocket::new_datagram`].
     ///
     /// # Errors
@@ -203,9 +229,10 @@ impl UnixDatagram {
     /// See [`cct_net::UnixDatagram::bind`].
     ///
     /// # Errors
-    /// As there.
+    /// As there, and as the folder of the path says.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
+        has_place(path.as_ref())?;
         cct_net::UnixDatagram::bind(path).map(UnixDatagram)
     }
 
