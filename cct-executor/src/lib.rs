@@ -45,7 +45,7 @@
 //! - [`strategy`] has the strategies, [`shim`] what primitives are built from, [`words`] the values
 //!   that all of them share.
 //!
-//! The `README` has every option and every `CCT_*` variable; `ARCHITECTURE` says how it works.
+//! `docs/reference.md` has every option, strategy and `CCT_*` variable; `ARCHITECTURE` says how it works.
 //!
 //! # What it does not do
 //!

@@ -378,11 +378,14 @@ fn strategies_say_what_they_promise() {
 }
 
 /// Folders whose files are read one by one.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 9] = [
     "cargo-cct",
     "cct-executor",
     "cct-sync",
+    "cct-net",
+    "cct-tokio",
     "cct-bench",
+    "docs",
     "examples",
     "tests",
 ];
@@ -432,13 +435,70 @@ fn nothing_is_shown_or_tested_in_name_only() {
             {
                 complaints.push(format!("{path}:{number}: a fence that is not run"));
             }
-            if line.starts_with("#[ignore") || line.starts_with("#[should_panic") {
+            // There it is about tests that are to panic.
+            let panics =
+                line.starts_with("#[should_panic") && path != "cct-tokio/tests/attributes.rs";
+            if line.starts_with("#[ignore") || panics {
                 complaints.push(format!("{path}:{number}: `{line}`"));
             }
         }
     }
     complain(&complaints);
 }
+
+/// The anchor of a heading, as code forges make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter_map(|letter| match letter {
+        ' ' => Some('-'),
+        '-' | '_' => Some(letter),
+        _ => letter
+            .is_alphanumeric()
+            .then(|| letter.to_ascii_lowercase()),
+    });
+    kept.collect()
+}
+
+/// Links of the README and the guide lead to files that exist, and to headings in them.
+#[test]
+fn links_lead_somewhere() {
+    let mut pages = files("docs", "md");
+    pages.push(("README.md".to_owned(), document("README.md")));
+    let mut complaints = Vec::new();
+    for (path, text) in &pages {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for link in text.split("](").skip(1) {
+            let (link, _) = link.split_once(')').expect("the end of a link");
+            let (file, wanted) = link.split_once('#').unwrap_or((link, ""));
+            let target = match (file, file.strip_prefix("../")) {
+                ("", _) => path.clone(),
+                (_, Some(file)) => file.to_owned(),
+                _ if folder.is_empty() => file.to_owned(),
+                _ => format!("{folder}/{file}"),
+            };
+            if file.starts_with("http") {
+                continue;
+            }
+            let exists = workspace().join(&target).exists();
+            let leads = || {
+                let mut headings = document(&target)
+                    .lines()
+                    .filter_map(|line| {
+                        let heading = line.trim_start_matches('#');
+                        (heading.len() < line.len()).then(|| anchor(heading.trim()))
+                    })
+                    .collect::<Vec<_>>()
+                    .into_iter();
+                wanted.is_empty() || headings.any(|heading| heading == wanted)
+            };
+            if !exists || !(wanted.is_empty() || leads()) {
+                complaints.push(format!("{path}: `{link}` leads nowhere"));
+            }
+        }
+    }
+    complain(&complaints);
+}
+
+const REFERENCE: &str = "docs/reference.md";
 
 /// Words in double quotes between two marks of a source file.
 fn quoted(path: &str, from: &str) -> Vec<String> {
@@ -455,23 +515,23 @@ fn quoted(path: &str, from: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_readme_lists_every_option_and_variable_and_strategy() {
-    let readme = document("README.md");
+fn the_reference_lists_every_option_and_variable_and_strategy() {
+    let reference = document(REFERENCE);
     let options = quoted(
         "cct-executor/macros/src/attribute/options.rs",
         "const NAMES: ",
     );
     let variables = quoted("cct-executor/src/explore/env.rs", "const VARIABLES: ");
-    let rows = |begins: &str| readme.lines().any(|line| line.starts_with(begins));
+    let rows = |begins: &str| reference.lines().any(|line| line.starts_with(begins));
     let mut missing = Vec::new();
     for name in options {
         if !rows(&format!("| `{name} = ")) {
-            missing.push(format!("README.md: no row for option `{name}`"));
+            missing.push(format!("{REFERENCE}: no row for option `{name}`"));
         }
     }
     for name in variables {
         if !rows(&format!("| `{name}` |")) {
-            missing.push(format!("README.md: no row for `{name}`"));
+            missing.push(format!("{REFERENCE}: no row for `{name}`"));
         }
     }
     for strategy in cct_executor::strategy::StrategySpec::all() {
@@ -483,7 +543,7 @@ fn the_readme_lists_every_option_and_variable_and_strategy() {
         };
         let row = format!("| `{}` | {parameters}|", strategy.name());
         if !rows(&row) {
-            missing.push(format!("README.md: no row that begins with {row}"));
+            missing.push(format!("{REFERENCE}: no row that begins with {row}"));
         }
     }
     complain(&missing);

@@ -23,7 +23,17 @@ pub mod timeout_race;
 #[cfg(test)]
 mod readme;
 
-/// Compiles and runs every code block of the README.
+/// Compiles and runs every code block of the README and of the guide.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
+pub mod documents {
+    #[doc = include_str!("../../README.md")]
+    pub struct Readme;
+    #[doc = include_str!("../../docs/cargo-cct.md")]
+    pub struct CargoCct;
+    #[doc = include_str!("../../docs/reference.md")]
+    pub struct Reference;
+    #[doc = include_str!("../../docs/scenarios.md")]
+    pub struct Scenarios;
+    #[doc = include_str!("../../docs/failures.md")]
+    pub struct Failures;
+}
