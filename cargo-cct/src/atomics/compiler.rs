@@ -6,6 +6,8 @@
 //! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself; and
 //!    packages that depend on such a crate themselves, where its generic and inlined code is compiled with theirs
 //!    ([`SPREADS`]).
+//! 3. What is left so is optimised a little where nothing is: unoptimised crates hand what they have made of inlined
+//!    functions, as the operations of atomics are, on to the crates that use them.
 
 use super::{PLAIN, WRAPS, link_option, variable};
 use crate::say;
@@ -17,6 +19,12 @@ const OPTIONS: [&str; 2] = [
     "-Cpasses=forceattrs function(tsan)",
     "-Cllvm-args=-force-attribute=sanitize_thread -tsan-instrument-memory-accesses=0 \
      -tsan-instrument-func-entry-exit=0 -tsan-instrument-memintrinsics=0",
+];
+/// What is not instrumented must not stand in for what is. The rest stays as without optimisation.
+const OPTIMISED: [&str; 3] = [
+    "-Copt-level=1",
+    "-Cdebug-assertions=on",
+    "-Coverflow-checks=on",
 ];
 /// Has cct's own packages do their part.
 const PART: &str = "cct_atomics";
@@ -113,18 +121,32 @@ fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
     if WITH_PART.contains(&name) {
         return vec![format!("--cfg={PART}").into()];
     }
-    if name.starts_with("cct_") || LEFT.contains(&name) {
-        return Vec::new();
-    }
-    let mut options = match uses_one_that_spreads(arguments) {
-        true => Vec::new(),
+    let is_left = name.starts_with("cct_") || LEFT.contains(&name);
+    let mut options = match is_left || uses_one_that_spreads(arguments) {
+        true if is_optimised(arguments) => Vec::new(),
+        true => OPTIMISED.map(OsString::from).to_vec(),
         false => OPTIONS.map(OsString::from).to_vec(),
     };
+    if is_left {
+        return options;
+    }
     // What is linked last is taken where there is nothing else; other crates in the program call it in any case.
     if let (true, Some(plain)) = (is_linked(arguments), plain) {
         options.push(link_option(plain));
     }
     options
+}
+
+/// Whether cargo asks for any optimisation, which it says wherever there is one.
+fn is_optimised(arguments: &[OsString]) -> bool {
+    let mut given = arguments.iter().filter_map(|argument| {
+        let option = argument.to_str()?;
+        option
+            .strip_prefix("-C")
+            .unwrap_or(option)
+            .strip_prefix("opt-level=")
+    });
+    given.any(|level| level != "0")
 }
 
 /// Whether a program or a library for the linker comes of it.
@@ -169,7 +191,7 @@ fn value<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OPTIONS, added};
+    use super::{OPTIMISED, OPTIONS, added};
     use std::ffi::{OsStr, OsString};
 
     fn added_to(arguments: &str) -> Vec<OsString> {
@@ -205,12 +227,21 @@ mod tests {
         let call = |dependency: &str| {
             format!("--crate-name mine --target x86_64-unknown-linux-gnu --extern {dependency}")
         };
-        assert!(added_to(&call("arc_swap=/deps/libarc_swap-0a1b.rmeta")).is_empty());
-        assert!(added_to(&call("swap=/deps/libarc_swap-0a1b.rlib")).is_empty());
-        assert!(added_to(&call("arc_swap=/deps/libmine-0a1b.rmeta")).len() == OPTIONS.len());
-        assert!(added_to(&call("arc_swap")).len() == OPTIONS.len());
+        assert_eq!(
+            added_to(&call("arc_swap=/deps/libarc_swap-0a1b.rmeta")),
+            OPTIMISED
+        );
+        assert_eq!(
+            added_to(&call("swap=/deps/libarc_swap-0a1b.rlib")),
+            OPTIMISED
+        );
+        assert_eq!(
+            added_to(&call("arc_swap=/deps/libmine-0a1b.rmeta")),
+            OPTIONS
+        );
+        assert_eq!(added_to(&call("arc_swap")), OPTIONS);
         // The rest of the program is instrumented.
-        let linked = call("arc_swap=/deps/libarc_swap-0a1b.rlib --crate-type bin");
+        let linked = call("arc_swap=/deps/libarc_swap-0a1b.rlib --crate-type bin -C opt-level=3");
         assert_eq!(added_to(&linked), ["-Clink-arg=/plain"]);
     }
 
@@ -218,10 +249,15 @@ mod tests {
     fn cct_and_what_keeps_things_for_threads_are_left() {
         let target = "--target x86_64-unknown-linux-gnu";
         for name in ["tokio", "cct_sync", "tracing_core", "corosensei"] {
-            assert!(
-                added_to(&format!("--crate-name {name} {target}")).is_empty(),
-                "{name}"
-            );
+            for (level, expected) in [
+                ("", &OPTIMISED[..]),
+                ("-C opt-level=0", &OPTIMISED[..]),
+                ("-C opt-level=1", &[]),
+                ("-Copt-level=s", &[]),
+            ] {
+                let added = added_to(&format!("--crate-name {name} {target} {level}"));
+                assert_eq!(added, expected, "{name} {level}");
+            }
         }
         let part = ["--cfg=cct_atomics"].map(OsString::from);
         assert_eq!(

@@ -258,6 +258,7 @@ impl World {
     fn let_time_pass(&self, time: Duration) {
         if self.phase.get() == Phase::Running {
             self.move_clock(self.running.get().key, time);
+            self.with(|core, _| core.looks.waited(time));
         }
     }
 
@@ -303,6 +304,9 @@ impl World {
         });
         drop(waiter);
         let in_time = in_time || word.is_some_and(Word::has_changed);
+        if let (false, Some(limit)) = (in_time, limit) {
+            self.with(|core, _| core.looks.waited(limit));
+        }
         if in_time {
             if let Some(parker) = word.filter(|word| word.is_parker()) {
                 parker.unpark();

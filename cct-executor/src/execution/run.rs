@@ -198,7 +198,7 @@ impl World {
         self.sync_points
             .set(explain || config.granularity >= Granularity::Sync);
         self.spurious.set(config.spurious_polls);
-        self.frozen.set(config.start_paused);
+        self.freeze_clock(config.start_paused);
         self.advanced.set(NONE);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);

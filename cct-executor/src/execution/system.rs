@@ -35,6 +35,10 @@ pub(crate) struct Looks {
     count: u32,
     /// How much further than virtual time the system's clocks are, for having been looked at, and for those who spin.
     ahead_ns: u64,
+    /// Tokio's clock is frozen. When it moves all the same, the system's do not move with it.
+    frozen: bool,
+    /// How far they have stayed behind so.
+    behind_ns: u64,
     /// How often virtual time itself was looked at in the step.
     instants: u32,
     /// How often any of them was looked at.
@@ -45,6 +49,21 @@ impl Looks {
     /// How often a clock was looked at in this iteration.
     pub(super) fn ever(&self) -> u64 {
         self.ever
+    }
+
+    /// Virtual time has moved.
+    pub(super) fn time_moved(&mut self, by_ns: u64) {
+        if self.frozen {
+            self.behind_ns += by_ns;
+        }
+    }
+
+    /// A thread has waited for so long, as none does by tokio's clock.
+    pub(super) fn waited(&mut self, time: Duration) {
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        if self.frozen {
+            self.behind_ns = self.behind_ns.saturating_sub(ns);
+        }
     }
 
     fn begin(&mut self, step: u64) {
@@ -74,7 +93,8 @@ impl Core {
 
     /// What the system's clocks of a node show. Who asks does not look: files have their times from here.
     pub(crate) fn system_clock_of(&self, node: NodeId) -> u64 {
-        let shown = self.node_clock(node).shown(self.point.time_ns);
+        let time_ns = self.point.time_ns.saturating_sub(self.looks.behind_ns);
+        let shown = self.node_clock(node).shown(time_ns);
         shown.saturating_add(self.looks.ahead_ns)
     }
 
@@ -87,6 +107,12 @@ impl Core {
 }
 
 impl World {
+    /// Freezes tokio's clock, or lets it go on. Returns whether it was frozen.
+    pub(crate) fn freeze_clock(&self, frozen: bool) -> bool {
+        self.with(|core, _| core.looks.frozen = frozen);
+        self.frozen.replace(frozen)
+    }
+
     /// The running task looks at virtual time. That stands still in a poll, but real time does not, for which tokio's
     /// stands unless it is frozen.
     pub(crate) fn look(&self) {

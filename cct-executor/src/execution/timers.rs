@@ -245,7 +245,9 @@ impl Core {
             self.cut(Limit::Time);
             return false;
         }
-        self.point.time_ns = self.point.time_ns.max(time_ns);
+        let by_ns = time_ns.saturating_sub(self.point.time_ns);
+        self.looks.time_moved(by_ns);
+        self.point.time_ns += by_ns;
         self.timers.elapsed_ns = self.point.time_ns;
         true
     }

@@ -244,7 +244,7 @@ impl Builder {
             ));
         };
         if self.start_paused {
-            WORLD.with(|world| world.frozen.set(true));
+            WORLD.with(|world| world.freeze_clock(true));
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
         let (threads, owner) = ((self.one_thread, self.workers), owner());

@@ -18,7 +18,7 @@ fn with_clock<R>(f: impl FnOnce(&World) -> R) -> R {
 const NOT_FROZEN: &str = "time is not frozen";
 
 /// Freezes the clock, so that [`advance`] may move it. Timers still fire when nothing else can
-/// run, as with tokio's paused clock.
+/// run, as with tokio's paused clock. The clocks of the standard library do not move then.
 ///
 /// # Panics
 /// When it is frozen already, and outside a world.
@@ -27,7 +27,7 @@ const NOT_FROZEN: &str = "time is not frozen";
 /// It works in a runtime of several threads too, where tokio panics.
 #[track_caller]
 pub fn pause() {
-    let frozen = with_clock(|world| world.frozen.replace(true));
+    let frozen = with_clock(|world| world.freeze_clock(true));
     assert!(!frozen, "time is already frozen");
 }
 
@@ -37,7 +37,7 @@ pub fn pause() {
 /// When the clock is not frozen, and outside a world.
 #[track_caller]
 pub fn resume() {
-    let frozen = with_clock(|world| world.frozen.replace(false));
+    let frozen = with_clock(|world| world.freeze_clock(false));
     assert!(frozen, "{NOT_FROZEN}");
 }
 

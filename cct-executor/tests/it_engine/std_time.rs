@@ -204,3 +204,27 @@ fn sleepers_do_not_hold_up_the_end() {
         let _ = begun.load(SeqCst);
     });
 }
+
+/// As on tokio: who freezes its clock freezes no other, and moves no other when time is skipped.
+#[test]
+fn time_that_is_skipped_passes_for_tokio_alone() {
+    passes_at(&GRANULARITIES, || async {
+        sleep(HOUR).await;
+        time::pause();
+        let (begin, wall, own) = (Instant::now(), SystemTime::now(), time::Instant::now());
+        sleep(HOUR).await;
+        time::advance(HOUR).await;
+        is_about(own.elapsed(), 2 * HOUR);
+        is_about(begin.elapsed(), Duration::ZERO);
+        is_about(wall.elapsed().unwrap(), Duration::ZERO);
+        // Threads wait by their own.
+        thread::sleep(HOUR);
+        let (_sender, receiver) = mpsc::channel::<()>();
+        assert!(receiver.recv_timeout(HOUR).is_err());
+        is_about(begin.elapsed(), 2 * HOUR);
+        time::resume();
+        sleep(HOUR).await;
+        is_about(begin.elapsed(), 3 * HOUR);
+        is_about(wall.elapsed().unwrap(), 3 * HOUR);
+    });
+}
