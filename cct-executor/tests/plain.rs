@@ -1,6 +1,9 @@
 //! Tests without an attribute that build a runtime: refused, or run once, as `CCT_PLAIN_TESTS` says.
 
 mod again;
+#[macro_use]
+#[path = "again/passes.rs"]
+mod passes;
 
 use again::{again, is_again, said};
 use cct_executor::runtime::{Builder, Handle, Runtime};
@@ -15,17 +18,10 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A test that runs `body` where plain tests are run, and must pass there.
+/// A test that must pass where plain tests are run once.
 macro_rules! once {
     ($name:ident $body:block) => {
-        #[test]
-        fn $name() {
-            if is_again() {
-                return $body;
-            }
-            let output = again(stringify!($name), "once", &[]);
-            assert!(output.status.success(), "{output:?}");
-        }
+        passes! { ["once"] $name $body }
     };
 }
 

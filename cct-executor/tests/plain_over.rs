@@ -1,6 +1,9 @@
 //! Handles to the world around a test's own code, when it is over: what they are to spawn is cancelled, as by tokio.
 
 mod again;
+#[macro_use]
+#[path = "again/passes.rs"]
+mod passes;
 
 use again::{again, is_again, said};
 use cct_executor::runtime::{Handle, Runtime};
@@ -8,27 +11,13 @@ use cct_executor::{spawn, task};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A test that must pass where plain tests are run once.
-macro_rules! once {
-    ($name:ident $body:block) => {
-        #[test]
-        fn $name() {
-            if is_again() {
-                return $body;
-            }
-            let output = again(stringify!($name), "once", &[]);
-            assert!(output.status.success(), "{}", said(&output));
-        }
-    };
-}
-
 fn handle_to_the_past() -> Handle {
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async { spawn(async {}).await.unwrap() });
     runtime.handle().clone()
 }
 
-once!(what_is_spawned_is_cancelled {
+passes!(["once"] what_is_spawned_is_cancelled {
     let handle = handle_to_the_past();
     let (guard, kept) = (Arc::new(()), Arc::new(()));
     let (one, other) = (guard.clone(), kept.clone());
@@ -44,7 +33,7 @@ once!(what_is_spawned_is_cancelled {
     });
 });
 
-once!(what_is_spawned_by_who_has_entered_is_cancelled {
+passes!(["once"] what_is_spawned_by_who_has_entered_is_cancelled {
     let handle = handle_to_the_past();
     let _inside = handle.enter();
     let spawned = [spawn(async { 1 }), task::spawn_blocking(|| 2)];
@@ -61,7 +50,7 @@ impl Drop for CleansUp {
     }
 }
 
-once!(who_outlives_the_runtime_may_spawn_as_it_is_dropped {
+passes!(["once"] who_outlives_the_runtime_may_spawn_as_it_is_dropped {
     let done = Arc::new(AtomicU32::new(0));
     let kept;
     let runtime = Runtime::new().unwrap();
@@ -78,7 +67,7 @@ once!(who_outlives_the_runtime_may_spawn_as_it_is_dropped {
 mod threads {
     use super::*;
 
-    once!(threads_find_it_over_too {
+    passes!(["once"] threads_find_it_over_too {
         let handle = handle_to_the_past();
         let thread = std::thread::spawn(move || handle.spawn(async { 1 }).is_finished());
         assert!(thread.join().unwrap());

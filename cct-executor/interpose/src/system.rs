@@ -23,7 +23,7 @@ pub struct System {
     pub atomic: fn(Atomic),
     /// How much time clocks show to have passed since zero.
     pub clock: fn() -> Duration,
-    /// Called where the thread does something with the file at a path. Returns what is there if that is none of the
+    /// Called where the thread does something with the file at a path. Returns what was there if that is none of the
     /// machine's files, and has done it.
     pub file: fn(&Path, OnFile<'_>) -> Option<SocketFile>,
     /// Called where the thread sends its own process a signal, with whether the process has a handler for it,

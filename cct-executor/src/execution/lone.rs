@@ -22,8 +22,8 @@ pub(crate) struct LoneWorld {
 
 impl LoneWorld {
     /// Begins a world, whose scenario's own task has [`stand_in`] as its one poll, and which tells what it leaves
-    /// behind before it closes. Its clocks go on from these. If it is `open`, threads that the code starts may take part, and nobody can
-    /// repeat it.
+    /// behind before it closes. Its clocks go on from these. If it is `open`, threads that the code starts may take part,
+    /// and nobody can repeat it.
     ///
     /// # Errors
     /// When the operating system has no memory for another stack.

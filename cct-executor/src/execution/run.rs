@@ -235,10 +235,10 @@ impl World {
             home.open_to_others(0);
         }
         self.close();
-        let left = self.clocks_at_end();
+        let left = self.lone.get().then(|| self.clocks_at_end());
         cct_interpose::end();
-        if self.lone.get() {
-            cct_interpose::go_on_from(left);
+        if let Some(clocks) = left {
+            cct_interpose::go_on_from(clocks);
         }
         self.serial.set(0);
         drop(entered);

@@ -44,8 +44,8 @@ pub trait ActionSource: Send + Sync + 'static {
         false
     }
 
-    /// The running task does something with the file at a path, by the C library. Returns what is there if that is a
-    /// socket of this source's, after it has been done; its path is gone after it is removed.
+    /// The running task does something with the file at a path, by the C library. Returns what was there if that
+    /// is a socket of this source's, and has done it.
     fn file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
         let _ = (path, what);
         None

@@ -109,8 +109,12 @@ impl Core {
 impl World {
     /// Freezes tokio's clock, or lets it go on. Returns whether it was frozen.
     pub(crate) fn freeze_clock(&self, frozen: bool) -> bool {
-        self.with(|core, _| core.looks.frozen = frozen);
-        self.frozen.replace(frozen)
+        self.with(|core, _| std::mem::replace(&mut core.looks.frozen, frozen))
+    }
+
+    /// Whether `time::advance` may move tokio's clock.
+    pub(crate) fn has_frozen_clock(&self) -> bool {
+        self.with(|core, _| core.looks.frozen)
     }
 
     /// The running task looks at virtual time. That stands still in a poll, but real time does not, for which tokio's
@@ -119,7 +123,7 @@ impl World {
         let Some(key) = self.current().filter(|_| self.is_running()) else {
             return;
         };
-        if !self.frozen.get() && self.with(|core, _| core.look_at_time()) {
+        if self.with(|core, _| !core.looks.frozen && core.look_at_time()) {
             self.move_clock(key, Duration::from_nanos(SPIN_NS));
         }
     }
@@ -180,7 +184,7 @@ impl World {
         if self.phase.get() != Phase::Idle && self.is_free() {
             if self.with(|core, _| core.look_at_clock()) {
                 let moves = self.is_running() && self.current() == Some(key);
-                if moves && !self.frozen.get() {
+                if moves && !self.has_frozen_clock() {
                     self.move_clock(key, Duration::from_nanos(SPIN_NS));
                 } else {
                     self.with(|core, _| core.looks.ahead_ns += SPIN_NS);

@@ -156,8 +156,6 @@ pub(crate) struct World {
     pub(crate) wakers: ManuallyDrop<RefCell<Wakers>>,
     /// Whether synchronous operations are points, recorded, or (while something closes) counted.
     pub(crate) sync_points: Cell<bool>,
-    /// Whether `time::advance` may move the clock.
-    pub(crate) frozen: Cell<bool>,
     /// Whether spurious polls were asked for.
     pub(crate) spurious: Cell<bool>,
     /// Whether it is a world around code that is no scenario's: nobody watches it, and what panics there is
@@ -274,7 +272,6 @@ impl World {
             recording: Cell::new(false),
             wakers: ManuallyDrop::new(RefCell::new(Wakers::NONE)),
             sync_points: Cell::new(false),
-            frozen: Cell::new(false),
             spurious: Cell::new(false),
             lone: Cell::new(false),
             clocks: Cell::new(Clocks::ZERO),

@@ -29,9 +29,10 @@ use crate::task::body::main_body;
 use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
 use cct_interpose::Clocks;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 #[cfg(unix)]
 pub(super) use watch::STANDS_STILL;
@@ -68,17 +69,20 @@ impl Drop for Open {
 }
 
 /// The numbers of the worlds of this kind that are over: handles to them may be left.
-static OVER: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+static OVER: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 thread_local! {
     /// The world around the code of this thread, while there is one.
     static AROUND: RefCell<Option<Around>> = const { RefCell::new(None) };
 }
 
+fn over() -> MutexGuard<'static, BTreeSet<u64>> {
+    OVER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Whether this is the number of a world around a test's code, and it is over.
 pub(crate) fn is_over(serial: u64) -> bool {
-    let over = OVER.lock().unwrap_or_else(PoisonError::into_inner);
-    over.binary_search(&serial).is_ok()
+    over().contains(&serial)
 }
 
 /// What keeps the world open in which this code runs, if it is a lone one.
@@ -233,10 +237,7 @@ impl Drop for Lone {
         if lone::is_around_us(self.serial) {
             if let Some(around) = AROUND.take() {
                 around.world.end();
-                let mut over = OVER.lock().unwrap_or_else(PoisonError::into_inner);
-                let place = over.partition_point(|&other| other < self.serial);
-                over.insert(place, self.serial);
-                drop(over);
+                over().insert(self.serial);
                 if around.is_started {
                     cct_interpose::count_starter(false);
                 }

@@ -61,7 +61,7 @@ pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + U
             return Poll::Ready(());
         }
         with_clock(|world| {
-            assert!(world.frozen.get(), "{NOT_FROZEN}");
+            assert!(world.has_frozen_clock(), "{NOT_FROZEN}");
             if let Some(key) = world.current().filter(|_| world.is_running()) {
                 world.move_clock(key, duration);
             }

@@ -6,8 +6,8 @@ use crate::host::hosts;
 use crate::stream::listening::Listening;
 use cct_executor::node::current;
 use cct_executor::shim::{self, OnFile, SocketFile};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -43,14 +43,14 @@ pub(super) enum Bound {
 impl Paths {
     pub(super) fn check_free(&self, path: &Path) -> io::Result<()> {
         check_form(path)?;
-        if self.files.contains_key(&*key(path)) {
+        if self.files.contains_key(&key(path)) {
             let text = format!("`{}` exists already", path.display());
             return Err(io::Error::new(ErrorKind::AddrInUse, text));
         }
         Ok(())
     }
 
-    pub(super) fn bind(&mut self, path: &Path, socket: Bound) -> io::Result<()> {
+    pub(super) fn bind(&mut self, path: &Path, bound: Bound) -> io::Result<()> {
         self.check_free(path)?;
         self.made += 1;
         let file = SocketFile {
@@ -58,15 +58,13 @@ impl Paths {
             mode: USUAL_MODE,
             made: shim::wall_clock(current()),
         };
-        let bound = socket;
-        self.files
-            .insert(key(path).into_owned(), File { bound, file });
+        self.files.insert(key(path), File { bound, file });
         Ok(())
     }
 
     /// The socket that was bound to a path listens, wherever the path leads to by now.
     pub(super) fn listens(&mut self, path: &Path, token: &Arc<()>, listening: &Arc<Listening>) {
-        if let Some(File { bound, .. }) = self.files.get_mut(&*key(path)) {
+        if let Some(File { bound, .. }) = self.files.get_mut(&key(path)) {
             if matches!(bound, Bound::NotYet(ours) if ours.as_ptr() == Arc::as_ptr(token)) {
                 *bound = Bound::Stream(Arc::downgrade(listening));
             }
@@ -78,25 +76,25 @@ impl Paths {
         if self.files.is_empty() {
             return None;
         }
-        let key_of_it = key(path);
-        let found = self.files.get_mut(&*key_of_it)?;
+        let Entry::Occupied(mut found) = self.files.entry(key(path)) else {
+            return None;
+        };
+        let file = found.get().file;
         match what {
             OnFile::Look => {}
-            OnFile::SetMode(mode) => found.file.mode = mode,
-            OnFile::Remove => return self.files.remove(&*key_of_it).map(|gone| gone.file),
+            OnFile::SetMode(mode) => found.get_mut().file.mode = mode,
+            OnFile::Remove => drop(found.remove()),
             OnFile::Rename(to) => {
-                let moved = self.files.remove(&*key_of_it)?;
-                let file = moved.file;
-                self.files.insert(key(to).into_owned(), moved);
-                return Some(file);
+                let moved = found.remove();
+                self.files.insert(key(to), moved);
             }
         }
-        Some(found.file)
+        Some(file)
     }
 
     fn find(&self, path: &Path) -> io::Result<&Bound> {
         check_form(path)?;
-        let found = self.files.get(&*key(path));
+        let found = self.files.get(&key(path));
         found.map(|file| &file.bound).ok_or_else(|| nobody_at(path))
     }
 
@@ -143,11 +141,8 @@ pub fn unlink(path: impl AsRef<Path>) -> io::Result<()> {
 }
 
 /// Where a path leads from the folder of the process.
-fn key(path: &Path) -> Cow<'_, Path> {
-    match std::path::absolute(path) {
-        Ok(absolute) => absolute.into(),
-        Err(_) => path.into(),
-    }
+fn key(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// A name that no address of the system holds is refused: one that is too long, or has a byte that is 0.

@@ -144,7 +144,32 @@ macro_rules! forwards_datagrams {
     };
 }
 
+/// The names that methods about the type of service had.
+macro_rules! renames_tos {
+    ($Name:ty) => {
+        impl $Name {
+            /// What [`tos_v4`](Self::tos_v4) was called.
+            ///
+            /// # Errors
+            /// As there.
+            #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
+            pub fn tos(&self) -> ::std::io::Result<u32> {
+                self.tos_v4()
+            }
+
+            /// What [`set_tos_v4`](Self::set_tos_v4) was called.
+            ///
+            /// # Errors
+            /// As there.
+            #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
+            pub fn set_tos(&self, tos: u32) -> ::std::io::Result<()> {
+                self.set_tos_v4(tos)
+            }
+        }
+    };
+}
+
 pub(super) use {
     forwards, forwards_datagrams, forwards_names, forwards_reading, forwards_socket,
-    forwards_stream, forwards_writing,
+    forwards_stream, forwards_writing, renames_tos,
 };

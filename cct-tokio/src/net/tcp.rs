@@ -1,7 +1,7 @@
 //! TCP, see [`cct_net::tcp`].
 
 use super::around::{converts, shows};
-use super::forward::{forwards, forwards_stream};
+use super::forward::{forwards, forwards_stream, renames_tos};
 use super::halves::halves;
 use cct_net::ToSocketAddrs;
 use std::io;
@@ -152,6 +152,7 @@ around! {
     TcpSocket, cct_net::TcpSocket
 }
 shows!(TcpSocket);
+renames_tos!(TcpSocket);
 forwards! {
     TcpSocket, cct_net::TcpSocket;
     fn bind(addr: SocketAddr) -> io::Result<()>;
@@ -222,23 +223,5 @@ impl TcpSocket {
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         self.0.listen(backlog).map(TcpListener)
-    }
-
-    /// What [`tos_v4`](Self::tos_v4) was called.
-    ///
-    /// # Errors
-    /// As there.
-    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
-    pub fn tos(&self) -> io::Result<u32> {
-        self.tos_v4()
-    }
-
-    /// What [`set_tos_v4`](Self::set_tos_v4) was called.
-    ///
-    /// # Errors
-    /// As there.
-    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
-    pub fn set_tos(&self, tos: u32) -> io::Result<()> {
-        self.set_tos_v4(tos)
     }
 }

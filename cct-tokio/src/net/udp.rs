@@ -2,7 +2,7 @@
 
 use super::around::{around, converts, shows};
 use super::datagrams::receives;
-use super::forward::{forwards, forwards_datagrams};
+use super::forward::{forwards, forwards_datagrams, renames_tos};
 use cct_net::ToSocketAddrs;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,6 +15,7 @@ around! {
 converts!(UdpSocket, std::net::UdpSocket);
 receives!(UdpSocket, SocketAddr, [poll_recv poll_peek], [poll_recv_from poll_peek_from]);
 forwards_datagrams!(UdpSocket, cct_net::UdpSocket, SocketAddr);
+renames_tos!(UdpSocket);
 forwards! {
     UdpSocket, cct_net::UdpSocket;
     fn poll_send_to(
@@ -61,23 +62,5 @@ impl UdpSocket {
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<UdpSocket>> {
         let bound = cct_net::UdpSocket::bind(addr);
         async move { bound.await.map(UdpSocket) }
-    }
-
-    /// What [`tos_v4`](Self::tos_v4) was called.
-    ///
-    /// # Errors
-    /// As there.
-    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
-    pub fn tos(&self) -> io::Result<u32> {
-        self.tos_v4()
-    }
-
-    /// What [`set_tos_v4`](Self::set_tos_v4) was called.
-    ///
-    /// # Errors
-    /// As there.
-    #[deprecated = "`tos` methods are called `tos_v4`, as they are about IPv4 only"]
-    pub fn set_tos(&self, tos: u32) -> io::Result<()> {
-        self.set_tos_v4(tos)
     }
 }

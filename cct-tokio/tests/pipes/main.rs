@@ -6,6 +6,8 @@
     reason = "both sides compile the same contracts"
 )]
 
+#[path = "../two_sided/agree.rs"]
+mod agree;
 #[path = "../../../cct-net/tests/two_sided/worlds.rs"]
 mod worlds;
 
@@ -30,17 +32,7 @@ macro_rules! contracts {
             let mut builder = real_tokio::runtime::Builder::new_multi_thread();
             let runtime = builder.worker_threads(2).enable_all().build().expect("a runtime");
             let expected = runtime.block_on(on_tokio::contracts::$name());
-            assert!(!expected.is_empty(), "a contract that notes nothing");
-            worlds::everywhere(stringify!($name), 20, |checker| {
-                let expected = expected.clone();
-                checker.run(move || {
-                    let expected = expected.clone();
-                    async move {
-                        let seen = on_ours::contracts::$name().await;
-                        assert_eq!(seen, expected, "ours on the left");
-                    }
-                })
-            });
+            agree::agrees(stringify!($name), 20, &expected, on_ours::contracts::$name);
         }
     )*};
 }

@@ -4,7 +4,7 @@
 //! 2. Where one was, and is no more, they go on from where it left them, at the system's pace: they never go back.
 //! 3. On any other thread they are the system's.
 
-use super::{Hidden, not_there, set_errno};
+use super::Hidden;
 use crate::system::{self, Clocks};
 use libc::{c_int, c_long, clockid_t, time_t, timespec};
 use std::cell::Cell;
@@ -42,11 +42,16 @@ impl Outside {
     }
 
     /// What it shows when the system's shows this.
-    fn ahead(self, real: Duration) -> Duration {
-        let ns = (real.as_nanos() as i128).saturating_add(self.ahead_ns);
-        let ns = u128::try_from(ns).unwrap_or(0);
-        Duration::new((ns / 1_000_000_000) as u64, (ns % 1_000_000_000) as u32)
+    fn at(self, real: Duration) -> Duration {
+        moved(real, self.ahead_ns)
     }
+}
+
+/// What a clock shows so much later, or earlier; at least nothing.
+fn moved(time: Duration, by_ns: i128) -> Duration {
+    let ns = (time.as_nanos() as i128).saturating_add(by_ns);
+    let ns = u128::try_from(ns).unwrap_or(0);
+    Duration::new((ns / 1_000_000_000) as u64, (ns % 1_000_000_000) as u32)
 }
 
 thread_local! {
@@ -61,17 +66,15 @@ thread_local! {
 /// As the C library's.
 unsafe fn real_time(clock: clockid_t, time: *mut timespec) -> c_int {
     static HIDDEN: Hidden = Hidden::new(b"clock_gettime\0");
-    let hidden = HIDDEN.get();
-    if hidden.is_null() {
-        not_there();
+    let Some(hidden) = HIDDEN.found() else {
         return -1;
-    }
+    };
     // SAFETY: the caller's promise, and the type of a function of this name.
     unsafe { transmute::<*mut libc::c_void, GetTime>(hidden)(clock, time) }
 }
 
 /// A clock that shows the time.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Kind {
     Monotonic,
     Wall,
@@ -117,7 +120,7 @@ impl Kind {
     fn seen(self) -> Duration {
         let outside = self.outside().get();
         match outside.seen {
-            true => outside.ahead(self.real()).saturating_sub(self.since()),
+            true => outside.at(self.real()).saturating_sub(self.since()),
             false => outside.set_to,
         }
     }
@@ -179,20 +182,25 @@ fn shown(clock: clockid_t) -> Option<Duration> {
         };
         return Some(zero + (system.clock)());
     }
-    let mut outside = kind.outside().get();
-    outside.seen = true;
-    kind.outside().set(outside);
-    (outside.ahead_ns != 0).then(|| outside.ahead(real(clock)))
+    let outside = kind.outside().get();
+    (outside.ahead_ns != 0).then(|| outside.at(real(clock)))
+}
+
+/// Somebody looks at a clock.
+fn look(clock: clockid_t) {
+    if let (Some(kind), None) = (Kind::of(clock), system::get()) {
+        let cell = kind.outside();
+        cell.set(Outside {
+            seen: true,
+            ..cell.get()
+        });
+    }
 }
 
 /// What the system's clock shows when this thread's shows this, if that is another one.
 pub(super) fn by_system(clock: clockid_t, shown: Duration) -> Option<Duration> {
-    let outside = Kind::of(clock)?.outside().get();
-    let back = Outside {
-        ahead_ns: -outside.ahead_ns,
-        ..outside
-    };
-    (outside.ahead_ns != 0).then(|| back.ahead(shown))
+    let ahead_ns = Kind::of(clock)?.outside().get().ahead_ns;
+    (ahead_ns != 0).then(|| moved(shown, -ahead_ns))
 }
 
 /// How long it is until a clock of this thread's shows this.
@@ -219,6 +227,7 @@ pub(super) fn timespec_of(time: Duration) -> timespec {
 /// As the C library's.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+    look(clock);
     match shown(clock) {
         Some(shown) if !time.is_null() => {
             // SAFETY: the caller's promise.
@@ -245,11 +254,9 @@ pub(super) unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut time
         if !time.is_null() && of(*time).is_some_and(slept) {
             return 0;
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            set_errno(libc::ENOSYS);
+        let Some(hidden) = HIDDEN.found() else {
             return -1;
-        }
+        };
         transmute::<*mut libc::c_void, Sleep>(hidden)(time, rest)
     }
 }

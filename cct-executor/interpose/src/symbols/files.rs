@@ -2,7 +2,7 @@
 //!
 //! A path is looked up as it is given: links in it are not followed.
 
-use super::{Hidden, not_there};
+use super::Hidden;
 use crate::system::{self, OnFile, SocketFile};
 use libc::{c_char, c_int, c_uint, c_void, mode_t};
 use std::ffi::{CStr, OsStr};
@@ -56,12 +56,10 @@ fn told(file: SocketFile) -> libc::statx {
     (told.stx_uid, told.stx_gid) = unsafe { (libc::geteuid(), libc::getegid()) };
     told.stx_mode = (libc::S_IFSOCK | file.mode & PERMISSIONS) as u16;
     told.stx_ino = file.number;
-    (
-        told.stx_atime,
-        told.stx_btime,
-        told.stx_ctime,
-        told.stx_mtime,
-    ) = (made, made, made, made);
+    told.stx_atime = made;
+    told.stx_btime = made;
+    told.stx_ctime = made;
+    told.stx_mtime = made;
     told
 }
 
@@ -84,11 +82,9 @@ pub(super) unsafe extern "C" fn statx(
                 return 0;
             }
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            not_there();
+        let Some(hidden) = HIDDEN.found() else {
             return -1;
-        }
+        };
         transmute::<*mut c_void, Statx>(hidden)(folder, path, flags, mask, into)
     }
 }
@@ -103,11 +99,9 @@ pub(super) unsafe extern "C" fn unlink(path: *const c_char) -> c_int {
         if done(path, OnFile::Remove).is_some() {
             return 0;
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            not_there();
+        let Some(hidden) = HIDDEN.found() else {
             return -1;
-        }
+        };
         transmute::<*mut c_void, Unlink>(hidden)(path)
     }
 }
@@ -122,11 +116,9 @@ pub(super) unsafe extern "C" fn chmod(path: *const c_char, mode: mode_t) -> c_in
         if done(path, OnFile::SetMode(mode & PERMISSIONS)).is_some() {
             return 0;
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            not_there();
+        let Some(hidden) = HIDDEN.found() else {
             return -1;
-        }
+        };
         transmute::<*mut c_void, Chmod>(hidden)(path, mode)
     }
 }
@@ -143,11 +135,9 @@ pub(super) unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -
                 return 0;
             }
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            not_there();
+        let Some(hidden) = HIDDEN.found() else {
             return -1;
-        }
+        };
         transmute::<*mut c_void, Rename>(hidden)(from, to)
     }
 }

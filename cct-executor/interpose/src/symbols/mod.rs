@@ -93,6 +93,17 @@ impl Hidden {
         if found.is_null() { self.find() } else { found }
     }
 
+    /// If it is there; `errno` says so if it is not.
+    #[inline]
+    fn found(&self) -> Option<*mut c_void> {
+        let found = self.get();
+        if found.is_null() {
+            set_errno(libc::ENOSYS);
+            return None;
+        }
+        Some(found)
+    }
+
     #[cold]
     fn find(&self) -> *mut c_void {
         // SAFETY: the name ends with a zero byte.
@@ -100,10 +111,6 @@ impl Hidden {
         self.found.store(found, Ordering::Relaxed);
         found
     }
-}
-
-fn not_there() {
-    set_errno(libc::ENOSYS);
 }
 
 fn set_errno(error: c_int) {
@@ -117,11 +124,9 @@ fn set_errno(error: c_int) {
 /// As the C library's.
 pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
     static HIDDEN: Hidden = Hidden::new(b"syscall\0");
-    let hidden = HIDDEN.get();
-    if hidden.is_null() {
-        not_there();
+    let Some(hidden) = HIDDEN.found() else {
         return -1;
-    }
+    };
     let [a, b, c, d, e, f] = arguments;
     // SAFETY: the type of a function of this name, and the caller's promise.
     unsafe { transmute::<*mut c_void, Syscall>(hidden)(number, a, b, c, d, e, f) }
@@ -154,11 +159,9 @@ unsafe extern "C" fn getrandom(buffer: *mut c_void, length: size_t, flags: c_uin
         if filled(buffer, length) {
             return ssize_t::try_from(length).unwrap_or(ssize_t::MAX);
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            not_there();
+        let Some(hidden) = HIDDEN.found() else {
             return -1;
-        }
+        };
         transmute::<*mut c_void, GetRandom>(hidden)(buffer, length, flags)
     }
 }
@@ -174,11 +177,9 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, length: size_t) -> c_int {
         if length <= MOST && filled(buffer, length) {
             return 0;
         }
-        let hidden = HIDDEN.get();
-        if hidden.is_null() {
-            not_there();
+        let Some(hidden) = HIDDEN.found() else {
             return -1;
-        }
+        };
         transmute::<*mut c_void, GetEntropy>(hidden)(buffer, length)
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! 1. What listens within a world installs no handler. One that is there is somebody else's.
 
-use super::{Hidden, not_there};
+use super::Hidden;
 use crate::system;
 use libc::{c_int, c_void, pid_t};
 use std::mem::{MaybeUninit, transmute};
@@ -44,11 +44,9 @@ pub(super) unsafe extern "C" fn kill(process: pid_t, number: c_int) -> c_int {
     if is_own && is_taken(number) {
         return 0;
     }
-    let hidden = HIDDEN.get();
-    if hidden.is_null() {
-        not_there();
+    let Some(hidden) = HIDDEN.found() else {
         return -1;
-    }
+    };
     // SAFETY: the type of a function of this name.
     unsafe { transmute::<*mut c_void, Kill>(hidden)(process, number) }
 }
@@ -61,11 +59,9 @@ pub(super) unsafe extern "C" fn raise(number: c_int) -> c_int {
     if is_taken(number) {
         return 0;
     }
-    let hidden = HIDDEN.get();
-    if hidden.is_null() {
-        not_there();
+    let Some(hidden) = HIDDEN.found() else {
         return -1;
-    }
+    };
     // SAFETY: the type of a function of this name.
     unsafe { transmute::<*mut c_void, Raise>(hidden)(number) }
 }

@@ -2,7 +2,7 @@
 //!
 //! Whoever waits may wait for one of them, which nothing but time can tell.
 
-use super::{Hidden, clocks, not_there};
+use super::{Hidden, clocks};
 use crate::system::{self, ThreadsStarted};
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t};
 use std::cell::{Cell, OnceCell};
@@ -137,11 +137,9 @@ pub(super) unsafe extern "C" fn pthread_create(
     argument: *mut c_void,
 ) -> c_int {
     static HIDDEN: Hidden = Hidden::new(b"pthread_create\0");
-    let hidden = HIDDEN.get();
-    if hidden.is_null() {
-        not_there();
+    let Some(hidden) = HIDDEN.found() else {
         return libc::ENOSYS;
-    }
+    };
     // SAFETY: the type of a function of this name.
     let create = unsafe { transmute::<*mut c_void, Create>(hidden) };
     let (Some(body), Some(counts)) = (body, counts()) else {
@@ -175,11 +173,10 @@ pub(super) unsafe extern "C" fn pthread_create(
 pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int {
     static HIDDEN: Hidden = Hidden::new(b"pthread_join\0");
     static TRIES: Hidden = Hidden::new(b"pthread_tryjoin_np\0");
-    let (hidden, tries) = (HIDDEN.get(), TRIES.get());
-    if hidden.is_null() {
-        not_there();
+    let Some(hidden) = HIDDEN.found() else {
         return libc::ENOSYS;
-    }
+    };
+    let tries = TRIES.get();
     // SAFETY: the type of functions of these names, and the caller's promise.
     let call = |hidden| unsafe { transmute::<*mut c_void, Join>(hidden)(thread, value) };
     let mut outcome = libc::EBUSY;

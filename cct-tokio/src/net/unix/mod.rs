@@ -129,7 +129,7 @@ around! {
     UnixSocket, cct_net::UnixSocket
 }
 
-/// What the machine's files say to a socket at a path, as in its folders they are shown with the world's sockets.
+/// Whether a socket can be bound at a path, as far as the files say: the machine's and those of the world's sockets.
 ///
 /// # Errors
 /// `AddrInUse` if there is a file, and what is wrong with its folder.
