@@ -7,6 +7,7 @@
 
 use cct_executor::task::yield_now;
 use std::io::Read as _;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -101,12 +102,28 @@ async fn overtaking() {
     }
 }
 
+/// Fails where another one makes the folder at the same time.
+async fn takes_a_folder(folder: &Path) {
+    // Who was stopped in its middle has left it.
+    let _ = std::fs::remove_dir_all(folder);
+    std::fs::create_dir(folder).expect("nobody else makes it");
+    let tasks = [(); 2].map(|()| cct_executor::spawn(yield_now()));
+    // By then the other worker has come to it.
+    std::fs::write(folder.join("a file"), vec![0; 1 << 16]).expect("a file");
+    for task in tasks {
+        task.await.expect("it ends");
+    }
+    std::fs::remove_dir_all(folder).expect("nobody else removes it");
+}
+
 async fn leave(plant: &str) {
-    if plant == "a cold start" {
-        yield_now().await;
-        ready_the_second_time();
-    } else if plant != "noise" {
-        once_in_a_process();
+    match plant {
+        "a cold start" => {
+            yield_now().await;
+            ready_the_second_time();
+        }
+        "noise" | "a fixed path" => {}
+        _ => once_in_a_process(),
     }
     match plant {
         "a bug" => lost_update().await,
@@ -117,6 +134,7 @@ async fn leave(plant: &str) {
                 yield_now().await;
             }
         }
+        "a fixed path" => takes_a_folder(&std::env::temp_dir().join("cct-apart")).await,
         "an endless poll" => loop {
             std::hint::spin_loop();
         },
@@ -314,6 +332,18 @@ fn the_number_of_workers_changes_nothing() {
         text.to_owned()
     };
     assert_eq!(explored("1"), explored("3"));
+}
+
+/// Two workers make the folder at the same time, sooner or later. With one that cannot be.
+#[test]
+fn iterations_in_each_others_way_run_one_after_the_other() {
+    for test in ["leaves_something", "has_processes"] {
+        let variables = [("CCT_WORKERS", "4"), ("CCT_ITERATIONS", "400")];
+        let (passed, text) = run(test, "a fixed path", &variables);
+        assert!(passed, "{text}");
+        let (passed, text) = run(test, "a fixed path", &[("CCT_WORKERS", "1")]);
+        assert!(passed && !text.contains("CCT_WORKERS=1"), "{text}");
+    }
 }
 
 /// Eight of 100 iterations run twice, so none differs with odds of 2 to the power of -64.

@@ -9,6 +9,7 @@ use cct_executor::runtime::{Builder, Runtime};
 use cct_executor::spawn;
 use cct_executor::task::yield_now;
 use cct_sync::{Mutex, oneshot};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -144,6 +145,11 @@ fn without_a_choice_there_is_nothing_to_explore() {
     assert!(text.contains(line), "{text}");
 }
 
+/// A file that processes share, which temporary ones they do not.
+fn counted() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("fails-once")
+}
+
 #[test]
 fn what_fails_once_and_not_again_is_no_failure() {
     let test = "what_fails_once_and_not_again_is_no_failure";
@@ -151,13 +157,13 @@ fn what_fails_once_and_not_again_is_no_failure() {
         let runtime = Runtime::new().unwrap();
         assert_eq!(adds(&runtime).min(1), 1);
         // Of the processes that come to this one fails.
-        let counted = std::env::temp_dir().join("cct-plain-explored-fails-once");
+        let counted = counted();
         let before = std::fs::read(&counted).map_or(0, |bytes| bytes.len());
         std::fs::write(&counted, vec![0; before + 1]).unwrap();
         assert_ne!(before, 3, "it fails once");
         return;
     }
-    let counted = std::env::temp_dir().join("cct-plain-explored-fails-once");
+    let counted = counted();
     let _ = std::fs::remove_file(&counted);
     let output = again(
         test,

@@ -26,6 +26,7 @@ pub(super) const ISOLATION: &str = "CCT_ISOLATION";
 pub(super) const REPLAY: &str = "CCT_REPLAY";
 pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
+pub(super) const WORKERS: &str = "CCT_WORKERS";
 const VARIABLES: [&str; 14] = [
     "CCT_ITERATIONS",
     SEED,
@@ -36,7 +37,7 @@ const VARIABLES: [&str; 14] = [
     ISOLATION,
     REPLAY,
     "CCT_REPLAY_WITH",
-    "CCT_WORKERS",
+    WORKERS,
     "CCT_REGRESSIONS",
     "CCT_LEARNT",
     PLAIN_TESTS,
@@ -189,7 +190,7 @@ impl Settings {
                 PLAIN_TESTS => settings.plain_tests = values::plain_tests(text)?,
                 "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),
                 "CCT_LEARNT" => settings.learnt = Some(text.into()),
-                "CCT_WORKERS" => settings.workers = Some(values::workers(text)?),
+                WORKERS => settings.workers = Some(values::workers(text)?),
                 _ => regressions = Some(values::regressions_mode(text)?),
             }
         }

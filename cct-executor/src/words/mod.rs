@@ -26,6 +26,7 @@ pub use enabled::{EnabledSet, Pick, SchedulingPoint, StateParts};
 pub use event::{Interests, StepEvent};
 pub use fingerprint::Fingerprint;
 pub use observations::{Instance, Observations};
+pub(crate) use outcome::NONDETERMINISM;
 pub use outcome::{Failure, FailureKind, Iteration, IterationEnd, Outcome};
 pub use seed::Seed;
 pub use token::{ReplayToken, TokenError};

@@ -116,6 +116,9 @@ pub enum FailureKind {
     },
 }
 
+/// The class of [`FailureKind::Nondeterminism`].
+pub(crate) const NONDETERMINISM: &str = "nondeterminism";
+
 impl FailureKind {
     /// Whether nothing ends it but a limit: tasks stand while others go on.
     pub(crate) fn lasts(&self) -> bool {
@@ -139,7 +142,7 @@ impl FailureKind {
             FailureKind::Stuck { .. } => "poll that does not return",
             FailureKind::Abort { .. } => "abort",
             FailureKind::Uncontrolled { .. } => "uncontrolled concurrency",
-            FailureKind::Nondeterminism { .. } => "nondeterminism",
+            FailureKind::Nondeterminism { .. } => NONDETERMINISM,
         }
     }
 }

@@ -74,7 +74,7 @@ impl Campaign {
             return unable(message);
         }
         let mut done = Done::new(None);
-        match self.in_turn(&mut done) {
+        match self.in_turn(self.worker_count(Lanes::Independent), &mut done) {
             Ok(None) => {
                 let search = begin.elapsed();
                 let shorter = done.found.as_mut().map(|found| self.shorten_apart(found));
@@ -108,11 +108,14 @@ impl Campaign {
         ))
     }
 
-    /// Runs iterations until enough is known. Returns the report of a thread that was lost.
-    pub(super) fn in_turn(self: &Arc<Self>, done: &mut Done) -> Result<Option<Report>, String> {
+    /// Runs iterations, so many at a time, until enough is known. Returns the report of a thread that was lost.
+    pub(super) fn in_turn(
+        self: &Arc<Self>,
+        workers: usize,
+        done: &mut Done,
+    ) -> Result<Option<Report>, String> {
         let deadline = self.checker.time_budget;
         let deadline = deadline.and_then(|budget| now().checked_add(budget));
-        let workers = self.worker_count(Lanes::Independent);
         let (mut running, mut next) = (VecDeque::new(), 0);
         loop {
             // The others are told how long the first was.

@@ -34,7 +34,7 @@ pub(super) use told::{Teller, Where};
 use super::checker::running_test;
 use super::env;
 use super::result::Report;
-use crate::words::ReplayToken;
+use crate::words::{NONDETERMINISM, ReplayToken};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,9 @@ pub(super) enum Task<'a> {
     Replay(&'a ReplayToken),
     Explore,
 }
+
+const IN_EACH_OTHERS_WAY: &str = "iterations that run at the same time get in each other's way outside of the program, \
+     in a file of a fixed name maybe. So one ran after the other; CCT_WORKERS=1 does so from the beginning";
 
 /// What a test says there.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,10 +127,28 @@ pub(super) fn can_be_asked(test: &str) -> bool {
 }
 
 /// Runs a test in a process of its own. `None` if it did not come to a verdict.
+///
+/// That something is not under control may come of two iterations that use one file, so they are tried one by one
+/// then.
 pub(super) fn ask(test: &str, task: &Task<'_>) -> Option<Verdict> {
+    let verdict = ask_with(test, task, None)?;
+    if verdict.says != Says::Failed(NONDETERMINISM.to_owned()) {
+        return Some(verdict);
+    }
+    match ask_with(test, task, Some(1)) {
+        Some(alone) if ![&verdict.says, &Says::Unable].contains(&&alone.says) => {
+            Some(alone.with(&[IN_EACH_OTHERS_WAY.to_owned()]))
+        }
+        _ => Some(verdict),
+    }
+}
+
+fn ask_with(test: &str, task: &Task<'_>, workers: Option<usize>) -> Option<Verdict> {
     let place = Place::new().ok()?;
-    let answer = place.0.join("answer");
-    let mut command = asked_for(test, &answer).ok()?;
+    let mut command = asked_for(test, &place).ok()?;
+    if let Some(workers) = workers {
+        command.env(env::WORKERS, workers.to_string());
+    }
     match task {
         Task::Replay(token) => {
             let file = place.0.join("token");
@@ -139,12 +160,14 @@ pub(super) fn ask(test: &str, task: &Task<'_>) -> Option<Verdict> {
         }
     }
     command.status().ok()?;
-    understand(&std::fs::read_to_string(answer).ok()?)
+    understand(&std::fs::read_to_string(place.answer()).ok()?)
 }
 
 /// The test's program, asked for this test, to answer there. What it prints as a harness says nothing that the
-/// answer does not.
-fn asked_for(test: &str, answer: &Path) -> io::Result<Command> {
+/// answer does not. Its temporary files are its own, and go with the place.
+fn asked_for(test: &str, place: &Place) -> io::Result<Command> {
+    let temporary = place.0.join("tmp");
+    std::fs::create_dir(&temporary)?;
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args([
@@ -154,7 +177,8 @@ fn asked_for(test: &str, answer: &Path) -> io::Result<Command> {
             "--nocapture",
             "--test-threads=1",
         ])
-        .env(env::APART, answer)
+        .env(env::APART, place.answer())
+        .env("TMPDIR", temporary)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -171,6 +195,11 @@ impl Place {
         let folder = std::env::temp_dir().join(format!("cct-apart-{process}-{number}"));
         std::fs::create_dir_all(&folder)?;
         Ok(Place(folder))
+    }
+
+    /// The file that the answer is left in.
+    fn answer(&self) -> PathBuf {
+        self.0.join("answer")
     }
 }
 

@@ -24,9 +24,8 @@ pub(super) struct Left {
 impl Spawned {
     pub(super) fn begin(test: &str, seed: Seed, order: &Order) -> io::Result<Spawned> {
         let place = Place::new()?;
-        let answer = place.0.join("answer");
-        order.leave(&answer)?;
-        let mut command = asked_for(test, &answer)?;
+        order.leave(&place.answer())?;
+        let mut command = asked_for(test, &place)?;
         command.env(env::SEED, seed.to_string());
         // Whose panics nobody reads; to write where they come from takes longer than all the rest.
         command.env("RUST_BACKTRACE", "0");
@@ -37,7 +36,7 @@ impl Spawned {
     /// One for the test as it is run once, with threads that it starts taking part: nothing is ordered.
     pub(super) fn once(test: &str) -> io::Result<Spawned> {
         let place = Place::new()?;
-        let mut command = asked_for(test, &place.0.join("answer"))?;
+        let mut command = asked_for(test, &place)?;
         command.env(env::PLAIN_TESTS, "once");
         let child = command.spawn()?;
         Ok(Spawned { child, place })
@@ -46,7 +45,7 @@ impl Spawned {
     pub(super) fn wait(mut self) -> io::Result<Left> {
         let status = self.child.wait()?;
         // Who did not come to it has left none.
-        let answer = std::fs::read(self.place.0.join("answer")).unwrap_or_default();
+        let answer = std::fs::read(self.place.answer()).unwrap_or_default();
         Ok(Left { status, answer })
     }
 }
