@@ -275,28 +275,54 @@ impl World {
     /// The scheduling point of a synchronous operation.
     #[inline(never)]
     pub(crate) fn sync_point(&self, op: Op) {
-        if self.granularity.get() >= Granularity::Sync {
-            if self.phase.get() == Phase::Closing {
-                self.count_inert();
-            } else {
-                let _ = self.point(op.kind, op.access, op.resource, op.site);
-            }
-        } else if self.phase.get() == Phase::Closing {
-            self.count_inert();
-        } else if self.recording.get() && self.is_running() {
-            let key = self.running.get().key;
-            if key != NONE {
-                self.with(|core, _| {
-                    if let Some(recorder) = &mut core.recorder {
-                        let action = Action {
-                            op,
-                            ..core.actions[key as usize].clone()
-                        };
-                        recorder.step(core.point.step, core.point.time_ns, &action, false);
-                    }
-                });
-            }
+        if self.phase.get() == Phase::Closing {
+            return self.count_inert();
         }
+        let granularity = self.granularity.get();
+        let decides = match granularity {
+            Granularity::Await | Granularity::Op => false,
+            Granularity::Spawn => self.follows_a_look(op),
+            Granularity::Sync | Granularity::Atomic => true,
+        };
+        if decides {
+            let _ = self.point(op.kind, op.access, op.resource, op.site);
+        } else if self.recording.get() {
+            self.record_undecided(op);
+        }
+        if granularity == Granularity::Spawn && op.looks() {
+            self.looked.set(self.moment());
+        }
+    }
+
+    /// Whether an operation changes what the running poll may have looked at, by another synchronous operation since
+    /// its last point: what it has seen may be true no longer. Not where a lock of `std` cannot be waited for, see
+    /// [`resume_point`](Self::resume_point).
+    fn follows_a_look(&self, op: Op) -> bool {
+        let looked = self.looked.get();
+        cct_interpose::CONTROLLED && op.acts() && looked.is_some() && looked == self.moment()
+    }
+
+    /// The running task, and the step it is at.
+    fn moment(&self) -> Option<(u32, u64)> {
+        let key = self.running.key.get();
+        (key != NONE && self.is_running()).then(|| (key, self.with(|core, _| core.point.step)))
+    }
+
+    /// Has a report show an operation at which nothing is decided.
+    fn record_undecided(&self, op: Op) {
+        let key = self.running.key.get();
+        if key == NONE || !self.is_running() {
+            return;
+        }
+        self.with(|core, _| {
+            if let Some(recorder) = &mut core.recorder {
+                let action = Action {
+                    op,
+                    ..core.actions[key as usize].clone()
+                };
+                recorder.step(core.point.step, core.point.time_ns, &action, false);
+            }
+        });
     }
 
     /// The scheduling point where a task has been spawned.

@@ -196,7 +196,8 @@ impl World {
         self.recording.set(explain);
         self.wakers.replace(Wakers::noting(detail));
         self.sync_points
-            .set(explain || config.granularity >= Granularity::Sync);
+            .set(explain || config.granularity >= Granularity::Spawn);
+        self.looked.set(None);
         self.spurious.set(config.spurious_polls);
         self.freeze_clock(config.start_paused);
         self.advanced.set(NONE);

@@ -154,8 +154,10 @@ pub(crate) struct World {
     pub(crate) recording: Cell<bool>,
     /// Who holds wakers of tasks; only while recording.
     pub(crate) wakers: ManuallyDrop<RefCell<Wakers>>,
-    /// Whether synchronous operations are points, recorded, or (while something closes) counted.
+    /// Whether synchronous operations may be points, are recorded, or (while something closes) counted.
     pub(crate) sync_points: Cell<bool>,
+    /// Which task looked at something by a synchronous operation last, and at which step; at granularity `spawn`.
+    pub(crate) looked: Cell<Option<(u32, u64)>>,
     /// Whether spurious polls were asked for.
     pub(crate) spurious: Cell<bool>,
     /// Whether it is a world around code that is no scenario's: nobody watches it, and what panics there is
@@ -272,6 +274,7 @@ impl World {
             recording: Cell::new(false),
             wakers: ManuallyDrop::new(RefCell::new(Wakers::NONE)),
             sync_points: Cell::new(false),
+            looked: Cell::new(None),
             spurious: Cell::new(false),
             lone: Cell::new(false),
             clocks: Cell::new(Clocks::ZERO),

@@ -250,6 +250,24 @@ impl Op {
             && self.resource == other.resource
             && (self.access == Access::Write || other.access == Access::Write)
     }
+
+    /// Whether whoever calls the synchronous operation learns what others do: from what it returns, or from what
+    /// was seen while a lock was held.
+    pub(crate) fn looks(&self) -> bool {
+        use OpKind::{Release, TryAcquire, TryLock, TryRecv, TrySend, Unlock};
+        self.access == Access::Read
+            || matches!(
+                self.kind,
+                TryAcquire | TryLock | TryRecv | TrySend | Release | Unlock
+            )
+    }
+
+    /// Whether the synchronous operation changes what others see, on the caller's own account: not what is dropped,
+    /// made, or merely looked at in a way that counts as a change.
+    pub(crate) fn acts(&self) -> bool {
+        self.access == Access::Write
+            && !matches!(self.kind, OpKind::Drop | OpKind::Get | OpKind::Spawn)
+    }
 }
 
 /// An [`ActionKind`] without the values of data choices, which are no actions: in one byte.

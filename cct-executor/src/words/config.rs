@@ -14,7 +14,9 @@ pub enum Granularity {
     Op,
     /// Also where a task has been spawned, which may run before its spawner goes on; but not where a node is started,
     /// or something on it: so scenarios set themselves up. And, on Linux and at no finer granularity, after a call that
-    /// sends or notifies and has woken somebody, who may act before the caller goes on.
+    /// sends or notifies and has woken somebody, who may act before the caller goes on; and before a call that changes
+    /// something where the same poll has looked at something by another since its last point: what it has seen may be true
+    /// no longer.
     Spawn,
     /// Also at synchronous operations: `try_*`, unbounded sends, notifications, dropped guards.
     Sync,

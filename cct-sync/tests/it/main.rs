@@ -13,5 +13,6 @@ mod locks_guards;
 mod locks_parity;
 mod locks_threads;
 mod locks_world;
+mod look_world;
 mod probe;
 mod support;
