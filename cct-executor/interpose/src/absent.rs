@@ -33,6 +33,14 @@ pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+pub(crate) fn family() -> u64 {
+    0
+}
+
+pub(crate) fn was_started() -> bool {
+    false
+}
+
 pub(crate) fn was_controlled() -> bool {
     false
 }

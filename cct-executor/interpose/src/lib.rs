@@ -112,6 +112,18 @@ pub fn is_welcome() -> bool {
     symbols::is_welcome()
 }
 
+/// A number that this thread has in common with those that it starts, and with whoever has started it, and with no other in
+/// the process; but for its first thread, which has 0, as all have where nothing is interposed.
+pub fn family() -> u64 {
+    symbols::family()
+}
+
+/// Whether this thread was started by one whose threads are [counted](threads_started). Never where nothing is
+/// interposed.
+pub fn was_started() -> bool {
+    symbols::was_started()
+}
+
 /// Threads that `f` starts are not [counted](threads_started).
 pub fn uncounted<R>(f: impl FnOnce() -> R) -> R {
     symbols::uncounted(f)

@@ -119,6 +119,11 @@ impl Core {
             let Some(word) = self.waits.waiting.iter().find_map(|waiting| waiting.word) else {
                 return false;
             };
+            let home = Home::here().filter(|_| self.open.is_some());
+            // It is what they have waited for that is to happen, then.
+            if home.is_some_and(|home| home.has_mail() || home.has_jobs()) {
+                return false;
+            }
             if self.helpers.may_act() {
                 self.helpers.look();
             } else if left.is_zero() {
@@ -132,7 +137,7 @@ impl Core {
                     word.block_for(LOOK);
                 }
             };
-            match Home::here().filter(|_| self.open.is_some()) {
+            match home {
                 Some(home) => home.aside(block),
                 None => block(),
             }

@@ -115,6 +115,9 @@ impl World {
         if self.changed_by_helpers(word, limit) {
             return true;
         }
+        if self.is_asked() {
+            return false;
+        }
         let site = self.with(|core, _| core.actions[key as usize].op.site);
         // What is static is shared with other worlds.
         let known = is_own(site) && !word.is_static();
@@ -130,11 +133,17 @@ impl World {
         false
     }
 
+    /// Whether a thread waits for this one to do something.
+    fn is_asked(&self) -> bool {
+        self.open.get() && Home::here().is_some_and(Home::has_jobs)
+    }
+
     /// Blocks the thread until one that the scenario has started changes the word, for a while. Returns
     /// whether one has.
     fn changed_by_helpers(&self, word: Word, limit: Option<Duration>) -> bool {
         let mut waited = Duration::ZERO;
         while limit.is_none_or(|limit| waited < limit)
+            && !self.is_asked()
             && self.with(|core, _| core.helpers.may_act())
         {
             if word.block_for(helpers::LOOK) {

@@ -12,6 +12,7 @@
 
 #[cfg(unix)]
 mod explored;
+mod instead;
 mod watch;
 
 use super::campaign::Scenario;
@@ -28,6 +29,7 @@ use crate::task::blocking_body;
 use crate::task::body::main_body;
 use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
 use cct_interpose::Clocks;
+pub(crate) use instead::instead_of;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io;
@@ -106,7 +108,7 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     }
     // Exploring takes time, of which the test's code sees nothing.
     let clocks = cct_interpose::clocks_seen();
-    let is_started = cct_interpose::is_welcome() || !is_of_the_harness();
+    let is_started = cct_interpose::was_started() || !is_of_the_harness();
     #[cfg(unix)]
     let ordered = match is_started {
         true => None,
@@ -146,6 +148,7 @@ fn around_us(
     let lone = Arc::new(Lone {
         serial: world.serial(),
     });
+    instead::note_family(lone.serial);
     AROUND.set(Some(Around {
         lone: Arc::downgrade(&lone),
         world,

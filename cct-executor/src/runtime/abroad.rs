@@ -1,8 +1,9 @@
-//! Threads that are no world's, and have entered a runtime of one that is open to them.
+//! Threads that are no world's, and have entered a runtime of one that is open to them, or have one of another test.
 //!
 //! What they spawn goes there. Theirs is not a world's state: no world knows of them.
 
 use super::handle::Handle;
+use crate::explore::lone;
 use std::cell::RefCell;
 
 thread_local! {
@@ -22,4 +23,12 @@ pub(super) fn enter(handle: Handle) {
 /// The last one was left. (The thread's end may come first.)
 pub(super) fn leave() {
     let _ = ENTERED.try_with(|entered| entered.borrow_mut().pop());
+}
+
+/// The handle that a test has in the place of one to the world of another test, as that of a runtime in a static: to a
+/// world around itself, which is left as it is at the test's end.
+#[track_caller]
+pub(super) fn own(serial: u64) -> Option<Handle> {
+    lone::instead_of(serial)?;
+    Handle::try_current().ok()
 }

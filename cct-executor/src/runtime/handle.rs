@@ -188,6 +188,9 @@ impl Handle {
         if self.is_here() {
             return spawn_on_runtime(self.runtime, future);
         }
+        if let Some(own) = abroad::own(self.serial) {
+            return own.spawn(future);
+        }
         let runtime = self.runtime;
         let spawned = strangers::ask(self.serial, move || spawn_on_runtime(runtime, future));
         spawned.unwrap_or_else(|| self.after_the_end())
@@ -206,6 +209,9 @@ impl Handle {
     {
         if self.is_here() {
             return spawn_blocking_on_runtime(self.runtime, func);
+        }
+        if let Some(own) = abroad::own(self.serial) {
+            return own.spawn_blocking(func);
         }
         let runtime = self.runtime;
         let spawned = strangers::ask(self.serial, move || {
@@ -238,6 +244,9 @@ impl Handle {
         future: F,
         block_on: impl FnOnce(F) -> F::Output,
     ) -> F::Output {
+        if let Some(own) = abroad::own(self.serial) {
+            return own.block_on(future);
+        }
         let runtime = self.runtime;
         let mut waiting = Some(future);
         let job = || waiting.take().map(block_on);
@@ -261,6 +270,14 @@ impl Handle {
     /// test without an attribute.
     #[track_caller]
     pub fn enter(&self) -> EnterGuard<'_> {
+        match abroad::own(self.serial) {
+            Some(own) if !self.is_here() => own.enter_it(),
+            _ => self.enter_it(),
+        }
+    }
+
+    #[track_caller]
+    fn enter_it<'a>(&self) -> EnterGuard<'a> {
         let is_anywhere = || strangers::is_open(self.serial) || lone::is_over(self.serial);
         let abroad = !self.is_here() && is_anywhere();
         if abroad {

@@ -26,7 +26,8 @@ pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals
 pub(crate) use overflow::on_overflow;
 pub(crate) use parker::find as find_parker;
 pub(crate) use threads::{
-    count_starter, is_welcome, threads_started, uncounted, was_controlled, welcome_threads,
+    count_starter, family, is_welcome, threads_started, uncounted, was_controlled, was_started,
+    welcome_threads,
 };
 
 use crate::{stream, system};

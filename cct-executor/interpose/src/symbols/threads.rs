@@ -15,16 +15,32 @@ pub(super) type Join = unsafe extern "C" fn(pthread_t, *mut *mut c_void) -> c_in
 pub(super) type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Option<Body>, *mut c_void) -> c_int;
 
-#[derive(Default)]
+/// Of the threads of one test, in most programs.
 struct Counts {
+    /// No other has it in this process.
+    number: u64,
     ever: AtomicU64,
     live: AtomicU64,
     welcome: AtomicBool,
 }
 
+impl Default for Counts {
+    fn default() -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        Counts {
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            ever: AtomicU64::new(0),
+            live: AtomicU64::new(0),
+            welcome: AtomicBool::new(false),
+        }
+    }
+}
+
 thread_local! {
     static COUNTS: OnceCell<Arc<Counts>> = const { OnceCell::new() };
     static WELCOME: Cell<bool> = const { Cell::new(false) };
+    /// This thread was started by one whose threads are counted.
+    static STARTED: Cell<bool> = const { Cell::new(false) };
     /// This thread was started under control, or by one that was.
     static CONTROLLED: Cell<bool> = const { Cell::new(false) };
     /// What this thread starts is none of the program's.
@@ -66,6 +82,14 @@ pub(crate) fn welcome_threads(welcome: bool) {
         let counts = counts.get_or_init(Arc::default);
         counts.welcome.store(welcome, Ordering::Release);
     });
+}
+
+pub(crate) fn family() -> u64 {
+    counts().map_or(0, |counts| counts.number)
+}
+
+pub(crate) fn was_started() -> bool {
+    STARTED.get()
 }
 
 pub(crate) fn is_welcome() -> bool {
@@ -121,6 +145,7 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     let started = unsafe { Box::from_raw(argument.cast::<Started>()) };
     let _ = COUNTS.try_with(|counts| counts.set(started.counts.clone()));
     WELCOME.set(started.welcome);
+    STARTED.set(true);
     CONTROLLED.set(started.controlled);
     clocks::set_outside(started.clocks);
     // SAFETY: as whoever started the thread has promised.

@@ -1,0 +1,62 @@
+//! Tests without an attribute that share a runtime in a static: to each that did not build it, it is another one.
+#![cfg(target_os = "linux")]
+
+mod again;
+
+use again::{again, is_again, said};
+use cct_executor::runtime::Runtime;
+use cct_executor::spawn;
+use cct_executor::time::{Duration, sleep};
+use std::sync::LazyLock;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// One for all tests of this program, which the one that comes first builds.
+static SHARED: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+
+macro_rules! with_a_static {
+    ($($name:ident $body:block)*) => {
+        $(#[test]
+        fn $name() {
+            if is_again() $body
+        })*
+
+        /// In one process, in turn and at the same time.
+        #[test]
+        fn a_runtime_in_a_static_is_each_tests_own() {
+            if is_again() {
+                return;
+            }
+            for how in ["once", "explore"] {
+                for threads in ["1", "4"] {
+                    let output = again("shared_", how, &[("RUST_TEST_THREADS", threads)]);
+                    let text = said(&output);
+                    assert!(output.status.success(), "{how} {threads}: {text}");
+                    let passed = ["shared test", $(stringify!($name)),*].len() - 1;
+                    let all = format!(": ok. {passed} passed; 0 failed");
+                    assert!(text.contains(&all), "{text}");
+                }
+            }
+        }
+    };
+}
+
+with_a_static! {
+    shared_spawns {
+        let task = SHARED.spawn(async { spawn(async { 1 }).await.unwrap() + 1 });
+        assert_eq!(SHARED.block_on(task).unwrap(), 2);
+    }
+    shared_is_entered {
+        let _inside = SHARED.enter();
+        let task = spawn(async { sleep(HOUR).await; 1 });
+        assert_eq!(SHARED.block_on(task).unwrap(), 1);
+    }
+    shared_blocks {
+        assert_eq!(SHARED.block_on(async { spawn(async { 1 }).await.unwrap() }), 1);
+    }
+    shared_by_its_handle {
+        let handle = SHARED.handle().clone();
+        let blocking = handle.spawn_blocking(|| 1);
+        assert_eq!(handle.block_on(blocking).unwrap(), 1);
+    }
+}
