@@ -74,11 +74,17 @@ pub fn decides_sync_points() -> bool {
     WORLD.with(|world| world.granularity.get() >= Granularity::Sync)
 }
 
-/// Whether [`Resource::sync_point`] does anything here: synchronous operations are decisions, or
+/// Whether [`Resource::sync_point`] does anything here: synchronous operations may be decisions, or are
 /// recorded for a report.
 #[inline]
 pub fn has_sync_points() -> bool {
     WORLD.with(World::has_sync_points)
+}
+
+/// Whether what happens is recorded for a report.
+#[inline]
+pub fn is_recorded() -> bool {
+    WORLD.with(|world| world.recording.get())
 }
 
 /// Whether this code runs inside a task of a world that is not closing.

@@ -1,4 +1,7 @@
 //! tokio channels and locks.
+//!
+//! A scheduling point that a method has at granularity `sync` is one at `spawn`, too, where the method changes something
+//! and the poll has looked at something since its last point (see [`Granularity`](cct_executor::Granularity)).
 
 mod barrier;
 mod batch_semaphore;

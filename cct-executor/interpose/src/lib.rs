@@ -112,8 +112,8 @@ pub fn is_welcome() -> bool {
     symbols::is_welcome()
 }
 
-/// A number that this thread has in common with those that it starts, and with whoever has started it, and with no other in
-/// the process; but for its first thread, which has 0, as all have where nothing is interposed.
+/// A number that this thread has in common with those that are [counted](threads_started) together with it, and with no
+/// other; 0 where none are: on the process's first thread, unless it ran a world, and where nothing is interposed.
 pub fn family() -> u64 {
     symbols::family()
 }

@@ -120,7 +120,7 @@ impl Core {
                 return false;
             };
             let home = Home::here().filter(|_| self.open.is_some());
-            // It is what they have waited for that is to happen, then.
+            // What other threads have asked for or woken comes first: they may be waiting for that.
             if home.is_some_and(|home| home.has_mail() || home.has_jobs()) {
                 return false;
             }

@@ -71,11 +71,6 @@ pub(crate) fn stand_in() {
     beside::pause();
 }
 
-/// Whether this thread runs this world.
-pub(crate) fn is_here(serial: u64) -> bool {
-    WORLD.with(|world| world.phase.get() != Phase::Idle && world.serial.get() == serial)
-}
-
 /// Whether this thread runs a world, and whether that is around its code.
 pub(crate) fn any_here() -> Option<bool> {
     WORLD.with(|world| (world.phase.get() != Phase::Idle).then_some(world.lone.get()))
@@ -83,5 +78,8 @@ pub(crate) fn any_here() -> Option<bool> {
 
 /// Whether the code runs that this world is around, which alone can end it.
 pub(crate) fn is_around_us(serial: u64) -> bool {
-    is_here(serial) && WORLD.with(|world| world.running.key.get() == MAIN)
+    WORLD.with(|world| {
+        let is_here = world.phase.get() != Phase::Idle && world.serial.get() == serial;
+        is_here && world.running.key.get() == MAIN
+    })
 }

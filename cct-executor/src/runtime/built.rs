@@ -21,8 +21,8 @@ use std::time::Duration;
 /// It works inside a world only (see the [module](super) for how one is made), and shares the world's clock, nodes
 /// and network with all others.
 /// It cannot be used from a thread that the test starts, as nothing controls that; but in a test without an attribute
-/// that is run once (see the module) such a thread may spawn through a [`Handle`]. One in a static is another one, in a
-/// world of its own, to each test that did not build it.
+/// that is run once (see the module) such a thread may spawn through a [`Handle`]. A runtime in a
+/// static is another one, in a world of its own, to each test that did not build it.
 pub struct Runtime {
     handle: Handle,
     over: bool,

@@ -236,8 +236,8 @@ impl Handle {
         crate::shim::block_on(future)
     }
 
-    /// Has the world's thread block on a future, and waits for it. Has that thread ended before its world, as with a
-    /// runtime in a static that other tests use as well, the future gets a world of its own.
+    /// Has the world's thread block on a future, and waits for it. Has that thread ended before its world, the future gets
+    /// a world of its own.
     #[track_caller]
     pub(super) fn block_elsewhere<F: Future>(
         &self,
@@ -270,9 +270,12 @@ impl Handle {
     /// test without an attribute.
     #[track_caller]
     pub fn enter(&self) -> EnterGuard<'_> {
+        if self.is_here() {
+            return self.enter_it();
+        }
         match abroad::own(self.serial) {
-            Some(own) if !self.is_here() => own.enter_it(),
-            _ => self.enter_it(),
+            Some(own) => own.enter_it(),
+            None => self.enter_it(),
         }
     }
 

@@ -228,7 +228,8 @@ impl Resource {
         done.unwrap_or(Poll::Ready(None))
     }
 
-    /// The scheduling point of a synchronous operation; a decision only at granularity `sync`.
+    /// The scheduling point of a synchronous operation; a decision at granularity `sync`, and at `spawn` where it changes
+    /// something after a look (see [`Granularity::Spawn`]).
     #[inline]
     pub fn sync_point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
         if WORLD.with(World::has_sync_points) {
@@ -308,11 +309,12 @@ impl Resource {
     /// Says how much lies in the resource that nobody will ever take out, for reports: who waits for what it
     /// holds waits in vain. Costs next to nothing while no report is made.
     #[inline]
-    pub fn left(&self, count: usize) {
+    pub fn left(&self, count: impl FnOnce() -> usize) {
         if WORLD.with(|world| world.recording.get()) {
             self.in_world(|world, resource| {
                 if world.is_running() {
-                    world.with(|core, _| core.note_left(resource, count as u64));
+                    let count = unseen(count) as u64;
+                    world.with(|core, _| core.note_left(resource, count));
                 }
             });
         }

@@ -21,9 +21,9 @@
 //! what was before.
 //!
 //! The last lane of the usual portfolio runs at granularity `spawn`, where nobody has chosen another: some races take a
-//! switch between `spawn` and what the spawner does next, and no number of iterations at `op` shows them. Not at `sync`,
-//! where a switch may come in the middle of calls that set a thread-local for their own length, as serializers do, and
-//! a failure may be none on threads.
+//! switch between `spawn` and what the spawner does next, or between a synchronous look and what is done upon it, and no
+//! number of iterations at `op` shows them. Not at `sync`, where a switch may come in the middle of calls that set a
+//! thread-local for their own length, as serializers do, and a failure may be none on threads.
 //!
 //! Departures:
 //! - Each lane has members and states of its own, and numbers their iterations.

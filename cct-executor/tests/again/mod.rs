@@ -4,8 +4,8 @@ use std::process::{Command, Output};
 
 const VARIABLE: &str = "CCT_PLAIN_TESTS";
 
-/// Runs a test of this program anew, with plain tests run in this way and these variables; or all whose names begin
-/// like this, if it ends so as no name does.
+/// Runs a test of this program anew, with plain tests run in this way and these variables; or all whose names contain
+/// this, if it ends so as no name does.
 pub(crate) fn again(test: &str, how: &str, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("a test binary"));
     if !test.ends_with('_') {

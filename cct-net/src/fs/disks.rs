@@ -268,7 +268,7 @@ impl Disks {
         };
         let drive = Drive { disks, node, epoch };
         // Only a report asks what was lost; at other times it would cost too much to find out.
-        let before = shim::has_sync_points().then(|| inspect(node));
+        let before = shim::is_recorded().then(|| inspect(node));
         let crashed = drive.apart(|tree, chooser| match style {
             CrashStyle::Silent => tree.crash(chooser),
             CrashStyle::Kill | CrashStyle::Exit => tree.outlive(),

@@ -15,7 +15,7 @@ use super::inbox::Inbox;
 use crate::queue::{Place, Queue};
 use crate::waiters::{WaitList, Wakes};
 use cct_executor::shim::{
-    Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_sync_points, has_sync_points,
+    Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_sync_points,
 };
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -185,15 +185,13 @@ impl<T> Chan<T> {
     /// Says, for reports, how many messages came too late for the receiver, and lie here while there are senders.
     #[inline]
     fn tell_of_left(&self) {
-        if has_sync_points() {
-            let left = self
-                .state
+        self.resource.left(|| {
+            self.state
                 .with(|state| match state.gone && state.senders > 0 {
                     true => state.buffer.len(),
                     false => 0,
-                });
-            self.resource.left(left);
-        }
+                })
+        });
     }
 
     /// [`push`](Self::push), after a point at granularity `sync`: for those who took the permit in
