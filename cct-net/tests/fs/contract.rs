@@ -33,6 +33,11 @@ mod rights;
 #[path = "symlinks.rs"]
 mod symlinks;
 
+pub(crate) use file_times::chosen_times;
+#[allow(
+    unused_imports,
+    reason = "only for disks whose clock is the one that programs sleep by"
+)]
 pub(crate) use file_times::file_times;
 pub(crate) use odd_paths::{
     dots_at_the_end, groups_of_directories, long_paths, nothing_to_read_or_write,

@@ -1,4 +1,4 @@
-//! Which times change when, and which do not: each step is later than the one before.
+//! Which times change when, and which do not, and those that a program chooses.
 
 #![expect(
     clippy::disallowed_types,
@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// Which of the times of these files are later than before.
+#[allow(dead_code, reason = "for `file_times` alone")]
 async fn later(paths: &[&Path], before: &mut Vec<[SystemTime; 3]>) -> io::Result<String> {
     let mut changed = String::new();
     for (i, path) in paths.iter().enumerate() {
@@ -41,6 +42,9 @@ async fn later(paths: &[&Path], before: &mut Vec<[SystemTime; 3]>) -> io::Result
     Ok(changed)
 }
 
+/// Each step is later than the one before. That is the business of disks whose clock is the one that
+/// programs sleep by.
+#[allow(dead_code, reason = "not every disk is of that kind")]
 pub(crate) async fn file_times(root: std::path::PathBuf, log: &mut Vec<String>) {
     let at = |name: &str| root.join(name);
     let (f, d, link) = (at("f"), at("d"), at("link"));
@@ -96,15 +100,33 @@ pub(crate) async fn file_times(root: std::path::PathBuf, log: &mut Vec<String>) 
     step!(fs::create_dir(d.join("sub")).await);
     step!(fs::remove_dir(d.join("sub")).await);
     step!(fs::copy(at("moved"), &f).await);
-    // Times of a program's choice.
+}
+
+pub(crate) async fn chosen_times(root: std::path::PathBuf, log: &mut Vec<String>) {
+    let (f, d) = (root.join("f"), root.join("d"));
+    let mut file = fs::File::create(&f).await.unwrap();
+    fs::create_dir(&d).await.unwrap();
+    let paths = [f.as_path(), &d];
     let day = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400);
     let hour = SystemTime::UNIX_EPOCH + Duration::new(3600, 5);
+    macro_rules! step {
+        ($what:expr) => {
+            note!(log, $what);
+            for path in &paths {
+                note!(
+                    log,
+                    fs::metadata(path).await.and_then(|m| chosen(m.modified()?))
+                );
+                note!(
+                    log,
+                    fs::metadata(path).await.and_then(|m| chosen(m.accessed()?))
+                );
+            }
+        };
+    }
     step!(file.set_modified(day).await);
-    note!(log, file.metadata().await.and_then(|m| m.modified()));
     let times = fs::FileTimes::new().set_accessed(hour).set_modified(day);
     step!(fs::File::open(&f).await.unwrap().set_times(times).await);
-    note!(log, fs::metadata(&f).await.and_then(|m| m.modified()));
-    note!(log, fs::metadata(&f).await.and_then(|m| m.accessed()));
     step!(file.set_times(fs::FileTimes::new()).await);
     let before_all = SystemTime::UNIX_EPOCH - Duration::from_secs(5);
     step!(
@@ -114,5 +136,12 @@ pub(crate) async fn file_times(root: std::path::PathBuf, log: &mut Vec<String>) 
             .set_modified(before_all)
             .await
     );
-    note!(log, fs::metadata(&d).await.and_then(|m| m.modified()));
+    // What is written is changed now, whatever was chosen.
+    step!(file.write_all(b"x").await.and(file.flush().await));
+}
+
+/// A date that this program chose, or none.
+fn chosen(time: SystemTime) -> io::Result<Option<SystemTime>> {
+    let last = SystemTime::UNIX_EPOCH + Duration::from_secs(100_000);
+    Ok((time < last).then_some(time))
 }

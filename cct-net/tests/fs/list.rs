@@ -1,4 +1,5 @@
-//! All contracts of files: whoever runs them runs all of them.
+//! The contracts of files that hold for every disk, whatever clock dates what is on it: whoever runs them
+//! runs all of them.
 
 /// Hands the list to a macro.
 macro_rules! file_contracts {
@@ -14,7 +15,7 @@ macro_rules! file_contracts {
             permissions
             modes
             denied
-            file_times
+            chosen_times
             dots_at_the_end
             long_paths
             groups_of_directories

@@ -87,3 +87,6 @@ macro_rules! contracts {
 }
 
 file_contracts!(contracts);
+contracts! {
+    file_times
+}
