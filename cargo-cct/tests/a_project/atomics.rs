@@ -1,7 +1,7 @@
 //! Code that is instrumented: what happens between two locks of the standard library, or two atomic operations.
 
 use super::call;
-use super::folder::project_of;
+use super::folder::{NOT_OPTIMISED, project_of};
 use std::path::Path;
 
 const MANIFEST: &str = r#"
@@ -14,12 +14,16 @@ edition = "2021"
 parking_lot = "0.12"
 
 [dev-dependencies]
-tokio = { version = "1", features = ["macros", "rt", "sync"] }
+futures = "0.3"
+tokio = { version = "1", features = ["macros", "rt", "sync", "time"] }
+tokio-stream = "0.1"
 tracing = { version = "0.1", default-features = false, features = ["std"] }
 
 [workspace]
+"#;
 
-# Optimised, as then more of what is instrumented with the tests is the shims'.
+/// Optimised, as then more of what is instrumented with the tests is the shims'.
+const OPTIMISED: &str = r#"
 [profile.dev.package."*"]
 opt-level = 1
 [profile.dev]
@@ -28,8 +32,7 @@ debug = "line-tables-only"
 opt-level = 1
 "#;
 
-const FILES: [(&str, &str); 4] = [
-    ("Cargo.toml", MANIFEST),
+const FILES: [(&str, &str); 3] = [
     ("src/lib.rs", include_str!("tally/lib.rs")),
     ("src/main.rs", include_str!("tally/main.rs")),
     ("tests/it.rs", include_str!("tally/it.rs")),
@@ -38,7 +41,8 @@ const FILES: [(&str, &str); 4] = [
 /// What a task does to a tally in two steps is lost where another one comes in between, and in one it is not.
 #[test]
 fn tasks_interleave_at_atomic_operations() {
-    let folder = project_of("tally", &FILES);
+    let manifest = format!("{MANIFEST}{OPTIMISED}");
+    let folder = project_of("tally", &manifest, &FILES);
     let (code, text) = call(
         &folder,
         &["test", "--offline", "--atomics", "--no-fail-fast"],
@@ -72,9 +76,16 @@ fn tasks_interleave_at_atomic_operations() {
     }
     tells_where(&text);
     replays(&folder, &text);
+}
 
-    let (code, text) = call(&folder, &["test", "--offline"]);
+/// Without instrumentation they do nothing in between, and all tests pass: built where the other project was.
+pub(crate) fn is_not_instrumented(target: &Path) {
+    let manifest = format!("{MANIFEST}{NOT_OPTIMISED}");
+    let folder = project_of("tally-plain", &manifest, &FILES);
+    let target = target.to_str().expect("a folder's name");
+    let (code, text) = call(&folder, &["test", "--offline", "--target-dir", target]);
     assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("test atomic_in_two_steps ... ok"), "{text}");
 }
 
 /// The lock that is taken, in the user's code.

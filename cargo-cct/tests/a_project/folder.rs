@@ -12,12 +12,17 @@ edition = "2021"
 
 [dependencies]
 futures = "0.3"
+# With those of the other project, so that what both stand on is built once.
+parking_lot = "0.12"
 tokio = { version = "1", features = ["macros", "rt", "sync", "time"] }
 tokio-stream = "0.1"
+tracing = { version = "0.1", default-features = false, features = ["std"] }
 
 [workspace]
+"#;
 
-# What is built here runs a few dozen times.
+/// What is built here runs a few dozen times.
+pub(crate) const NOT_OPTIMISED: &str = r#"
 [profile.dev.package."*"]
 opt-level = 0
 [profile.dev]
@@ -28,14 +33,15 @@ const SOURCE: &str = include_str!("bank.rs");
 
 /// The project's folder.
 pub(crate) fn project() -> PathBuf {
-    project_of("bank", &[("Cargo.toml", MANIFEST), ("src/lib.rs", SOURCE)])
+    let manifest = format!("{MANIFEST}{NOT_OPTIMISED}");
+    project_of("bank", &manifest, &[("src/lib.rs", SOURCE)])
 }
 
 /// The folder of a project of these files, made anew but for what was built in it.
-pub(crate) fn project_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
+pub(crate) fn project_of(name: &str, manifest: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for (file, text) in files {
+    for (file, text) in [&[("Cargo.toml", manifest)], files].concat() {
         let path = folder.join(file);
         fs::create_dir_all(path.parent().expect("a file in a folder")).expect("a folder");
         write(&path, text);

@@ -37,6 +37,12 @@ fn tests_of_a_project_are_explored_without_a_change_to_it() {
     #[cfg(unix)]
     interrupts::an_editor_calls_cargo(&folder);
     fails_as_cargo_does(&folder);
+    #[cfg(all(
+        target_os = "linux",
+        target_env = "gnu",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    atomics::is_not_instrumented(&folder.join("target"));
 }
 
 /// The token of the update that is lost.
