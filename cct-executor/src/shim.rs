@@ -11,6 +11,7 @@
 //! Outside a world points are passed at once and everything works as an ordinary, thread-safe
 //! primitive.
 
+mod relatives;
 mod resource;
 mod source;
 
@@ -18,6 +19,7 @@ pub use crate::execution::waker::Waiter;
 pub use crate::raw::shared::Shared;
 pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
+pub use relatives::{Relative, number_among_relatives, relatives};
 pub use resource::{Resource, StateShare};
 pub use source::{
     ActionSource, Alarm, CrashCause, NodeState, Offer, OnFile, SocketFile, Source, SourceAction,

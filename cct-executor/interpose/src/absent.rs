@@ -1,6 +1,6 @@
 //! Targets on which nothing is interposed.
 
-use crate::system::{Clocks, ThreadsStarted};
+use crate::system::{Clocks, Stay, ThreadsStarted};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub(crate) fn go_on_from(_: Clocks) {}
 pub(crate) fn welcome_threads(_: bool) {}
 
 pub(crate) fn count_starter(_: bool) {}
+
+pub(crate) fn on_thread_end(_: Stay) {}
 
 pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
     f()

@@ -49,7 +49,7 @@ mod symbols;
 mod symbols;
 
 pub use symbols::Word;
-pub use system::{Atomic, Clocks, OnFile, SocketFile, System, ThreadsStarted, Waited};
+pub use system::{Atomic, Clocks, OnFile, SocketFile, Stay, System, ThreadsStarted, Waited};
 
 /// Whether random bytes, clocks and blocking are under control on this target.
 pub const CONTROLLED: bool = symbols::DEFINED;
@@ -101,8 +101,9 @@ pub fn threads_started() -> ThreadsStarted {
     symbols::threads_started()
 }
 
-/// Says whether threads that this one starts from now on, and those that they start, are [welcome](is_welcome).
-/// Where nothing is interposed this has no effect.
+/// Says whether threads that this one starts from now on, and those that they start, are [welcome](is_welcome): as long
+/// as more have said so, of those with which it is [counted](threads_started), than have taken it back. Where nothing is
+/// interposed this has no effect.
 pub fn welcome_threads(welcome: bool) {
     symbols::welcome_threads(welcome);
 }
@@ -155,6 +156,12 @@ pub fn instant_zero() -> Instant {
         system::set_zero(outside.1);
         zero
     })
+}
+
+/// From here on threads that are started where threads are [welcome](is_welcome) do this when their bodies have ended.
+/// Whoever says so first is heard. Where nothing is interposed this has no effect.
+pub fn on_thread_end(stay: Stay) {
+    symbols::on_thread_end(stay);
 }
 
 /// From here on `told` is called wherever a thread has run out of stack, which ends the process should it

@@ -92,6 +92,15 @@ pub struct ThreadsStarted {
     pub live: u64,
 }
 
+/// What a thread does when its body has ended, before it ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Stay {
+    /// Called on the thread. Returns whether it has to stay, as others have something that needs it.
+    pub needed: fn() -> bool,
+    /// Called on the thread, if it has to. Whoever joins it meanwhile finds that it has ended.
+    pub stay: fn(),
+}
+
 /// What became of a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waited {

@@ -45,6 +45,7 @@ impl LoneWorld {
             run::run_and_tell(&config, decider, &*scenario, detail, &told);
             WORLD.with(|world| {
                 world.lone.set(false);
+                world.left.set(false);
                 world.open.set(false);
                 world.clocks.set(Clocks::ZERO);
             });
@@ -69,6 +70,11 @@ impl LoneWorld {
 /// Leaves the thread to the code that the world is around, until that ends the world.
 pub(crate) fn stand_in() {
     beside::pause();
+}
+
+/// The code of this thread has ended, around which there is a world.
+pub(crate) fn has_left() {
+    WORLD.with(|world| world.left.set(true));
 }
 
 /// Whether this thread runs a world, and whether that is around its code.

@@ -47,6 +47,16 @@ pub(crate) fn lend<R>(
     }
 }
 
+/// Has the thread of this world do something, sooner or later. Returns whether the world is open to others.
+pub(crate) fn post(world: u64, job: Job) -> bool {
+    Home::leave(world, job)
+}
+
+/// The other worlds that are open to others, and that threads of the same test have.
+pub(crate) fn relatives(world: u64) -> Vec<u64> {
+    Home::relatives(world)
+}
+
 /// Whether threads that are not this world's may take part in it.
 pub(crate) fn is_open(world: u64) -> bool {
     Home::is_open(world)

@@ -209,7 +209,7 @@ impl World {
     /// Unwinds a closure that waits while the world closes. Code around which there is a world learns why.
     #[cold]
     pub(crate) fn unwind_who_waits(&self, site: &'static Location<'static>) -> ! {
-        if self.lone.get() && self.running.key.get() == MAIN {
+        if self.lone.get() && !self.left.get() && self.running.key.get() == MAIN {
             let (end, started) = self.with(|core, _| (core.end.clone(), core.helpers.started()));
             let why = match end {
                 Some(Outcome::Failed(failure)) => failure.kind.to_string(),

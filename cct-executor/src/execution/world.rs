@@ -163,6 +163,8 @@ pub(crate) struct World {
     /// Whether it is a world around code that is no scenario's: nobody watches it, and what panics there is
     /// shown at once.
     pub(crate) lone: Cell<bool>,
+    /// That code has ended, and the thread is there for others who use the world.
+    pub(crate) left: Cell<bool>,
     /// What the clocks of the next world show at its beginning.
     pub(crate) clocks: Cell<Clocks>,
     /// Whether threads that are not the world's may take part.
@@ -277,6 +279,7 @@ impl World {
             looked: Cell::new(None),
             spurious: Cell::new(false),
             lone: Cell::new(false),
+            left: Cell::new(false),
             clocks: Cell::new(Clocks::ZERO),
             open: Cell::new(false),
             worker: Cell::new(NONE),

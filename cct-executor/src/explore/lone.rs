@@ -7,12 +7,14 @@
 //! last one is dropped. What else the world has to run goes on while that code waits. Clocks that the code has looked at
 //! go on from there in the world, and after it from where it leaves them.
 //!
-//! A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own tasks,
-//! never) is left as it is, for good.
+//! A thread of the test's own that ends before its last runtime does, as others have that, stays until it is dropped
+//! (`stay`). A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own
+//! tasks, never) is left as it is on a thread of the harness, for good.
 
 #[cfg(unix)]
 mod explored;
 mod instead;
+mod stay;
 mod watch;
 
 use super::campaign::Scenario;
@@ -30,6 +32,7 @@ use crate::task::body::main_body;
 use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
 use cct_interpose::Clocks;
 pub(crate) use instead::instead_of;
+use stay::Gone;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io;
@@ -48,11 +51,13 @@ const STEPS_MAX: u64 = 10_000_000;
 pub(crate) struct Lone {
     /// The world's number.
     serial: u64,
+    gone: Arc<Gone>,
 }
 
 /// The world around the code of a thread.
 struct Around {
     lone: Weak<Lone>,
+    gone: Arc<Gone>,
     world: LoneWorld,
     /// The test has started this thread.
     is_started: bool,
@@ -64,9 +69,21 @@ struct Around {
 /// A world that threads may ask for something, if it is open to them: as long as its thread is there to do it.
 struct Open(u64);
 
+impl Open {
+    fn new(world: u64) -> Open {
+        if strangers::is_open(world) {
+            cct_interpose::welcome_threads(true);
+        }
+        Open(world)
+    }
+}
+
 impl Drop for Open {
     fn drop(&mut self) {
-        strangers::close(self.0);
+        if strangers::is_open(self.0) {
+            cct_interpose::welcome_threads(false);
+            strangers::close(self.0);
+        }
     }
 }
 
@@ -142,19 +159,22 @@ fn around_us(
     is_started: bool,
     begin: impl FnOnce() -> io::Result<LoneWorld>,
 ) -> io::Result<Arc<Lone>> {
+    stay::see_to_it();
     // Its thread is none of the world's.
     let watch = Watch::begin(is_one);
     let world = begin()?;
     let lone = Arc::new(Lone {
         serial: world.serial(),
+        gone: Arc::default(),
     });
     instead::note_family(lone.serial);
     AROUND.set(Some(Around {
         lone: Arc::downgrade(&lone),
+        gone: lone.gone.clone(),
         world,
         is_started,
         _watch: watch,
-        _open: Open(lone.serial),
+        _open: Open::new(lone.serial),
     }));
     if is_started {
         cct_interpose::count_starter(true);
@@ -197,9 +217,6 @@ fn world_around(
     open: bool,
     clocks: Clocks,
 ) -> io::Result<LoneWorld> {
-    if open {
-        cct_interpose::welcome_threads(true);
-    }
     let config = WorldConfig {
         // Round robin interrupts no poll. But one may wait for what another task has, or does.
         granularity: Granularity::Op,
@@ -237,15 +254,23 @@ fn scenario(site: &'static Location<'static>) -> Scenario {
 
 impl Drop for Lone {
     fn drop(&mut self) {
-        if lone::is_around_us(self.serial) {
-            if let Some(around) = AROUND.take() {
-                around.world.end();
-                over().insert(self.serial);
-                if around.is_started {
-                    cct_interpose::count_starter(false);
-                }
-                cct_interpose::welcome_threads(false);
-            }
+        if !end(self.serial) {
+            self.gone.tell();
         }
     }
+}
+
+/// Ends the world of this number. Returns whether this code could.
+fn end(serial: u64) -> bool {
+    if !lone::is_around_us(serial) {
+        return false;
+    }
+    if let Some(around) = AROUND.take() {
+        around.world.end();
+        over().insert(serial);
+        if around.is_started {
+            cct_interpose::count_starter(false);
+        }
+    }
+    true
 }

@@ -101,7 +101,13 @@ impl TestCase {
             Err(report) => *report,
         };
         let chosen = settings.isolation.is_some() || isolation == Isolation::Process;
-        if can_be_asked && !chosen && !self.should_panic {
+        // What the very first iteration ran into was left by none.
+        let is_first = report
+            .failure
+            .as_ref()
+            .is_some_and(|failure| failure.iteration() == 0);
+        let by_threads = is_first && threads::take_part(&report, &settings).is_some();
+        if can_be_asked && !chosen && !self.should_panic && !by_threads {
             match doubt::look(&report, self.path(), &settings) {
                 Doubt::Apart(verdict) => return Judged::Apart(verdict),
                 Doubt::Note(note) => report.warnings.push(note),

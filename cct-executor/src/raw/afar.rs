@@ -90,6 +90,8 @@ pub(super) struct Afar {
 struct Asked {
     /// The world that is open, or 0.
     world: u64,
+    /// Whose thread has it.
+    family: u64,
     jobs: Vec<Job>,
 }
 
@@ -98,6 +100,7 @@ impl Afar {
         Afar {
             asked: Mutex::new(Asked {
                 world: 0,
+                family: 0,
                 jobs: Vec::new(),
             }),
             any: AtomicBool::new(false),
@@ -108,7 +111,7 @@ impl Afar {
     pub(super) fn open(&self, world: u64) {
         let left = {
             let mut asked = lock(&self.asked);
-            asked.world = world;
+            (asked.world, asked.family) = (world, cct_interpose::family());
             self.any.store(false, Ordering::Release);
             std::mem::take(&mut asked.jobs)
         };
@@ -142,6 +145,33 @@ impl Home {
         if let Some(home) = Home::all().find(|home| lock(&home.afar.asked).world == world) {
             home.afar.open(0);
         }
+    }
+
+    /// The worlds that are open to others, and that threads have which belong to this one; without this one.
+    pub(crate) fn relatives(world: u64) -> Vec<u64> {
+        let ours = |asked: &Asked| asked.world != 0 && asked.family == cct_interpose::family();
+        let worlds = Home::all().filter_map(|home| {
+            let asked = lock(&home.afar.asked);
+            ours(&asked).then_some(asked.world)
+        });
+        let mut worlds: Vec<u64> = worlds.filter(|&other| other != world).collect();
+        worlds.sort_unstable();
+        worlds
+    }
+
+    /// Asks the thread of this world to do something, sooner or later. Returns whether the world is open to others.
+    pub(crate) fn leave(world: u64, job: Job) -> bool {
+        let open = Home::all().find(|home| lock(&home.afar.asked).world == world);
+        let Some(home) = open.filter(|_| world != 0) else {
+            return false;
+        };
+        let mut asked = lock(&home.afar.asked);
+        let is_open = asked.world == world;
+        if is_open {
+            asked.jobs.push(job);
+            home.afar.any.store(true, Ordering::Release);
+        }
+        is_open
     }
 
     /// Asks the thread of this world to do something, and waits for what comes of it. `None` if it is not open to

@@ -52,6 +52,7 @@ pub(crate) struct State {
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(crate) lent: Lent,
     pub(crate) drawn: Drawn,
+    pub(crate) bridges: tcp::bridge::Bridges,
     #[cfg(target_os = "linux")]
     pub(crate) promised: tcp::promised::Promised,
 }

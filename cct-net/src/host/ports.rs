@@ -1,5 +1,6 @@
 //! The ports of one protocol at one host.
 
+use cct_executor::shim::number_among_relatives;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -35,10 +36,20 @@ impl<S> Default for Ports<S> {
     fn default() -> Self {
         Ports {
             by_port: BTreeMap::new(),
-            next: *EPHEMERAL.start(),
+            next: first_drawn(),
             serial: 0,
         }
     }
+}
+
+/// Worlds of several threads of one test, each of which has a network, should not draw the same ports: all of them are
+/// ports of one machine to the test.
+fn first_drawn() -> u16 {
+    const SHARE: u64 = 256;
+    let shares = EPHEMERAL.len() as u64 / SHARE;
+    let share = number_among_relatives().map_or(0, |number| number % shares);
+    let offset = u16::try_from(share * SHARE).expect("cct bug: a share beyond all ports");
+    EPHEMERAL.start() + offset
 }
 
 /// Whether two sockets at these addresses would get in each other's way.

@@ -14,6 +14,7 @@
 //!   Programs that want to know sooner use time-outs or heartbeats of their own.
 //! - Urgent data and `TIME_WAIT` are not modelled, and file descriptors have no effect.
 
+pub(crate) mod bridge;
 #[cfg(unix)]
 mod convert;
 mod listener;

@@ -35,6 +35,16 @@ pub(super) async fn connect(
     poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
     #[cfg(target_os = "linux")]
     super::promised::look(to, site)?;
+    super::bridge::look(to).await?;
+    open(to, origin, site).await
+}
+
+/// As [`connect`], to what is there.
+pub(super) async fn open(
+    to: SocketAddr,
+    origin: Origin,
+    site: &'static Location<'static>,
+) -> io::Result<TcpStream> {
     let end = End::new(make(to, &origin, site)?, 0);
     end.conn.send_syn();
     end.connected(site).await?;

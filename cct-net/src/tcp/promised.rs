@@ -3,10 +3,10 @@
 //! A test binds one, tells its address, and leaves it to a task to take it over. Until that has run the kernel
 //! queues whoever connects, and so does the world: an attempt that finds nobody at an address looks among the
 //! process's own descriptors (where the system lists them, which is Linux). What it finds listens in the world from
-//! then on, and whoever takes the listener over gets what is in its queue. One that is closed instead is gone at the
-//! next attempt.
+//! then on, and whoever takes the listener over gets what is in its queue, be it in the world of another thread of the
+//! test ([`bridge`]). One that is closed instead is gone at the next attempt.
 
-use super::TcpListener;
+use super::{TcpListener, bridge};
 use crate::host::hosts;
 use crate::raw::with_socket;
 use cct_executor::node::{NodeId, current};
@@ -19,6 +19,12 @@ use std::panic::Location;
 #[derive(Default)]
 pub(crate) struct Promised(BTreeMap<(u16, u16), TcpListener>);
 
+impl Promised {
+    pub(super) fn is_there(&self, node: NodeId, port: u16) -> bool {
+        self.0.contains_key(&(node.0, port))
+    }
+}
+
 /// Sees to it that somebody listens at this address of the running task's node if the kernel would queue there.
 ///
 /// # Errors
@@ -30,7 +36,7 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
         let named = !state.host(node).tcp.find(to).is_empty();
         let inside = state.drawn.inside(node, to, named);
         let one_listens = named || !state.host(node).tcp.find(inside).is_empty();
-        let is_promised = state.promised.0.contains_key(&(node.0, port));
+        let is_promised = state.promised.is_there(node, port);
         (is_promised, one_listens || !is_own || port == 0)
     });
     if is_promised && kernels(port).is_none() {
@@ -45,8 +51,17 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
         let promised =
             |state: &mut crate::host::State| state.promised.0.insert((node.0, port), own);
         drop(hosts.state.with(promised));
+        bridge::watch(node, addr);
     }
     Ok(())
+}
+
+/// Whether nobody has taken over the one of this port.
+pub(super) fn is_left(node: NodeId, port: u16) -> io::Result<bool> {
+    let hosts = hosts()?;
+    Ok(hosts
+        .state
+        .with(|state| state.promised.is_there(node, port)))
 }
 
 /// The one that is promised for this port of the kernel's.

@@ -18,6 +18,7 @@ mod overflow;
 mod parker;
 mod segments;
 mod signals;
+mod stay;
 mod threads;
 
 pub(crate) use clocks::{clocks_seen, go_on_from};
@@ -25,6 +26,7 @@ pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use overflow::on_overflow;
 pub(crate) use parker::find as find_parker;
+pub(crate) use stay::on_thread_end;
 pub(crate) use threads::{
     count_starter, family, is_welcome, threads_started, uncounted, was_controlled, was_started,
     welcome_threads,

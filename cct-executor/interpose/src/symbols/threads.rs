@@ -2,16 +2,17 @@
 //!
 //! Whoever waits may wait for one of them, which nothing but time can tell.
 
-use super::{Hidden, clocks};
+use super::{Hidden, clocks, stay};
 use crate::system::{self, ThreadsStarted};
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t};
 use std::cell::{Cell, OnceCell};
 use std::mem::transmute;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 type Body = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 pub(super) type Join = unsafe extern "C" fn(pthread_t, *mut *mut c_void) -> c_int;
+type TimedJoin = unsafe extern "C" fn(pthread_t, *mut *mut c_void, *const libc::timespec) -> c_int;
 pub(super) type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Option<Body>, *mut c_void) -> c_int;
 
@@ -21,7 +22,8 @@ struct Counts {
     number: u64,
     ever: AtomicU64,
     live: AtomicU64,
-    welcome: AtomicBool,
+    /// How often they were said to be, and it was not taken back.
+    welcome: AtomicU64,
 }
 
 impl Default for Counts {
@@ -31,7 +33,7 @@ impl Default for Counts {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             ever: AtomicU64::new(0),
             live: AtomicU64::new(0),
-            welcome: AtomicBool::new(false),
+            welcome: AtomicU64::new(0),
         }
     }
 }
@@ -78,9 +80,13 @@ fn is_first() -> bool {
 }
 
 pub(crate) fn welcome_threads(welcome: bool) {
-    COUNTS.with(|counts| {
-        let counts = counts.get_or_init(Arc::default);
-        counts.welcome.store(welcome, Ordering::Release);
+    // It may be taken back while the thread-locals of this thread are dropped.
+    let _ = COUNTS.try_with(|counts| {
+        let counts = &counts.get_or_init(Arc::default).welcome;
+        match welcome {
+            true => counts.fetch_add(1, Ordering::AcqRel),
+            false => counts.fetch_sub(1, Ordering::AcqRel),
+        }
     });
 }
 
@@ -149,7 +155,10 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     CONTROLLED.set(started.controlled);
     clocks::set_outside(started.clocks);
     // SAFETY: as whoever started the thread has promised.
-    unsafe { (started.body)(started.argument) }
+    let returned = unsafe { (started.body)(started.argument) };
+    drop(started);
+    stay::after_body(returned);
+    returned
 }
 
 /// # Safety
@@ -173,7 +182,7 @@ pub(super) unsafe extern "C" fn pthread_create(
     };
     counts.ever.fetch_add(1, Ordering::AcqRel);
     counts.live.fetch_add(1, Ordering::AcqRel);
-    let welcome = counts.welcome.load(Ordering::Acquire);
+    let welcome = counts.welcome.load(Ordering::Acquire) > 0;
     let started = Box::into_raw(Box::new(Started {
         body,
         argument,
@@ -198,6 +207,7 @@ pub(super) unsafe extern "C" fn pthread_create(
 pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int {
     static HIDDEN: Hidden = Hidden::new(b"pthread_join\0");
     static TRIES: Hidden = Hidden::new(b"pthread_tryjoin_np\0");
+    static TIMED: Hidden = Hidden::new(b"pthread_timedjoin_np\0");
     let Some(hidden) = HIDDEN.found() else {
         return libc::ENOSYS;
     };
@@ -207,11 +217,48 @@ pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut
     let mut outcome = libc::EBUSY;
     let mut has_ended = || {
         outcome = call(tries);
+        if outcome == libc::EBUSY {
+            // SAFETY: the caller's promise.
+            outcome = unsafe { stay::join(thread, value) }.unwrap_or(outcome);
+        }
         outcome != libc::EBUSY
     };
     let system = system::get().filter(|_| !tries.is_null());
     if system.is_some_and(|system| (system.join)(&mut has_ended)) {
         return outcome;
     }
-    call(hidden)
+    // What it joins has been counted, or nobody stays.
+    let is_counted = COUNTS.try_with(|counts| counts.get().is_some());
+    let timed = TIMED.get();
+    if tries.is_null() || timed.is_null() || !is_counted.unwrap_or(false) {
+        return call(hidden);
+    }
+    while !has_ended() {
+        let soon = soon();
+        // SAFETY: the type of a function of this name, and the caller's promise.
+        let ended =
+            unsafe { transmute::<*mut c_void, TimedJoin>(timed)(thread, value, &raw const soon) };
+        if ended != libc::ETIMEDOUT {
+            return ended;
+        }
+    }
+    outcome
+}
+
+/// When to look again whether a thread stays: what the system's clock shows in a moment.
+fn soon() -> libc::timespec {
+    const MOMENT_NS: c_long = 2_000_000;
+    const SECOND_NS: c_long = 1_000_000_000;
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let into = (&raw mut time).expose_provenance() as c_long;
+    let clock = c_long::from(libc::CLOCK_REALTIME);
+    // SAFETY: the system call writes the time there.
+    unsafe { super::call(libc::SYS_clock_gettime, [clock, into, 0, 0, 0, 0]) };
+    let later = time.tv_nsec + MOMENT_NS;
+    time.tv_sec += later / SECOND_NS;
+    time.tv_nsec = later % SECOND_NS;
+    time
 }

@@ -24,8 +24,9 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
             .is_none_or(|thread| !thread.starts_with(THREAD_NAMES)),
         FailureKind::Stuck { .. } => failure.threads_wait,
         FailureKind::Nondeterminism { .. } => threads > 0,
-        // In plain order already: so it is where what the world has is refused to a thread.
-        _ => threads > 0 && in_plain_order(failure),
+        // In plain order already: so it is where what the world has is refused to a thread; or it depends on how fast
+        // the thread comes to that.
+        _ => threads > 0 && (in_plain_order(failure) || !failure.reproduced),
     };
     comes_of_threads.then(|| {
         format!(
