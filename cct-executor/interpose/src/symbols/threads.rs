@@ -233,8 +233,11 @@ pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut
     if tries.is_null() || timed.is_null() || !is_counted.unwrap_or(false) {
         return call(hidden);
     }
+    // Ever longer: whoever watches this thread sees whether it does anything by the time that it takes.
+    let mut moment_ns = 1_000_000;
     while !has_ended() {
-        let soon = soon();
+        let soon = in_a_moment(moment_ns);
+        moment_ns = SECOND_NS.min(2 * moment_ns);
         // SAFETY: the type of a function of this name, and the caller's promise.
         let ended =
             unsafe { transmute::<*mut c_void, TimedJoin>(timed)(thread, value, &raw const soon) };
@@ -245,10 +248,10 @@ pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut
     outcome
 }
 
-/// When to look again whether a thread stays: what the system's clock shows in a moment.
-fn soon() -> libc::timespec {
-    const MOMENT_NS: c_long = 2_000_000;
-    const SECOND_NS: c_long = 1_000_000_000;
+const SECOND_NS: c_long = 1_000_000_000;
+
+/// When to look again whether a thread stays: what the system's clock shows after so long, a second at most.
+fn in_a_moment(moment_ns: c_long) -> libc::timespec {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -257,7 +260,7 @@ fn soon() -> libc::timespec {
     let clock = c_long::from(libc::CLOCK_REALTIME);
     // SAFETY: the system call writes the time there.
     unsafe { super::call(libc::SYS_clock_gettime, [clock, into, 0, 0, 0, 0]) };
-    let later = time.tv_nsec + MOMENT_NS;
+    let later = time.tv_nsec + moment_ns;
     time.tv_sec += later / SECOND_NS;
     time.tv_nsec = later % SECOND_NS;
     time
