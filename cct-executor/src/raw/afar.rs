@@ -181,17 +181,9 @@ impl Home {
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Option<R> {
         let (tell, told) = sync_channel(1);
-        let home = Home::all().find(|home| lock(&home.afar.asked).world == world)?;
-        {
-            let mut asked = lock(&home.afar.asked);
-            if asked.world != world {
-                return None;
-            }
-            asked.jobs.push(Box::new(move || {
-                let _ = tell.send(job());
-            }));
-            home.afar.any.store(true, Ordering::Release);
-        }
-        told.recv().ok()
+        let job = move || {
+            let _ = tell.send(job());
+        };
+        Home::leave(world, Box::new(job)).then(|| told.recv().ok())?
     }
 }

@@ -1,6 +1,7 @@
 //! Threads that stay when their bodies have ended.
 //!
-//! 1. Whoever joins one gets at once what its body has returned, as nothing that it still does is the program's.
+//! 1. Whoever joins one gets what its body has returned before it has ended, as nothing that it still does is the
+//!    program's.
 //! 2. A thread is noted from the end of its body until it stays no more, or was joined.
 
 use crate::system::Stay;
