@@ -63,27 +63,27 @@ struct Around {
     is_started: bool,
     /// Until the world is over.
     _watch: Watch,
-    _open: Open,
+    _open: Option<Open>,
 }
 
-/// A world that threads may ask for something, if it is open to them: as long as its thread is there to do it.
+/// A world that threads may ask for something, and in which they are welcome: as long as its thread is there.
 struct Open(u64);
 
 impl Open {
-    fn new(world: u64) -> Open {
-        if strangers::is_open(world) {
+    /// `None` if it is not open to them.
+    fn new(world: u64) -> Option<Open> {
+        strangers::is_open(world).then(|| {
             cct_interpose::welcome_threads(true);
-        }
-        Open(world)
+            Open(world)
+        })
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        if strangers::is_open(self.0) {
-            cct_interpose::welcome_threads(false);
-            strangers::close(self.0);
-        }
+        cct_interpose::welcome_threads(false);
+        // If it has not ended.
+        strangers::close(self.0);
     }
 }
 

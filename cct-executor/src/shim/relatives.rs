@@ -11,8 +11,8 @@ pub struct Relative(u64);
 /// The other worlds that threads of the same test have, in the order in which they began: none but in a test that is run
 /// once, in which threads take part (see [`runtime`](crate::runtime)).
 pub fn relatives() -> Vec<Relative> {
-    let here = WORLD.with(|world| world.open.get().then(|| world.serial.get()));
-    let others = here.map(strangers::relatives).unwrap_or_default();
+    let others = number_among_relatives().map(strangers::relatives);
+    let others = others.unwrap_or_default();
     others.into_iter().map(Relative).collect()
 }
 

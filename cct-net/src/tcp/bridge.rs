@@ -55,10 +55,10 @@ pub(super) async fn look(to: SocketAddr) -> io::Result<()> {
         let listens = |state: &mut State| !state.host(current()).tcp.find(to).is_empty();
         hosts.state.with(listens)
     };
-    let is_known = hosts.state.with(|state| state.bridges.contains_key(&to));
+    let one_listens = listens();
     // The task that hands on may be gone, with its runtime.
-    let bridged = is_known && listens();
-    if listens() && !bridged {
+    let bridged = one_listens && hosts.state.with(|state| state.bridges.contains_key(&to));
+    if one_listens && !bridged {
         return Ok(());
     }
     match find(to).await {
