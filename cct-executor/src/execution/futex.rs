@@ -47,6 +47,9 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 /// ...and how often words are looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
 
+/// So many words are remembered: a look at all of them takes no time.
+const OWN_MAX: usize = 64;
+
 /// A task that waits for a word, or only for the end of a time.
 struct Waiting {
     key: u32,
@@ -83,11 +86,26 @@ impl Wake for Expiry {
 #[derive(Default)]
 pub(crate) struct Waits {
     waiting: Vec<Waiting>,
+    /// Addresses of words that nobody outside of this world was seen to change.
+    own: Vec<usize>,
 }
 
 impl Waits {
     pub(crate) fn reset(&mut self) {
         self.waiting.clear();
+        self.own.clear();
+    }
+
+    /// Whether a task has waited for this word before, and for nobody outside of this world.
+    pub(super) fn is_own(&self, word: Word) -> bool {
+        self.own.contains(&word.address())
+    }
+
+    pub(super) fn remember_own(&mut self, word: Word) {
+        if self.own.len() == OWN_MAX {
+            self.own.clear(); // they are found out again
+        }
+        self.own.push(word.address());
     }
 
     /// Returns whether the task was waiting.

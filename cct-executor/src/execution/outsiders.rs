@@ -1,8 +1,10 @@
 //! Words of memory that other threads change, while a world's thread waits for them in the ordinary way.
 //!
 //! Whose a word is shows by waiting: until every other thread that runs a world has made a step or come to
-//! its end, as a lock of a static is not held for longer; and not at all where it has shown before. Threads
-//! that the scenario has started are given time first, as what they do is what is waited for, most often.
+//! its end, as a lock of a static is not held for longer; and not at all where that has shown before in this
+//! world. Where tasks have waited for words of their own at the same place in another one, no more is waited for
+//! than the threads that run this scenario, too, as these share what it has captured. Threads that the scenario
+//! has started are given time first, as what they do is what is waited for, most often.
 //!
 //! Does not: take decisions, or leave a trace.
 
@@ -23,8 +25,8 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 
 type Site = Location<'static>;
 
-/// Places of operations after which tasks have waited for words of their own world. Which they are
-/// decides nothing but how long it takes to find out. Not behind a lock, which might block.
+/// Places of operations after which tasks have waited for words of their own world, in any test of this process.
+/// Which they are decides nothing but how long it takes to find out. Not behind a lock, which might block.
 static OWN: [AtomicPtr<Site>; 64] = [const { AtomicPtr::new(ptr::null_mut()) }; 64];
 
 fn is_own(site: &'static Site) -> bool {
@@ -49,12 +51,18 @@ fn remember_own(site: &'static Site) {
 ///
 /// Who waits is woken in turn, so whoever misses its turn for as long as all others make steps waits for
 /// nobody else. The time grows until all of them had a chance to.
-fn changed_by_others(word: Word) -> bool {
+fn changed_by_others(word: Word, at_own_place: bool) -> bool {
     let home = Home::here().expect("cct bug: a world without home");
     home.note_blocked(word.address());
-    let mut wait = WAIT;
+    let mut wait = if at_own_place { SHORT } else { WAIT };
     let changed = loop {
-        let others = home.others();
+        let others = match at_own_place {
+            true => home.others_of_its_scenario(),
+            false => home.others(),
+        };
+        if at_own_place && others.is_empty() {
+            break word.has_changed();
+        }
         if word.block_for(wait) {
             break true;
         }
@@ -118,16 +126,23 @@ impl World {
         if self.is_asked() {
             return false;
         }
+        if self.with(|core, _| core.waits.is_own(word)) {
+            return false;
+        }
         let site = self.with(|core, _| core.actions[key as usize].op.site);
         // What is static is shared with other worlds.
-        let known = is_own(site) && !word.is_static();
-        // Waits with a limit are not for locks, which others are known to hold for a moment only.
-        let by_others = |word| match limit {
-            None => changed_by_others(word),
-            Some(_) => word.block_for(WAIT),
+        let is_static = word.is_static();
+        let at_own_place = is_own(site) && !is_static;
+        let by_others = match limit {
+            None => changed_by_others(word, at_own_place),
+            // Waits with a limit are not for locks, which others are known to hold for a moment only.
+            Some(_) => !at_own_place && word.block_for(WAIT),
         };
-        if !known && by_others(word) {
+        if by_others {
             return true;
+        }
+        if !is_static {
+            self.with(|core, _| core.waits.remember_own(word));
         }
         remember_own(site);
         false

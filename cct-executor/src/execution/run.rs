@@ -19,6 +19,7 @@ use crate::words::trace::SharedTrace;
 use crate::words::{FailureKind, Granularity, IterationEnd, OpKind, Outcome, Trace, WorldConfig};
 use std::cell::Cell;
 use std::panic::Location;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -175,6 +176,7 @@ impl World {
             "cct bug: a world inside a world"
         );
         let home = self.prepare();
+        home.note_scenario(ptr::from_ref(scenario).addr());
         let mut entered = home.enter();
         let serial = SERIALS.fetch_add(1, Ordering::Relaxed);
         let (interests, explain) = (decider.interests(), detail != Detail::Nothing);

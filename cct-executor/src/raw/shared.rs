@@ -47,6 +47,8 @@ pub(crate) struct Home {
     heartbeat: Mutex<Arc<AtomicU64>>,
     /// Address of the word that the thread waits for, or 0.
     blocked_on: AtomicUsize,
+    /// Address of the scenario that the thread runs, or ran last.
+    scenario: AtomicUsize,
 }
 
 thread_local! {
@@ -96,6 +98,7 @@ impl Home {
                 visitors: AtomicUsize::new(0),
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
+                scenario: AtomicUsize::new(0),
             }));
             lock(&ALL).push(home);
             home
@@ -123,6 +126,19 @@ impl Home {
             beat: home.beat(),
         });
         others.collect()
+    }
+
+    /// Those of them that run the scenario which this one runs: who else has what it has captured?
+    pub(crate) fn others_of_its_scenario(&'static self) -> Vec<Other> {
+        let scenario = |home: &Home| home.scenario.load(Ordering::Relaxed);
+        let mut others = self.others();
+        others.retain(|other| scenario(other.home) == scenario(self));
+        others
+    }
+
+    /// Notes which scenario this home's thread runs, by its address.
+    pub(crate) fn note_scenario(&self, address: usize) {
+        self.scenario.store(address, Ordering::Relaxed);
     }
 
     /// Notes that this home's thread waits for the word at this address, or, with 0, for none.

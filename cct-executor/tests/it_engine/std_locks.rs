@@ -279,6 +279,48 @@ fn locks_that_other_threads_hold_for_a_moment_leave_no_trace() {
     }
 }
 
+/// At a place where tasks wait for each other, too: that one waited there for a lock of its own world says nothing
+/// about the next lock.
+#[test]
+fn locks_that_iterations_share_leave_no_trace_where_others_are_waited_for() {
+    let run = |workers| {
+        let checker = checker("shared and own").workers(workers).iterations(300);
+        let shared = Arc::new(Mutex::new(0));
+        let report = checker.run(move || {
+            let shared = shared.clone();
+            async move {
+                let own = Arc::new(Mutex::new(0));
+                let tasks: Vec<_> = (0..3)
+                    .map(|_| {
+                        let (shared, own) = (shared.clone(), own.clone());
+                        spawn(async move {
+                            for _ in 0..5 {
+                                nondet::point();
+                                for _ in 0..50 {
+                                    *shared.lock().unwrap() += 1;
+                                }
+                                let mut mine = own.lock().unwrap();
+                                *mine += 1;
+                                nondet::point();
+                            }
+                        })
+                    })
+                    .collect();
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            }
+        });
+        report.assert_passed();
+        let coverage = report.coverage;
+        (coverage.steps, coverage.schedules, coverage.states)
+    };
+    let alone = run(1);
+    for workers in [2, 4] {
+        assert_eq!(within(60, move || run(workers)), alone, "{workers} workers");
+    }
+}
+
 #[test]
 fn members_of_a_local_set_do_not_run_while_one_waits() {
     if !cct_interpose::CONTROLLED {
