@@ -29,6 +29,11 @@ pub(crate) trait Decider {
         Interests::default()
     }
 
+    /// Whether the run is tried because another one, which is like it, has failed.
+    fn follows_failure(&self) -> bool {
+        false
+    }
+
     /// Something happened.
     fn observe(&mut self, event: &StepEvent<'_>) {
         let _ = event;

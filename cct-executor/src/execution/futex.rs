@@ -44,6 +44,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// How long other threads have before a deadlock is called one...
 const LAST_WAIT: Duration = Duration::from_secs(1);
+/// ...where one like it has been called one...
+const LAST_WAIT_AGAIN: Duration = Duration::from_millis(100);
 /// ...and how often words are looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -126,13 +128,29 @@ impl Core {
         self.waits.waiting.len() < before
     }
 
+    /// How long other threads have before this run ends in a deadlock.
+    fn last_wait(&self, decider: &dyn Decider) -> Duration {
+        match self.follows_failure(decider) {
+            true => LAST_WAIT_AGAIN,
+            false => LAST_WAIT,
+        }
+    }
+
+    /// Whether this run is tried, or told of, because one like it has failed.
+    pub(super) fn follows_failure(&self, decider: &dyn Decider) -> bool {
+        self.recorder.is_some() || decider.follows_failure()
+    }
+
     /// Nothing is enabled. Other threads may have changed words in the meantime; if nothing else can
     /// happen, they are given time to. Returns whether they have.
     pub(crate) fn words_have_changed(&mut self, at_last: bool, decider: &mut dyn Decider) -> bool {
         if self.waits.waiting.is_empty() {
             return false;
         }
-        let mut left = if at_last { LAST_WAIT } else { Duration::ZERO };
+        let mut left = match at_last {
+            true => self.last_wait(decider),
+            false => Duration::ZERO,
+        };
         while !self.notice_changes(decider) {
             let Some(word) = self.waits.waiting.iter().find_map(|waiting| waiting.word) else {
                 return false;
@@ -274,7 +292,7 @@ impl World {
             && is_lock
             && self.with(|core, _| core.suspends_any())
             && !self.is_changed_from_outside(key, word, None)
-            && !word.block_for(LAST_WAIT)
+            && !word.block_for(self.with(|core, decider| core.last_wait(decider)))
     }
 
     /// Nobody can do anything on this thread for so long.

@@ -29,6 +29,8 @@ const ELSEWHERE: u8 = 2;
 const AT_ONCE: u8 = 1;
 /// So many turns they have when nothing else can happen...
 const LAST_TURNS: u32 = 11;
+/// ...or so many, in a run that is tried because one like it has failed...
+const LAST_TURNS_AGAIN: u32 = 8;
 /// ...the first after this time, each other after twice the time of the one before.
 const LAST_WAIT: Duration = Duration::from_micros(500);
 
@@ -91,7 +93,13 @@ impl Core {
         let happened = self.happened();
         let waiting = &self.spinners.waiting;
         let found = match waiting.iter().position(|spinner| spinner.seen < happened) {
-            None if at_last && !waiting.is_empty() => self.last_turn(happened).then_some(0),
+            None if at_last && !waiting.is_empty() => {
+                let turns = match self.follows_failure(decider) {
+                    true => LAST_TURNS_AGAIN,
+                    false => LAST_TURNS,
+                };
+                self.last_turn(happened, turns).then_some(0)
+            }
             found => found,
         };
         let Some(at) = found else {
@@ -105,13 +113,13 @@ impl Core {
         true
     }
 
-    /// Gives other threads time. Returns whether a spinner may look once more.
-    fn last_turn(&mut self, happened: u64) -> bool {
+    /// Gives other threads time, so often. Returns whether a spinner may look once more.
+    fn last_turn(&mut self, happened: u64, turns: u32) -> bool {
         let last = &mut self.spinners.last;
         if last.0 != happened {
             *last = (happened, 0);
         }
-        if last.1 == LAST_TURNS {
+        if last.1 >= turns {
             return false;
         }
         helpers::nap(LAST_WAIT * (1 << last.1));

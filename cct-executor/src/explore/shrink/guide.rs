@@ -266,6 +266,10 @@ impl Decider for Guide {
         }
     }
 
+    fn follows_failure(&self) -> bool {
+        true
+    }
+
     fn interests(&self) -> Interests {
         Interests {
             lifecycle: true,
