@@ -93,15 +93,23 @@ measure() {
     results+=("$result")
 }
 
-echo "building in $CARGO_TARGET_DIR" >&2
-for bug in "${only[@]}"; do
-    for manifest in "$here/$bug"/*/Cargo.toml; do
-        cargo build --quiet --release --manifest-path "$manifest"
+# The bugs whose packages are built, a line each. Cargo leaves the machine idle between packages, so that those
+# that are built are run meanwhile.
+build() {
+    local bug manifest
+    for bug in "${only[@]}"; do
+        for manifest in "$here/$bug"/*/Cargo.toml; do
+            cargo build --quiet --release --manifest-path "$manifest" || return
+        done
+        echo "$bug"
     done
-done
+}
 
+echo "building in $CARGO_TARGET_DIR" >&2
+exec 3< <(build)
 printf '%-28s %-8s %-12s %14s %8s %8s   %s\n' bug version strategy "found (seeds)" median budget bound
 for bug in "${only[@]}"; do
+    read -r built <&3 && [[ $built == "$bug" ]] || fail "$bug could not be built"
     for strategy in "${strategies[@]}"; do
         for folder in "$here/$bug"/*/; do
             version=$(basename "$folder")

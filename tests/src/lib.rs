@@ -1,7 +1,7 @@
 //! The contract suite: what tokio promises, written once and run against tokio and against ours.
 //!
 //! A contract is an `async fn(Log)`. It asserts, and it notes what it saw. Each file under
-//! `contracts/` is included twice, once for each side, and takes everything it tests from
+//! `contracts/` is included once for each side, and takes everything it tests from
 //! `super::rt`. What it notes must be the same in every run, on both sides.
 //!
 //! The kind of a contract (see [`sync_contracts!`]) says for which schedules that holds:

@@ -93,7 +93,9 @@ pub(crate) fn cct(folder: &Path, arguments: &[&str]) -> Command {
 
 /// As a user would run it, and not as the tests of this workspace are run.
 fn prepare(folder: &Path, command: &mut Command) {
-    for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CI"] {
+    let folders = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
+    // The reports that are looked at name lines.
+    for variable in [&folders[..], &["CARGO_PROFILE_DEV_DEBUG", "CI"]].concat() {
         command.env_remove(variable);
     }
     command.env("CCT_ITERATIONS", "50");
