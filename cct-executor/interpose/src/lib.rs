@@ -65,6 +65,7 @@ pub fn begin(seed: u64, system: System, clocks: Clocks) {
     instant_zero();
     symbols::find_parker();
     symbols::learn_thread_locals();
+    symbols::forget_loops();
     stream::begin(seed);
     system::set_zero(clocks);
     system::set(Some(system));

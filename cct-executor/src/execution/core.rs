@@ -23,6 +23,7 @@ use super::tasks::Task;
 use super::thread_yield::Spinners;
 use super::timers::Timers;
 use super::waypoints::Waypoint;
+use crate::raw::rest;
 use crate::words::seed::Generator;
 use crate::words::trace::TraceWriter;
 use crate::words::{
@@ -277,6 +278,7 @@ impl Core {
     /// too many.
     #[inline]
     pub(crate) fn count_step(&mut self) -> bool {
+        rest::between_steps();
         self.point.step += 1;
         self.heartbeat.store(self.point.step, Ordering::Relaxed);
         let state = self.point.fingerprint.0;

@@ -2,15 +2,15 @@
 //!
 //! Whose a word is shows by waiting: until every other thread that runs a world has made a step or come to
 //! its end, as a lock of a static is not held for longer; and not at all where that has shown before in this
-//! world. Where tasks have waited for words of their own at the same place in another one, no more is waited for
-//! than the threads that run this scenario, too, as these share what it has captured. Threads that the scenario
-//! has started are given time first, as what they do is what is waited for, most often.
+//! world. Where tasks have waited for words of their own at the same place in another one, only those threads
+//! rest for it that run this scenario, too, as these share what it has captured (`raw/rest.rs`). Threads that the
+//! scenario has started are given time first, as what they do is what is waited for, most often.
 //!
 //! Does not: take decisions, or leave a trace.
 
 use super::helpers;
 use super::world::World;
-use crate::raw::shared::Home;
+use crate::raw::shared::{Home, Other};
 use cct_interpose::Word;
 use std::panic::Location;
 use std::ptr;
@@ -51,18 +51,12 @@ fn remember_own(site: &'static Site) {
 ///
 /// Who waits is woken in turn, so whoever misses its turn for as long as all others make steps waits for
 /// nobody else. The time grows until all of them had a chance to.
-fn changed_by_others(word: Word, at_own_place: bool) -> bool {
+fn changed_by_others(word: Word) -> bool {
     let home = Home::here().expect("cct bug: a world without home");
     home.note_blocked(word.address());
-    let mut wait = if at_own_place { SHORT } else { WAIT };
+    let mut wait = WAIT;
     let changed = loop {
-        let others = match at_own_place {
-            true => home.others_of_its_scenario(),
-            false => home.others(),
-        };
-        if at_own_place && others.is_empty() {
-            break word.has_changed();
-        }
+        let others = home.others();
         if word.block_for(wait) {
             break true;
         }
@@ -75,41 +69,47 @@ fn changed_by_others(word: Word, at_own_place: bool) -> bool {
     changed
 }
 
-/// Most steps take less than the one, and all but a few less than the other.
-const SHORT: Duration = Duration::from_micros(50);
+/// All but a few steps take less.
 const LONG: Duration = Duration::from_millis(2);
 
 /// Who spins waits for no word that anyone knows of, and holds none that others wait for.
 const SPINS: usize = usize::MAX;
 
 impl World {
-    /// Waits until every other thread that runs a world has made a step or come to its end: what it held
-    /// for a moment is free then. One that takes long is in a poll that does, and not waited for again.
-    pub(super) fn let_others_step(&self) {
+    /// Has every other thread that runs a world rest until this one makes a step: what they hold for a moment is
+    /// free then. One that takes long is in a poll that does, and not waited for again.
+    pub(super) fn let_others_rest(&self) {
+        self.let_rest(|_, _| true);
+    }
+
+    /// The same for threads that run the scenario which this one runs.
+    fn let_others_of_the_scenario_rest(&self) {
+        self.let_rest(Home::shares_scenario);
+    }
+
+    fn let_rest(&self, whom: impl Fn(&Home, &Other) -> bool) {
         let home = Home::here().expect("cct bug: a world without home");
-        home.note_blocked(SPINS);
-        let mut others = home.others();
-        self.with(|core, _| others.retain(|other| !core.helpers.is_slow(other)));
-        let mut wait = Duration::from_micros(1);
-        loop {
-            others.retain(|other| other.may_hold(0));
-            if others.is_empty() || wait > LONG {
-                break;
+        // In the hands of the tables this thread waits as the system has it.
+        self.with(|core, _| {
+            home.end_turn();
+            let mut others = home.others();
+            others.retain(|other| whom(home, other));
+            let (mut slow, others): (Vec<_>, Vec<_>) = others
+                .into_iter()
+                .partition(|other| core.helpers.is_slow(other));
+            if others.is_empty() {
+                return;
             }
-            self.with(|_, _| {
-                // In the hands of the tables these are the system's.
-                if wait < SHORT {
-                    std::thread::yield_now();
-                } else {
-                    helpers::nap(wait);
-                }
-            });
-            wait *= 2;
-        }
-        if !others.is_empty() {
-            self.with(|core, _| core.helpers.slow = others);
-        }
-        home.note_blocked(0);
+            home.note_blocked(SPINS);
+            home.take_turn();
+            let (near, far) = others
+                .into_iter()
+                .partition(|other| home.shares_scenario(other));
+            slow.extend(home.wait_for_rest(near, WAIT_MAX));
+            slow.extend(home.wait_for_rest(far, LONG));
+            core.helpers.slow = slow;
+            home.note_blocked(0);
+        });
     }
 
     /// Blocks the thread until another one changes the word for which this task waits, for as long as one
@@ -134,7 +134,11 @@ impl World {
         let is_static = word.is_static();
         let at_own_place = is_own(site) && !is_static;
         let by_others = match limit {
-            None => changed_by_others(word, at_own_place),
+            None if at_own_place => {
+                self.let_others_of_the_scenario_rest();
+                word.has_changed()
+            }
+            None => changed_by_others(word),
             // Waits with a limit are not for locks, which others are known to hold for a moment only.
             Some(_) => !at_own_place && word.block_for(WAIT),
         };

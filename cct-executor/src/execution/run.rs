@@ -11,6 +11,7 @@ use super::system::SYSTEM;
 use super::waker::TaskWaker;
 use super::wakers::Wakers;
 use super::world::{Nobody, Phase, Running, WORLD, World};
+use crate::raw::rest;
 use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
 use crate::raw::task::Body;
@@ -178,6 +179,7 @@ impl World {
         let home = self.prepare();
         home.note_scenario(ptr::from_ref(scenario).addr());
         let mut entered = home.enter();
+        rest::between_steps();
         let serial = SERIALS.fetch_add(1, Ordering::Relaxed);
         let (interests, explain) = (decider.interests(), detail != Detail::Nothing);
         drop(self.swap_decider(decider));
@@ -233,6 +235,7 @@ impl World {
                 }
             });
         }
+        home.end_turn();
         told(self.conclude(explain));
         if open.is_some() {
             home.open_to_others(0);

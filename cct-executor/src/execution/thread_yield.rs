@@ -4,7 +4,7 @@
 //! What they wait for is done by a task that is suspended in the middle of its poll, or not polled yet;
 //! on the only thread it would never come. So giving way is a scheduling point.
 //!
-//! 1. The first times nothing happens but that other threads that run worlds make a step each, as a lock
+//! 1. The first times nothing happens but that other threads that run worlds rest between two steps, as a lock
 //!    of a static is not held for longer, and that those have time which the scenario has started. That
 //!    takes no decision and leaves no trace.
 //! 2. Who gives way after that is enabled all the time, as after a yield of tokio. Who goes on doing so
@@ -187,7 +187,7 @@ impl World {
             _ => 0, // it has done something else since
         };
         if before == 0 && self.with(|core, _| core.gives_way_elsewhere()) {
-            self.let_others_step();
+            self.let_others_rest();
             return true;
         }
         self.comes_after_others(key, before >= AT_ONCE);

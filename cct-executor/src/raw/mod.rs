@@ -15,6 +15,7 @@ mod door;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod local;
+pub(crate) mod rest;
 pub(crate) mod shared;
 pub(crate) mod slot;
 pub(crate) mod stack;

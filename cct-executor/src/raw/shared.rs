@@ -49,6 +49,8 @@ pub(crate) struct Home {
     blocked_on: AtomicUsize,
     /// Address of the scenario that the thread runs, or ran last.
     scenario: AtomicUsize,
+    /// The thread does nothing, as another one has asked for that.
+    rests: AtomicBool,
 }
 
 thread_local! {
@@ -79,6 +81,12 @@ impl Other {
         self.home.is_taken() && self.home.beat() == self.beat && (on == 0 || on == word)
     }
 
+    /// Whether it is in the middle of a step, as far as is known, and waits for nothing.
+    pub(super) fn moves(&self) -> bool {
+        let rests = self.home.rests.load(Ordering::SeqCst);
+        self.home.is_taken() && !rests && !self.home.is_blocked()
+    }
+
     /// Whether this is the same one, which has made no step since.
     pub(crate) fn is_still(&self, other: &Other) -> bool {
         ptr::eq(self.home, other.home) && self.beat == other.beat
@@ -99,6 +107,7 @@ impl Home {
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
                 scenario: AtomicUsize::new(0),
+                rests: AtomicBool::new(false),
             }));
             lock(&ALL).push(home);
             home
@@ -128,12 +137,14 @@ impl Home {
         others.collect()
     }
 
-    /// Those of them that run the scenario which this one runs: who else has what it has captured?
-    pub(crate) fn others_of_its_scenario(&'static self) -> Vec<Other> {
+    /// Whether it runs the scenario that this one runs, too, and so has what that has captured.
+    pub(crate) fn shares_scenario(&self, other: &Other) -> bool {
         let scenario = |home: &Home| home.scenario.load(Ordering::Relaxed);
-        let mut others = self.others();
-        others.retain(|other| scenario(other.home) == scenario(self));
-        others
+        scenario(other.home) == scenario(self)
+    }
+
+    pub(super) fn says_that_it_rests(&self, rests: bool) {
+        self.rests.store(rests, Ordering::SeqCst);
     }
 
     /// Notes which scenario this home's thread runs, by its address.

@@ -321,6 +321,43 @@ fn locks_that_iterations_share_leave_no_trace_where_others_are_waited_for() {
     }
 }
 
+/// Whoever wants one of `parking_lot` spins first, which tells nobody what for.
+#[test]
+fn spinning_for_locks_that_iterations_share_leaves_no_trace() {
+    let run = |workers| {
+        let checker = checker("shared").workers(workers).iterations(500);
+        let shared = Arc::new(parking_lot::Mutex::new(0));
+        let report = checker.run(move || {
+            let shared = shared.clone();
+            async move {
+                let tasks: Vec<_> = (0..3)
+                    .map(|_| {
+                        let shared = shared.clone();
+                        spawn(async move {
+                            for _ in 0..5 {
+                                nondet::point();
+                                for _ in 0..200 {
+                                    *shared.lock() += 1;
+                                }
+                            }
+                        })
+                    })
+                    .collect();
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            }
+        });
+        report.assert_passed();
+        let coverage = report.coverage;
+        (coverage.steps, coverage.schedules, coverage.states)
+    };
+    let alone = run(1);
+    for workers in [2, 4, 8] {
+        assert_eq!(within(60, move || run(workers)), alone, "{workers} workers");
+    }
+}
+
 #[test]
 fn members_of_a_local_set_do_not_run_while_one_waits() {
     if !cct_interpose::CONTROLLED {

@@ -75,6 +75,12 @@ pub(crate) fn keep() {
     atomics::keep();
 }
 
+/// Another world begins on this thread: what loops have looked at in vain was none of its.
+pub(crate) fn forget_loops() {
+    #[cfg(cct_atomics)]
+    atomics::forget();
+}
+
 /// A function of the C library that is hidden by the one of the same name here.
 struct Hidden {
     name: &'static [u8],

@@ -25,8 +25,20 @@ struct Vain {
     count: u32,
 }
 
+impl Vain {
+    const NOTHING: Vain = Vain {
+        at: [0; 2],
+        count: 0,
+    };
+}
+
 thread_local! {
-    static VAIN: Cell<Vain> = const { Cell::new(Vain { at: [0; 2], count: 0 }) };
+    static VAIN: Cell<Vain> = const { Cell::new(Vain::NOTHING) };
+}
+
+/// Begins anew.
+pub(super) fn forget() {
+    VAIN.set(Vain::NOTHING);
 }
 
 /// Makes the linker take in what is defined here.
