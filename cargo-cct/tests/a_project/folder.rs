@@ -94,7 +94,7 @@ pub(crate) fn cct(folder: &Path, arguments: &[&str]) -> Command {
 /// As a user would run it, and not as the tests of this workspace are run.
 fn prepare(folder: &Path, command: &mut Command) {
     let folders = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
-    // The reports that are looked at name lines.
+    // How they are built they say themselves.
     for variable in [&folders[..], &["CARGO_PROFILE_DEV_DEBUG", "CI"]].concat() {
         command.env_remove(variable);
     }
