@@ -71,6 +71,8 @@ fn changed_by_others(word: Word) -> bool {
 
 /// All but a few steps take less.
 const LONG: Duration = Duration::from_millis(2);
+/// On a busy machine a thread in the middle of a step may come on so late.
+const LATE: Duration = Duration::from_millis(200);
 
 /// Who spins waits for no word that anyone knows of, and holds none that others wait for.
 const SPINS: usize = usize::MAX;
@@ -105,7 +107,7 @@ impl World {
             let (near, far) = others
                 .into_iter()
                 .partition(|other| home.shares_scenario(other));
-            slow.extend(home.wait_for_rest(near, WAIT_MAX));
+            slow.extend(home.wait_for_rest(near, LATE));
             slow.extend(home.wait_for_rest(far, LONG));
             core.helpers.slow = slow;
             home.note_blocked(0);
