@@ -94,16 +94,16 @@ impl World {
         // In the hands of the tables this thread waits as the system has it.
         self.with(|core, _| {
             home.end_turn();
-            let mut others = home.others();
-            others.retain(|other| whom(home, other));
-            let (mut slow, others): (Vec<_>, Vec<_>) = others
-                .into_iter()
-                .partition(|other| core.helpers.is_slow(other));
-            if others.is_empty() {
+            if !home.others().iter().any(|other| whom(home, other)) {
                 return;
             }
             home.note_blocked(SPINS);
             home.take_turn();
+            // A world that begins from here on sees the turn.
+            let others = home.others().into_iter();
+            let others = others.filter(|other| whom(home, other));
+            let (mut slow, others): (Vec<_>, Vec<_>) =
+                others.partition(|other| core.helpers.is_slow(other));
             let (near, far) = others
                 .into_iter()
                 .partition(|other| home.shares_scenario(other));

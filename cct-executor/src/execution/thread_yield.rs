@@ -4,9 +4,9 @@
 //! What they wait for is done by a task that is suspended in the middle of its poll, or not polled yet;
 //! on the only thread it would never come. So giving way is a scheduling point.
 //!
-//! 1. The first times nothing happens but that other threads that run worlds rest between two steps, as a lock
-//!    of a static is not held for longer, and that those have time which the scenario has started. That
-//!    takes no decision and leaves no trace.
+//! 1. The first times nothing happens but that other threads come on, that those which run worlds rest between two
+//!    steps, as a lock of a static is not held for longer, and that those have time which the scenario has
+//!    started. That takes no decision and leaves no trace.
 //! 2. Who gives way after that is enabled all the time, as after a yield of tokio. Who goes on doing so
 //!    in one poll spins: it is enabled again when nothing else is, and, before the clock moves, only if anything
 //!    has happened since. It is as slow as a thread may be, but never in the way: `parking_lot` blocks
@@ -19,6 +19,7 @@ use super::core::{Core, NONE};
 use super::decider::Decider;
 use super::helpers;
 use super::world::{Phase, World};
+use crate::raw::shared::Home;
 use crate::words::explanation::ThreadWait;
 use crate::words::{ActionKey, OpKind, StepEvent};
 use std::time::Duration;
@@ -127,9 +128,9 @@ impl Core {
         true
     }
 
-    /// Whether the running task is to give way to threads elsewhere only. Those that the scenario has started
-    /// have had time then: ten times as much each time, as whoever asks may not do so often.
-    fn gives_way_elsewhere(&mut self) -> bool {
+    /// If the running task is to give way to threads elsewhere only, how often it has done so in this step. Those that the
+    /// scenario has started have had time then: ten times as much each time, as whoever asks may not do so often.
+    fn gives_way_elsewhere(&mut self) -> Option<u8> {
         let step = self.point.step;
         let elsewhere = &mut self.spinners.elsewhere;
         if elsewhere.0 != step {
@@ -137,14 +138,15 @@ impl Core {
         }
         let helpers = self.helpers.may_act();
         let most = ELSEWHERE + u8::from(helpers);
-        if elsewhere.1 >= most {
-            return false;
-        }
-        if helpers {
-            self.helpers.have_time(10_u32.pow(elsewhere.1.into()));
+        let before = elsewhere.1;
+        if before >= most {
+            return None;
         }
         elsewhere.1 += 1;
-        true
+        if helpers {
+            self.helpers.have_time(10_u32.pow(before.into()));
+        }
+        Some(before)
     }
 
     /// The running task gives way; it spins, or not.
@@ -167,7 +169,7 @@ impl Core {
 }
 
 impl World {
-    /// In the place of letting other threads go first. Returns whether it was done.
+    /// In the place of letting other threads go first. Returns whether it was done; if not, the system is to do it.
     pub(super) fn give_way(&self) -> bool {
         let key = self.running.key.get();
         let here = key != NONE && self.is_free() && self.phase.get() != Phase::Idle;
@@ -186,9 +188,16 @@ impl World {
             OpKind::Yield => self.running.gave_way.get(),
             _ => 0, // it has done something else since
         };
-        if before == 0 && self.with(|core, _| core.gives_way_elsewhere()) {
-            self.let_others_rest();
-            return true;
+        if before == 0 {
+            match self.with(|core, _| core.gives_way_elsewhere()) {
+                // To have others rest takes longer than they hold a lock, most often.
+                Some(0) => return self.with(|_, _| Home::here().is_none_or(Home::is_alone)),
+                Some(_) => {
+                    self.let_others_rest();
+                    return true;
+                }
+                None => {}
+            }
         }
         self.comes_after_others(key, before >= AT_ONCE);
         self.running.gave_way.set(before.saturating_add(1));

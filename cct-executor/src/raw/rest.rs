@@ -4,31 +4,37 @@
 //! way, or one that another world's thread holds, which must leave no trace. While all others rest, the latter is
 //! free. One thread at a time has the *turn* to ask for that, until its next step, or until it waits for anything.
 //!
-//! 1. Who says that it rests has seen the turn, and makes no step before it has seen its end.
-//! 2. A turn that lasts long is taken away: its owner may be in a poll that does not return.
+//! 1. Who rests for a turn has seen it, and makes no step before it is over.
+//! 2. Who has rested makes a step before it rests again, however soon somebody else has the turn.
+//! 3. A turn that lasts long is taken away: its owner may be in a poll that does not return.
 //!
 //! Does not: know what is held by who waits for the turn, or for a word of memory, itself. It counts as at rest.
 
 use super::shared::{Home, Other};
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Who has the turn.
-static TURN: AtomicPtr<Home> = AtomicPtr::new(ptr::null_mut());
+/// The number of the turn that somebody has, or 0.
+static TURN: AtomicU64 = AtomicU64::new(0);
 
-/// How long a turn lasts at most.
-const TURN_MAX: Duration = Duration::from_millis(50);
+/// How long a turn lasts at most. On a busy machine it takes long until all others have come to rest.
+const TURN_MAX: Duration = Duration::from_secs(1);
 
 /// Between two steps of the world that runs here, if any: rests if another thread asks for it.
 #[inline]
 pub(crate) fn between_steps() {
-    if !TURN.load(Ordering::Relaxed).is_null() {
+    if TURN.load(Ordering::Relaxed) != 0 {
         if let Some(home) = Home::here() {
             home.rest();
         }
     }
+}
+
+/// Gives the turn to another one, or to nobody. Returns whether it was this one's.
+fn pass(from: u64, to: u64) -> bool {
+    let order = Ordering::SeqCst;
+    TURN.compare_exchange(from, to, order, order).is_ok()
 }
 
 /// Waits until this is so, more and more patiently; about so long at most, by no clock, as this thread's may be a
@@ -58,25 +64,24 @@ fn is_so_within(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
 
 impl Home {
     /// Takes the turn, as soon as nobody else has it.
-    pub(crate) fn take_turn(&'static self) {
-        let own = ptr::from_ref(self).cast_mut();
-        let take = |from| {
-            let order = Ordering::SeqCst;
-            TURN.compare_exchange(from, own, order, order).is_ok()
-        };
-        while !is_so_within(TURN_MAX, || take(ptr::null_mut())) {
-            if take(TURN.load(Ordering::SeqCst)) {
+    pub(crate) fn take_turn(&self) {
+        static TURNS: AtomicU64 = AtomicU64::new(1);
+        let own = TURNS.fetch_add(1, Ordering::Relaxed);
+        while !is_so_within(TURN_MAX, || pass(0, own)) {
+            if pass(TURN.load(Ordering::SeqCst), own) {
                 break;
             }
         }
+        self.turn.store(own, Ordering::Relaxed);
     }
 
-    /// Waits until all of these rest, wait for a word of memory, or run no world; at most for so long. Returns
-    /// those that do not.
+    /// Waits until all of these rest for this home's turn, wait for a word of memory, or run no world; at most for so
+    /// long. Returns those that do not.
     pub(crate) fn wait_for_rest(&self, of: Vec<Other>, limit: Duration) -> Vec<Other> {
+        let turn = self.turn.load(Ordering::Relaxed);
         let mut others = of;
         is_so_within(limit, || {
-            others.retain(Other::moves);
+            others.retain(|other| other.moves_in(turn));
             others.is_empty()
         });
         others
@@ -84,31 +89,25 @@ impl Home {
 
     /// If this home has the turn, it ends.
     #[inline]
-    pub(crate) fn end_turn(&'static self) {
-        let own = ptr::from_ref(self).cast_mut();
-        if ptr::eq(TURN.load(Ordering::Relaxed), own) {
-            let order = Ordering::SeqCst;
-            let _ = TURN.compare_exchange(own, ptr::null_mut(), order, order);
+    pub(crate) fn end_turn(&self) {
+        let own = self.turn.load(Ordering::Relaxed);
+        if own != 0 {
+            pass(own, 0);
+            self.turn.store(0, Ordering::Relaxed);
         }
     }
 
     /// The own turn is over, and while another has it, this thread rests.
     #[cold]
-    fn rest(&'static self) {
+    fn rest(&self) {
         self.end_turn();
-        let whose = || TURN.load(Ordering::SeqCst);
-        loop {
-            let turn = whose();
-            if turn.is_null() {
-                return;
-            }
-            self.says_that_it_rests(true);
-            if !is_so_within(TURN_MAX, || whose() != turn) {
-                let order = Ordering::SeqCst;
-                let _ = TURN.compare_exchange(turn, ptr::null_mut(), order, order);
-            }
-            // Who takes the turn from here on sees that this thread does not rest, or is seen.
-            self.says_that_it_rests(false);
+        let turn = TURN.load(Ordering::SeqCst);
+        if turn == 0 {
+            return;
+        }
+        self.rests_for.store(turn, Ordering::SeqCst);
+        if !is_so_within(TURN_MAX, || TURN.load(Ordering::SeqCst) != turn) {
+            pass(turn, 0);
         }
     }
 }

@@ -47,10 +47,14 @@ pub(crate) struct Home {
     heartbeat: Mutex<Arc<AtomicU64>>,
     /// Address of the word that the thread waits for, or 0.
     blocked_on: AtomicUsize,
-    /// Address of the scenario that the thread runs, or ran last.
+    /// Address of the scenario that the thread runs, or ran last...
     scenario: AtomicUsize,
-    /// The thread does nothing, as another one has asked for that.
-    rests: AtomicBool,
+    /// ...and how many worlds have begun here.
+    worlds: AtomicU64,
+    /// The number of the thread's own turn to have others rest, or 0...
+    pub(super) turn: AtomicU64,
+    /// ...and that of the turn for which it rests, or has rested last.
+    pub(super) rests_for: AtomicU64,
 }
 
 thread_local! {
@@ -70,7 +74,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Another thread, as it was when it was looked at.
 pub(crate) struct Other {
     home: &'static Home,
-    beat: u64,
+    /// How many worlds had begun there, and how many steps the last of them had made.
+    stand: (u64, u64),
 }
 
 impl Other {
@@ -78,18 +83,18 @@ impl Other {
     /// of its world. One that waits for another word than this is not counted.
     pub(crate) fn may_hold(&self, word: usize) -> bool {
         let on = self.home.blocked_on.load(Ordering::Acquire);
-        self.home.is_taken() && self.home.beat() == self.beat && (on == 0 || on == word)
+        self.home.is_taken() && self.home.stand() == self.stand && (on == 0 || on == word)
     }
 
-    /// Whether it is in the middle of a step, as far as is known, and waits for nothing.
-    pub(super) fn moves(&self) -> bool {
-        let rests = self.home.rests.load(Ordering::SeqCst);
+    /// Whether it may be in the middle of a step during this turn, and waits for nothing.
+    pub(super) fn moves_in(&self, turn: u64) -> bool {
+        let rests = self.home.rests_for.load(Ordering::SeqCst) == turn;
         self.home.is_taken() && !rests && !self.home.is_blocked()
     }
 
     /// Whether this is the same one, which has made no step since.
     pub(crate) fn is_still(&self, other: &Other) -> bool {
-        ptr::eq(self.home, other.home) && self.beat == other.beat
+        ptr::eq(self.home, other.home) && self.stand == other.stand
     }
 }
 
@@ -107,7 +112,9 @@ impl Home {
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
                 scenario: AtomicUsize::new(0),
-                rests: AtomicBool::new(false),
+                worlds: AtomicU64::new(0),
+                turn: AtomicU64::new(0),
+                rests_for: AtomicU64::new(0),
             }));
             lock(&ALL).push(home);
             home
@@ -132,9 +139,16 @@ impl Home {
         let others = others.filter(|home| home.is_taken());
         let others = others.map(|home| Other {
             home,
-            beat: home.beat(),
+            stand: home.stand(),
         });
         others.collect()
+    }
+
+    /// Whether no other thread runs a world at this moment.
+    pub(crate) fn is_alone(&self) -> bool {
+        let all = lock(&ALL);
+        let mut others = all.iter().filter(|home| !ptr::eq(**home, self));
+        !others.any(|home| home.is_taken())
     }
 
     /// Whether it runs the scenario that this one runs, too, and so has what that has captured.
@@ -143,12 +157,9 @@ impl Home {
         scenario(other.home) == scenario(self)
     }
 
-    pub(super) fn says_that_it_rests(&self, rests: bool) {
-        self.rests.store(rests, Ordering::SeqCst);
-    }
-
-    /// Notes which scenario this home's thread runs, by its address.
+    /// Notes that a world begins here, and which scenario it runs, by its address.
     pub(crate) fn note_scenario(&self, address: usize) {
+        self.worlds.fetch_add(1, Ordering::Relaxed);
         self.scenario.store(address, Ordering::Relaxed);
     }
 
@@ -162,8 +173,9 @@ impl Home {
         self.blocked_on.load(Ordering::Acquire) != 0
     }
 
-    fn beat(&self) -> u64 {
-        lock(&self.heartbeat).load(Ordering::Relaxed)
+    fn stand(&self) -> (u64, u64) {
+        let steps = lock(&self.heartbeat).load(Ordering::Relaxed);
+        (self.worlds.load(Ordering::Relaxed), steps)
     }
 
     fn is_taken(&self) -> bool {
