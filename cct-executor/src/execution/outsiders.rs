@@ -94,12 +94,12 @@ impl World {
         // In the hands of the tables this thread waits as the system has it.
         self.with(|core, _| {
             home.end_turn();
-            if !home.others().iter().any(|other| whom(home, other)) {
+            if home.is_only() {
                 return;
             }
             home.note_blocked(SPINS);
             home.take_turn();
-            // A world that begins from here on sees the turn.
+            // A world that begins from here on sees the turn; one that began before may hold what is wanted by now.
             let others = home.others().into_iter();
             let others = others.filter(|other| whom(home, other));
             let (mut slow, others): (Vec<_>, Vec<_>) =

@@ -151,6 +151,13 @@ impl Home {
         !others.any(|home| home.is_taken())
     }
 
+    /// Whether no other thread has ever run a world.
+    pub(crate) fn is_only(&self) -> bool {
+        let all = lock(&ALL);
+        let mut others = all.iter().filter(|home| !ptr::eq(**home, self));
+        others.all(|home| home.worlds.load(Ordering::Relaxed) == 0)
+    }
+
     /// Whether it runs the scenario that this one runs, too, and so has what that has captured.
     pub(crate) fn shares_scenario(&self, other: &Other) -> bool {
         let scenario = |home: &Home| home.scenario.load(Ordering::Relaxed);
