@@ -236,13 +236,13 @@ impl World {
     /// In the place of blocking the thread until the word changes, or for so long.
     pub(super) fn wait_for(&self, word: Word, limit: Option<Duration>) -> Waited {
         let key = self.running.get().key;
-        // What others hold at rest, who blocks waits for.
-        Home::here().inspect(|home| home.end_turn());
         // Finding out whose word it is takes locks as well.
         let asks = Home::here().is_none_or(Home::is_blocked);
         if key == NONE || asks || !self.is_free() || self.phase.get() == Phase::Idle {
             return Waited::No;
         }
+        // Whoever rests may be who is waited for.
+        Home::here().inspect(|home| home.end_turn());
         if !self.may_stand_aside() || word.is_thread_local() {
             return match limit {
                 None if self.waits_for_suspended(key, word) => panics::stop_unwinding(),
