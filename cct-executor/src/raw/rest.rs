@@ -25,9 +25,16 @@ const TURN_MAX: Duration = Duration::from_secs(1);
 #[inline]
 pub(crate) fn between_steps() {
     if TURN.load(Ordering::Relaxed) != 0 {
-        if let Some(home) = Home::here() {
-            home.rest();
-        }
+        rest_here();
+    }
+}
+
+/// Apart, so that a step pays for one look and nothing else.
+#[cold]
+#[inline(never)]
+fn rest_here() {
+    if let Some(home) = Home::here() {
+        home.rest();
     }
 }
 
@@ -98,7 +105,6 @@ impl Home {
     }
 
     /// The own turn is over, and while another has it, this thread rests.
-    #[cold]
     fn rest(&self) {
         self.end_turn();
         let turn = TURN.load(Ordering::SeqCst);
