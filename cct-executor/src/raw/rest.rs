@@ -51,20 +51,23 @@ fn pass(from: u64, to: u64) -> bool {
     reason = "waits for foreign threads, decides nothing"
 )]
 fn is_so_within(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
-    const SHORT: Duration = Duration::from_micros(50);
+    /// Turns are shorter than a sleep, most often.
+    const LOOKS: u32 = 64;
+    const MICROSECOND: Duration = Duration::from_micros(1);
     const LONG: Duration = Duration::from_millis(2);
-    let (mut waited, mut wait) = (Duration::ZERO, Duration::from_micros(1));
+    let (mut waited, mut wait, mut looks) = (Duration::ZERO, MICROSECOND, 0);
     while !is_so() {
         if waited > limit {
             return false;
         }
-        if wait < SHORT {
+        looks += 1;
+        if looks < LOOKS {
             thread::yield_now();
         } else {
+            wait = (wait * 2).min(LONG);
             thread::sleep(wait);
         }
         waited += wait;
-        wait = (wait * 2).min(LONG);
     }
     true
 }
