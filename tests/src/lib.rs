@@ -2,7 +2,7 @@
 //!
 //! A contract is an `async fn(Log)`. It asserts, and it notes what it saw. Each file under
 //! `contracts/` is included once for each side, and takes everything it tests from
-//! `super::rt`. What it notes must be the same in every run, on both sides.
+//! `super::rt`. What it notes must be the same in every run, on all sides.
 //!
 //! The kind of a contract (see [`sync_contracts!`]) says for which schedules that holds:
 //!

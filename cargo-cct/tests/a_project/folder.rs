@@ -93,9 +93,13 @@ pub(crate) fn cct(folder: &Path, arguments: &[&str]) -> Command {
 
 /// As a user would run it, and not as the tests of this workspace are run.
 fn prepare(folder: &Path, command: &mut Command) {
-    let folders = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
-    // How they are built they say themselves.
-    for variable in [&folders[..], &["CARGO_PROFILE_DEV_DEBUG", "CI"]].concat() {
+    let variables = [
+        "CARGO_BUILD_TARGET_DIR",
+        "CARGO_PROFILE_DEV_DEBUG",
+        "CARGO_TARGET_DIR",
+        "CI",
+    ];
+    for variable in variables {
         command.env_remove(variable);
     }
     command.env("CCT_ITERATIONS", "50");

@@ -2,15 +2,15 @@
 //!
 //! Whose a word is shows by waiting: until every other thread that runs a world has made a step or come to
 //! its end, as a lock of a static is not held for longer; and not at all where that has shown before in this
-//! world. Where tasks have waited for words of their own at the same place in another one, only those threads
-//! rest for it that run this scenario, too, as these share what it has captured (`raw/rest.rs`). Threads that the
-//! scenario has started are given time first, as what they do is what is waited for, most often.
+//! world. Where tasks have waited for words of their own at the same place in another one, these threads rest for a
+//! moment instead, which is sooner known (`raw/rest.rs`). Threads that the scenario has started are given time first,
+//! as what they do is what is waited for, most often.
 //!
 //! Does not: take decisions, or leave a trace.
 
 use super::helpers;
 use super::world::World;
-use crate::raw::shared::{Home, Other};
+use crate::raw::shared::Home;
 use cct_interpose::Word;
 use std::panic::Location;
 use std::ptr;
@@ -26,7 +26,8 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 type Site = Location<'static>;
 
 /// Places of operations after which tasks have waited for words of their own world, in any test of this process.
-/// Which they are decides nothing but how long it takes to find out. Not behind a lock, which might block.
+/// Which they are decides how it is found out whose a word is, and what it is if a thread that runs no world holds
+/// it, which is given no time there. Not behind a lock, which might block.
 static OWN: [AtomicPtr<Site>; 64] = [const { AtomicPtr::new(ptr::null_mut()) }; 64];
 
 fn is_own(site: &'static Site) -> bool {
@@ -65,7 +66,7 @@ fn changed_by_others(word: Word) -> bool {
         }
         wait *= 2;
     };
-    home.note_blocked(0);
+    home.go_on();
     changed
 }
 
@@ -74,36 +75,24 @@ const LONG: Duration = Duration::from_millis(2);
 /// On a busy machine a thread in the middle of a step may come on so late.
 const LATE: Duration = Duration::from_millis(200);
 
-/// Who spins waits for no word that anyone knows of, and holds none that others wait for.
+/// Who spins waits for no word that anyone knows of, and counts as one that holds none.
 const SPINS: usize = usize::MAX;
 
 impl World {
     /// Has every other thread that runs a world rest until this one makes a step: what they hold for a moment is
     /// free then. One that takes long is in a poll that does, and not waited for again.
     pub(super) fn let_others_rest(&self) {
-        self.let_rest(|_, _| true);
-    }
-
-    /// The same for threads that run the scenario which this one runs.
-    fn let_others_of_the_scenario_rest(&self) {
-        self.let_rest(Home::shares_scenario);
-    }
-
-    fn let_rest(&self, whom: impl Fn(&Home, &Other) -> bool) {
         let home = Home::here().expect("cct bug: a world without home");
         // In the hands of the tables this thread waits as the system has it.
         self.with(|core, _| {
             home.end_turn();
-            if home.is_only() {
-                return;
-            }
             home.note_blocked(SPINS);
             home.take_turn();
             // A world that begins from here on sees the turn; one that began before may hold what is wanted by now.
             let others = home.others().into_iter();
-            let others = others.filter(|other| whom(home, other));
             let (mut slow, others): (Vec<_>, Vec<_>) =
                 others.partition(|other| core.helpers.is_slow(other));
+            // What a scenario has captured is shared by those who run it.
             let (near, far) = others
                 .into_iter()
                 .partition(|other| home.shares_scenario(other));
@@ -137,7 +126,7 @@ impl World {
         let at_own_place = is_own(site) && !is_static;
         let by_others = match limit {
             None if at_own_place => {
-                self.let_others_of_the_scenario_rest();
+                self.let_others_rest();
                 word.has_changed()
             }
             None => changed_by_others(word),
@@ -147,7 +136,8 @@ impl World {
         if by_others {
             return true;
         }
-        if !is_static {
+        // A wait with a limit may not have looked at all.
+        if !is_static && limit.is_none() {
             self.with(|core, _| core.waits.remember_own(word));
         }
         remember_own(site);

@@ -191,7 +191,9 @@ impl World {
         if before == 0 {
             match self.with(|core, _| core.gives_way_elsewhere()) {
                 // To have others rest takes longer than they hold a lock, most often.
-                Some(0) => return self.with(|_, _| Home::here().is_none_or(Home::is_alone)),
+                Some(0) => {
+                    return self.with(|_, _| Home::here().is_none_or(|h| h.others().is_empty()));
+                }
                 Some(_) => {
                     self.let_others_rest();
                     return true;

@@ -4,7 +4,8 @@
 //! way, or one that another world's thread holds, which must leave no trace. While all others rest, the latter is
 //! free. One thread at a time has the *turn* to ask for that, until its next step, or until it waits for anything.
 //!
-//! 1. Who rests for a turn has seen it, and makes no step before it is over.
+//! 1. Who rests for a turn has seen it, and makes no step before it is over. A world that begins during a turn sees
+//!    it, too, as its door has been looked at since.
 //! 2. Who has rested makes a step before it rests again, however soon somebody else has the turn.
 //! 3. A turn that lasts long is taken away: its owner may be in a poll that does not return.
 //!
@@ -104,6 +105,15 @@ impl Home {
         if own != 0 {
             pass(own, 0);
             self.turn.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The thread has waited for a word, and goes on in the middle of a step: not before a turn is over for which it
+    /// counted as at rest.
+    pub(crate) fn go_on(&self) {
+        self.note_blocked(0);
+        if TURN.load(Ordering::SeqCst) != 0 {
+            self.rest();
         }
     }
 

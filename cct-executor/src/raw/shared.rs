@@ -144,20 +144,6 @@ impl Home {
         others.collect()
     }
 
-    /// Whether no other thread runs a world at this moment.
-    pub(crate) fn is_alone(&self) -> bool {
-        let all = lock(&ALL);
-        let mut others = all.iter().filter(|home| !ptr::eq(**home, self));
-        !others.any(|home| home.is_taken())
-    }
-
-    /// Whether no other thread has ever run a world.
-    pub(crate) fn is_only(&self) -> bool {
-        let all = lock(&ALL);
-        let mut others = all.iter().filter(|home| !ptr::eq(**home, self));
-        others.all(|home| home.worlds.load(Ordering::Relaxed) == 0)
-    }
-
     /// Whether it runs the scenario that this one runs, too, and so has what that has captured.
     pub(crate) fn shares_scenario(&self, other: &Other) -> bool {
         let scenario = |home: &Home| home.scenario.load(Ordering::Relaxed);
@@ -172,12 +158,12 @@ impl Home {
 
     /// Notes that this home's thread waits for the word at this address, or, with 0, for none.
     pub(crate) fn note_blocked(&self, on: usize) {
-        self.blocked_on.store(on, Ordering::Release);
+        self.blocked_on.store(on, Ordering::SeqCst);
     }
 
     /// Whether this home's thread waits for a word.
     pub(crate) fn is_blocked(&self) -> bool {
-        self.blocked_on.load(Ordering::Acquire) != 0
+        self.blocked_on.load(Ordering::SeqCst) != 0
     }
 
     fn stand(&self) -> (u64, u64) {

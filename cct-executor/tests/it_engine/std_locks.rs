@@ -246,116 +246,97 @@ fn blocking_tasks_may_wait_for_each_other_by_means_of_std() {
     });
 }
 
-/// What threads share is in nobody's schedule.
-#[test]
-fn locks_that_other_threads_hold_for_a_moment_leave_no_trace() {
-    static COUNT: Mutex<u64> = Mutex::new(0);
-    let run = |workers| {
-        let checker = checker("statics").workers(workers).iterations(300);
-        let report = checker.run(|| async {
-            let tasks: Vec<_> = (0..3)
-                .map(|_| {
-                    spawn(async {
-                        for _ in 0..20 {
-                            for _ in 0..50 {
-                                *COUNT.lock().unwrap() += 1;
-                            }
-                            nondet::point();
-                        }
-                    })
-                })
-                .collect();
-            for task in tasks {
-                task.await.unwrap();
-            }
-        });
+/// The scenario, made anew for each number of workers, is explored in the same way by all of them.
+#[track_caller]
+fn leaves_no_trace<S, F>(iterations: u64, workers: &[usize], scenario: fn() -> S)
+where
+    S: Fn() -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + 'static,
+{
+    let run = move |workers| {
+        let checker = checker("shared").workers(workers).iterations(iterations);
+        let report = checker.run(scenario());
         report.assert_passed();
         let coverage = report.coverage;
         (coverage.steps, coverage.schedules, coverage.states)
     };
     let alone = run(1);
-    for workers in [2, 4] {
+    for &workers in workers {
         assert_eq!(within(60, move || run(workers)), alone, "{workers} workers");
     }
+}
+
+async fn three_of<F: Future<Output = ()> + Send + 'static>(task: impl Fn() -> F) {
+    let tasks: Vec<_> = (0..3).map(|_| spawn(task())).collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// What threads share is in nobody's schedule.
+#[test]
+fn locks_that_other_threads_hold_for_a_moment_leave_no_trace() {
+    static COUNT: Mutex<u64> = Mutex::new(0);
+    leaves_no_trace(300, &[2, 4], || {
+        || {
+            three_of(|| async {
+                for _ in 0..20 {
+                    for _ in 0..50 {
+                        *COUNT.lock().unwrap() += 1;
+                    }
+                    nondet::point();
+                }
+            })
+        }
+    });
 }
 
 /// At a place where tasks wait for each other, too: that one waited there for a lock of its own world says nothing
 /// about the next lock.
 #[test]
 fn locks_that_iterations_share_leave_no_trace_where_others_are_waited_for() {
-    let run = |workers| {
-        let checker = checker("shared and own").workers(workers).iterations(300);
+    leaves_no_trace(300, &[2, 4], || {
         let shared = Arc::new(Mutex::new(0));
-        let report = checker.run(move || {
-            let shared = shared.clone();
-            async move {
-                let own = Arc::new(Mutex::new(0));
-                let tasks: Vec<_> = (0..3)
-                    .map(|_| {
-                        let (shared, own) = (shared.clone(), own.clone());
-                        spawn(async move {
-                            for _ in 0..5 {
-                                nondet::point();
-                                for _ in 0..50 {
-                                    *shared.lock().unwrap() += 1;
-                                }
-                                let mut mine = own.lock().unwrap();
-                                *mine += 1;
-                                nondet::point();
-                            }
-                        })
-                    })
-                    .collect();
-                for task in tasks {
-                    task.await.unwrap();
+        move || {
+            let (shared, own) = (shared.clone(), Arc::new(Mutex::new(0)));
+            three_of(move || {
+                let (shared, own) = (shared.clone(), own.clone());
+                async move {
+                    for _ in 0..5 {
+                        nondet::point();
+                        for _ in 0..50 {
+                            *shared.lock().unwrap() += 1;
+                        }
+                        let mut mine = own.lock().unwrap();
+                        *mine += 1;
+                        nondet::point();
+                    }
                 }
-            }
-        });
-        report.assert_passed();
-        let coverage = report.coverage;
-        (coverage.steps, coverage.schedules, coverage.states)
-    };
-    let alone = run(1);
-    for workers in [2, 4] {
-        assert_eq!(within(60, move || run(workers)), alone, "{workers} workers");
-    }
+            })
+        }
+    });
 }
 
 /// Whoever wants one of `parking_lot` spins first, which tells nobody what for.
 #[test]
 fn spinning_for_locks_that_iterations_share_leaves_no_trace() {
-    let run = |workers| {
-        let checker = checker("shared").workers(workers).iterations(500);
+    leaves_no_trace(500, &[2, 4, 8], || {
         let shared = Arc::new(parking_lot::Mutex::new(0));
-        let report = checker.run(move || {
+        move || {
             let shared = shared.clone();
-            async move {
-                let tasks: Vec<_> = (0..3)
-                    .map(|_| {
-                        let shared = shared.clone();
-                        spawn(async move {
-                            for _ in 0..5 {
-                                nondet::point();
-                                for _ in 0..200 {
-                                    *shared.lock() += 1;
-                                }
-                            }
-                        })
-                    })
-                    .collect();
-                for task in tasks {
-                    task.await.unwrap();
+            three_of(move || {
+                let shared = shared.clone();
+                async move {
+                    for _ in 0..5 {
+                        nondet::point();
+                        for _ in 0..200 {
+                            *shared.lock() += 1;
+                        }
+                    }
                 }
-            }
-        });
-        report.assert_passed();
-        let coverage = report.coverage;
-        (coverage.steps, coverage.schedules, coverage.states)
-    };
-    let alone = run(1);
-    for workers in [2, 4, 8] {
-        assert_eq!(within(60, move || run(workers)), alone, "{workers} workers");
-    }
+            })
+        }
+    });
 }
 
 #[test]
