@@ -28,16 +28,17 @@ pub(crate) struct Row {
 struct Runner<'a> {
     name: String,
     target: Option<f64>,
-    /// Runs that many iterations.
-    run: Box<dyn Fn(u64) + 'a>,
+    /// Runs that many iterations, or more. Returns how many.
+    run: Box<dyn Fn(u64) -> u64 + 'a>,
     iterations: u64,
     seconds: Vec<f64>,
 }
 
-fn time(f: impl FnOnce()) -> f64 {
+/// Seconds of processor time, and what `f` returns.
+fn time<T>(f: impl FnOnce() -> T) -> (f64, T) {
     let begin = ProcessTime::now();
-    f();
-    begin.elapsed().as_secs_f64()
+    let result = f();
+    (begin.elapsed().as_secs_f64(), result)
 }
 
 /// Measures one workload on all executors, or with these strategies.
@@ -46,19 +47,25 @@ pub(crate) fn workload(workload: &Workload, strategies: &[String], reps: usize) 
     let kind = name.to_ascii_lowercase();
     let mut runners = vec![runner("floor", None, {
         let kind = kind.clone();
-        move |k| floor::iterate(&kind, params, k)
+        move |k| {
+            floor::iterate(&kind, params, k);
+            k
+        }
     })];
     if strategies.is_empty() {
         runners.push(runner("tokio current_thread", None, {
             let kind = kind.clone();
-            move |k| on_tokio::iterate(&kind, params, k)
+            move |k| {
+                on_tokio::iterate(&kind, params, k);
+                k
+            }
         }));
     }
     for subject in subjects(workload, strategies) {
         let kind = kind.clone();
         runners.push(runner(&subject.name(), subject.target, move |k| {
             let settings = (subject.granularity, subject.budget);
-            cct::iterate(&kind, params, &subject.strategy, settings, k);
+            cct::iterate(&kind, params, &subject.strategy, settings, k)
         }));
     }
     let (floor, others) = runners.split_first_mut().expect("the floor");
@@ -131,7 +138,7 @@ fn subjects(workload: &Workload, strategies: &[String]) -> Vec<Subject> {
     subjects
 }
 
-fn runner<'a>(name: &str, target: Option<f64>, run: impl Fn(u64) + 'a) -> Runner<'a> {
+fn runner<'a>(name: &str, target: Option<f64>, run: impl Fn(u64) -> u64 + 'a) -> Runner<'a> {
     Runner {
         name: name.to_owned(),
         target,
@@ -145,7 +152,7 @@ impl Runner<'_> {
     /// Warms up, and finds how many iterations fill the budget.
     fn calibrate(&mut self) {
         loop {
-            let seconds = time(|| (self.run)(self.iterations));
+            let (seconds, _) = time(|| (self.run)(self.iterations));
             if seconds >= BUDGET.as_secs_f64() / 8.0 {
                 let scale = BUDGET.as_secs_f64() / seconds;
                 self.iterations = ((self.iterations as f64 * scale) as u64).max(ITERATIONS_MIN);
@@ -157,7 +164,8 @@ impl Runner<'_> {
 
     /// Seconds of one iteration.
     fn measure(&mut self) -> f64 {
-        let seconds = time(|| (self.run)(self.iterations)) / self.iterations as f64;
+        let (seconds, runs) = time(|| (self.run)(self.iterations));
+        let seconds = seconds / runs as f64;
         self.seconds.push(seconds);
         seconds
     }

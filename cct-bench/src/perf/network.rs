@@ -132,21 +132,12 @@ fn plan(nodes: u64, peers: u64) -> (u64, u64) {
 
 /// Each node in turn sends a message to the next of its peers, and receives one. Returns seconds of
 /// processor time for one time that they do.
-///
-/// A strategy that learns runs the scenario more often than there are iterations: each of its lanes
-/// begins with iteration 0, and only one of these runs counts as an iteration.
 fn exchange(nodes: u64, peers: u64, strategy: &'static str) -> f64 {
     let (each, peers) = plan(nodes, peers);
     let begin = ProcessTime::now();
-    let checker = cct::checker(strategy, Granularity::Op).iterations(ITERATIONS);
-    let runs = Arc::new(AtomicU64::new(0));
-    let theirs = runs.clone();
-    let report = checker.run(move || {
-        theirs.fetch_add(1, SeqCst);
-        scenario(nodes, each, peers)
-    });
-    report.assert_passed();
-    begin.elapsed().as_secs_f64() / runs.load(SeqCst) as f64
+    let checker = cct::checker(strategy, Granularity::Op);
+    let runs = cct::count_runs(checker, ITERATIONS, move || scenario(nodes, each, peers));
+    begin.elapsed().as_secs_f64() / runs as f64
 }
 
 async fn scenario(nodes: u64, each: u64, peers: u64) {
