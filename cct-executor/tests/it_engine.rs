@@ -24,6 +24,7 @@ mod it_engine {
     mod nodes;
     mod partial;
     mod reports;
+    mod rests;
     mod search;
     mod shrink;
     mod spinning;

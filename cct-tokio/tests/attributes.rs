@@ -59,6 +59,37 @@ async fn where_the_crate_is_said() {
     tokio::task::yield_now().await;
 }
 
+/// One thread runs the others first when the test yields; several do not wait for them.
+async fn counts_on_one_yield() {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let task = tokio::spawn(async move {
+        tokio::task::yield_now().await;
+        sender.send(1)
+    });
+    tokio::task::yield_now().await;
+    assert_eq!(receiver.try_recv(), Ok(1), "one yield was not enough");
+    task.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn one_yield_is_enough_on_one_thread() {
+    counts_on_one_yield().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_yield_is_enough_before_the_clock_is_moved() {
+    let task = tokio::spawn(tokio::time::sleep(Duration::from_secs(5)));
+    tokio::task::yield_now().await;
+    tokio::time::advance(Duration::from_secs(5)).await;
+    assert!(task.is_finished());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[should_panic(expected = "one yield was not enough")]
+async fn one_yield_is_not_enough_on_several() {
+    counts_on_one_yield().await;
+}
+
 /// Two increments that are each in two parts: some schedule loses one.
 #[tokio::test]
 #[should_panic(expected = "one was lost")]

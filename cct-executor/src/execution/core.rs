@@ -12,6 +12,7 @@ use super::nodes::{Crash, NodeEntry};
 use super::origins::Origins;
 use super::record::Recorder;
 use super::resources::ResourceEntry;
+use super::rests::Rest;
 use super::runtimes::Runtimes;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
@@ -126,10 +127,13 @@ pub(crate) struct Core {
     pub(crate) watched: bool,
     /// The end of a poll concerns more than the enabled set.
     pub(crate) closely: bool,
+    /// The step after which to look at anything of the following.
+    pub(super) stop_at: u64,
     /// The step after which to look at the step limit, and for what spins.
-    stop_at: u64,
+    look_at: u64,
     /// Apart from what every step reads.
     pub(crate) spin: Box<Spin>,
+    pub(super) rest: Rest,
     pub(crate) noise: Generator,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
@@ -189,7 +193,9 @@ impl Core {
             watched: false,
             closely: false,
             stop_at: 0,
+            look_at: 0,
             spin: Box::default(),
+            rest: Rest::default(),
             noise: Seed(0).stream("noise"),
             heartbeat: Arc::default(),
             recorder: None,
@@ -250,8 +256,10 @@ impl Core {
         self.watched = interests.steps || recorder.is_some();
         self.closely = self.looks_closely();
         self.spin.reset();
+        self.rest = Rest::default();
         self.helpers.begin();
-        self.stop_at = self.next_look();
+        self.look_at = self.next_look();
+        self.stop_at = self.look_at;
         self.recorder = recorder;
     }
 
@@ -295,21 +303,28 @@ impl Core {
         true
     }
 
-    /// The step limit is reached, or it is time to look what the steps are spent on.
+    /// The step limit is reached, or it is time to look what the steps are spent on, or who rests.
     #[cold]
     fn may_go_on(&mut self) -> bool {
-        if self.point.step > self.last_step() {
-            self.cut(Limit::Steps);
-            return false;
+        let step = self.point.step;
+        if step > self.look_at {
+            if step > self.last_step() {
+                self.cut(Limit::Steps);
+                return false;
+            }
+            self.look_for_spinning();
+            self.look_at = self.next_look();
         }
-        self.look_for_spinning();
-        self.stop_at = self.next_look();
+        if self.rest.has_lasted(step) {
+            self.alert();
+        }
+        self.stop_at = self.rest.first_stop(self.look_at);
         true
     }
 
     /// Whether the end of a poll always concerns more than the enabled set.
     pub(crate) fn looks_closely(&self) -> bool {
-        self.interests.readiness || self.config.spurious_polls
+        self.interests.readiness || self.config.spurious_polls || self.config.lasting_yields
     }
 
     /// Ends the iteration because of a limit, unless it is over already.

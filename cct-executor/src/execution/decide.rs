@@ -240,6 +240,7 @@ impl Core {
             return Some(Next::Crash);
         }
         self.timers_changed();
+        self.end_overlong_rest(decider);
         self.alerted = self.see_to_parked(decider);
         if self.open.is_some() {
             self.alerted = true;
@@ -340,7 +341,10 @@ impl Core {
     /// cancelled, or ends the iteration.
     #[cold]
     fn idle(&mut self, decider: &mut dyn Decider) -> Idle {
-        if self.words_have_changed(false, decider) || self.spinner_goes_on(false, decider) {
+        if self.words_have_changed(false, decider)
+            || self.end_rest(decider)
+            || self.spinner_goes_on(false, decider)
+        {
             return Idle::GoOn;
         }
         if self.cancels_rather(decider) {

@@ -149,7 +149,10 @@ impl World {
         if closing {
             return Err(Turn::Leave(NONE));
         }
-        self.wake_deferred();
+        if self.has_deferred.get() {
+            self.wake_deferred();
+            self.with(|core, decider| core.rests_after_all(key, decider));
+        }
         Ok(None)
     }
 

@@ -134,7 +134,8 @@ impl Core {
             self.end_group_turn(key);
         }
         self.spin.polled(key, notified);
-        if notified || self.spurious_wake() {
+        let rests = notified && self.rests(key);
+        if !rests && (notified || self.spurious_wake()) {
             self.insert(key);
             if self.interests.readiness {
                 decider.observe(&StepEvent::Enabled(ActionKey(key)));

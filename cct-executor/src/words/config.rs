@@ -152,6 +152,9 @@ pub struct WorldConfig {
     /// Whether tasks are now and then polled without having been woken, and operations return
     /// `Pending` once although they could go on.
     pub spurious_polls: bool,
+    /// Whether the scenario's own task, when it yields, goes on only when no other is ready, or has waited for
+    /// some time, as on tokio's `current_thread` runtime.
+    pub lasting_yields: bool,
     /// Whether tasks that outlive the scenario are a failure.
     pub fail_on_leak: bool,
     /// Whether reaching a limit is a failure.
@@ -170,6 +173,7 @@ impl Default for WorldConfig {
             start_paused: false,
             coop_budget: true,
             spurious_polls: false,
+            lasting_yields: false,
             fail_on_leak: false,
             fail_on_limit: false,
             noise: Seed(0),

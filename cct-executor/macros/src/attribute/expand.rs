@@ -153,6 +153,23 @@ mod tests {
     }
 
     #[test]
+    fn yields_last_where_tokio_has_one_thread() {
+        for (home, options, lasting) in [
+            (Home::Tokio, quote!(), true),
+            (Home::Tokio, quote!(flavor = "current_thread"), true),
+            (Home::Tokio, quote!(flavor = "multi_thread"), false),
+            (Home::Executor, quote!(flavor = "current_thread"), false),
+        ] {
+            let test = quote!(
+                async fn a_test() {}
+            );
+            let text = expand(home, options.clone(), test).to_string();
+            let call = ". lasting_yields (true)";
+            assert_eq!(text.contains(call), lasting, "{options}: {text}");
+        }
+    }
+
+    #[test]
     fn users_of_the_stand_in_need_not_know_the_executor() {
         for (options, checker) in [
             (quote!(), ":: tokio :: __cct :: Checker :: new"),

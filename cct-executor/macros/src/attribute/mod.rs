@@ -57,6 +57,10 @@ pub(crate) fn expand(home: Home, args: TokenStream, item: TokenStream) -> TokenS
     match (options, mistakes) {
         (Ok(options), None) => {
             let crate_path = home.path(options.crate_path.as_ref());
+            let options = match home {
+                Home::Executor => options,
+                Home::Tokio => options.as_of_tokio(),
+            };
             expand::expand(&function, &options, &crate_path)
         }
         (_, mistakes) => {

@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -29,6 +29,7 @@ const NAMES: [&str; 26] = [
     "isolation",
     "coop_budget",
     "spurious_polls",
+    "lasting_yields",
     "start_paused",
     "keep_going",
     "learnt",
@@ -142,6 +143,14 @@ impl Options {
         all.map_or(Ok(options), Err)
     }
 
+    /// What tokio's own attribute means, as far as nothing else is said: a test runs on `current_thread`.
+    pub(super) fn as_of_tokio(mut self) -> Options {
+        if !self.multi_thread {
+            self.calls.insert(0, plain("lasting_yields", true));
+        }
+        self
+    }
+
     fn apply(&mut self, argument: &Argument, all: &[Argument]) -> syn::Result<()> {
         let value = &argument.value;
         let call = match value.option.as_str() {
@@ -170,6 +179,7 @@ impl Options {
             "isolation" => in_crate("isolation", isolation(value)?),
             "coop_budget" => plain("coop_budget", value.boolean()?),
             "spurious_polls" => plain("spurious_polls", value.boolean()?),
+            "lasting_yields" => plain("lasting_yields", value.boolean()?),
             "start_paused" => plain("start_paused", value.boolean()?),
             "keep_going" => plain("keep_going", value.boolean()?),
             "learnt" => plain("learnt", value.text("a file in quotes")?),
