@@ -105,7 +105,7 @@ impl Campaign {
     pub(super) fn untold<R>(&self, run: impl FnOnce() -> R) -> R {
         match self.is_apart() {
             true => self.surroundings.around(run),
-            false => tracing::dispatcher::with_default(&tracing::Dispatch::none(), run),
+            false => trace_log::muted(run),
         }
     }
 

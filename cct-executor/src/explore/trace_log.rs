@@ -6,11 +6,13 @@
 //! Each line is stamped with the step, so that the report can place it among the steps; virtual
 //! time, node and task follow from there.
 
+use crate::execution::run;
 use crate::execution::world::WORLD;
 use crate::words::explanation::LogLine;
 use std::fmt::{self, Write as _};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tracing::dispatcher::DefaultGuard;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::NoSubscriber;
@@ -24,7 +26,28 @@ pub(super) fn with_log<R>(f: impl FnOnce() -> R) -> R {
     if cct_interpose::ATOMICS {
         return f();
     }
-    tracing::subscriber::with_default(Log::default(), f)
+    heard_by(&Dispatch::new(Log::default()), f)
+}
+
+/// Runs `f`, which nobody hears.
+pub(super) fn muted<R>(f: impl FnOnce() -> R) -> R {
+    heard_by(&Dispatch::none(), f)
+}
+
+/// Runs `f`, of whose spans and events this subscriber is told.
+fn heard_by<R>(subscriber: &Dispatch, f: impl FnOnce() -> R) -> R {
+    struct Hearing(Option<DefaultGuard>);
+    impl Drop for Hearing {
+        fn drop(&mut self) {
+            // A poll that was left where it stood may have been telling of an event: then nobody can take the
+            // subscriber's place on this thread, which runs no other world.
+            if run::has_abandoned() {
+                std::mem::forget(self.0.take());
+            }
+        }
+    }
+    let _hearing = Hearing(Some(tracing::dispatcher::set_default(subscriber)));
+    f()
 }
 
 /// Who listened, and the span that was entered, where a test called its scenario. On tokio that runs there, on the
@@ -49,7 +72,7 @@ impl Surroundings {
 
     /// Runs `f` as if it were called there.
     pub(super) fn around<R>(&self, f: impl FnOnce() -> R) -> R {
-        tracing::dispatcher::with_default(&self.subscriber, || self.span.in_scope(f))
+        heard_by(&self.subscriber, || self.span.in_scope(f))
     }
 }
 

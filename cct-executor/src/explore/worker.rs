@@ -10,6 +10,7 @@ use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
 use super::hang::CutOff;
+use super::trace_log;
 use crate::execution::harvest::Harvest;
 use crate::execution::run::{self, Finished};
 use crate::execution::{Decider, Detail};
@@ -44,10 +45,7 @@ impl Campaign {
         sender: &mpsc::Sender<Message>,
     ) {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let silent = tracing::Dispatch::none();
-            tracing::dispatcher::with_default(&silent, || {
-                self.iterate(worker, workers, lanes, board, sender)
-            })
+            trace_log::muted(|| self.iterate(worker, workers, lanes, board, sender))
         }));
         let message = match done {
             Ok(done) => Message::Done(Box::new(done)),
@@ -386,7 +384,7 @@ impl Watch<'_> {
                 visitors: run::visitors(),
                 ..self.pulse.clone()
             }));
-            tracing::dispatcher::with_default(&tracing::Dispatch::none(), run)
+            trace_log::muted(run)
         };
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(THREAD_STACK_BYTES);

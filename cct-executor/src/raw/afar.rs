@@ -117,10 +117,6 @@ impl Afar {
         };
         drop(left);
     }
-
-    pub(super) fn is_open(&self) -> bool {
-        lock(&self.asked).world != 0
-    }
 }
 
 impl Home {

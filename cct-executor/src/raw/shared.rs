@@ -5,7 +5,8 @@
 //! all the rest of a step. So a thread that runs a world holds *one* lock for all of it, its
 //! [`Home`]; a [`Shared`] made inside the world remembers that home, and its use on the home's
 //! thread is a comparison of two pointers. Any other thread has to take the home's lock first, and
-//! so waits until the world is over, or [steps aside](Home::aside) for it. A `Shared` made outside a world has a lock
+//! so waits until the world is over, or [steps aside](Home::aside) for it; not as a task of a world that it may run
+//! itself, but as the thread it is. A `Shared` made outside a world has a lock
 //! of its own.
 //!
 //! 1. `ENTERED` names a home only while this very thread holds that home's lock.
@@ -20,7 +21,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// A wake-up that came from a thread other than the home's.
 pub(crate) struct ForeignWake {
@@ -69,6 +70,25 @@ static ALL: Mutex<Vec<&'static Home>> = Mutex::new(Vec::new());
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for a lock of the engine's own, which no task of this thread's world holds: it is the thread that waits, and
+/// no task.
+fn lock_as_a_thread<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    #[cold]
+    fn wait<'a, T>(mutex: &'a Mutex<T>, home: &'static Home) -> MutexGuard<'a, T> {
+        home.end_turn();
+        home.note_blocked(ptr::from_ref(mutex).addr());
+        let guard = lock(mutex);
+        home.go_on();
+        guard
+    }
+    match (mutex.try_lock(), ENTERED.get()) {
+        (Ok(guard), _) => guard,
+        (Err(TryLockError::Poisoned(poisoned)), _) => poisoned.into_inner(),
+        (Err(TryLockError::WouldBlock), Some(home)) => wait(mutex, home),
+        (Err(TryLockError::WouldBlock), None) => lock(mutex),
+    }
 }
 
 /// Another thread, as it was when it was looked at.
@@ -195,12 +215,18 @@ impl Home {
     /// # Panics
     /// If this thread does not hold the lock.
     pub(crate) fn aside(&'static self, f: impl FnOnce()) {
+        struct Back(&'static Home);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                self.0.door.take();
+                ENTERED.set(Some(self.0));
+            }
+        }
         assert!(self.is_here(), "cct bug: aside from another's home");
         ENTERED.set(None);
         self.door.leave();
+        let _back = Back(self);
         f();
-        self.door.take();
-        ENTERED.set(Some(self));
     }
 
     /// Whether this thread holds this home's lock.
@@ -251,20 +277,23 @@ impl Home {
         self.visitors.load(Ordering::Relaxed) > 0
     }
 
-    /// Says that the world of this number is open to others, or with 0 none. They may come in while the thread waits
-    /// for what belongs to another home: two that wait for each other's would do so for ever.
+    /// Says that the world of this number is open to others, or with 0 none.
     pub(crate) fn open_to_others(&self, world: u64) {
         self.afar.open(world);
     }
 
+    /// Runs `f` while nobody else holds the lock. Others may come in here meanwhile: two that wait for what is the
+    /// other's would do so for ever.
     #[cold]
     fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
-        let own = ENTERED.get().filter(|own| own.afar.is_open());
-        let Some(own) = own else {
+        let Some(own) = ENTERED.get() else {
             return self.visit_now(f);
         };
+        // Whoever rests may be who is waited for.
+        own.end_turn();
         let mut result = None;
         own.aside(|| result = Some(self.visit_now(f)));
+        own.go_on();
         result.expect("cct bug: a visit without a result")
     }
 
@@ -384,7 +413,7 @@ impl<T> Shared<T> {
             Some(home) if home.is_here() => self.exclusive(f),
             Some(home) => home.visit(|| self.exclusive(f)),
             None => {
-                let _guard = lock(&self.own);
+                let _guard = lock_as_a_thread(&self.own);
                 self.exclusive(f)
             }
         }

@@ -83,7 +83,7 @@ fn wake_ups_from_elsewhere_are_found_by_the_world_they_are_for() {
     home.give_back();
 }
 
-/// Adds to a cell of another open home, and lets its thread do the same here.
+/// Adds to a cell of another home, and lets its thread do the same here.
 fn visits_and_is_visited(here: &'static Home, own: &Shared<u32>, other: &Shared<u32>) {
     (0..10).for_each(|_| other.with(|count| *count += 1));
     while own.with(|count| *count) < 10 {
@@ -96,22 +96,18 @@ fn two_that_wait_for_what_is_the_others_let_each_other_in() {
     let (tell, told) = std::sync::mpsc::channel();
     let (here, there) = (home(), home());
     let entered = here.enter();
-    here.open_to_others(1);
     let own = Arc::new(Shared::new(0));
     let visitor = thread::spawn({
         let other = own.clone();
         move || {
             let _entered = there.enter();
-            there.open_to_others(2);
             let own = Arc::new(Shared::new(0));
             tell.send(own.clone()).expect("a receiver");
             visits_and_is_visited(there, &own, &other);
-            there.open_to_others(0);
         }
     });
     let other = told.recv().expect("a cell");
     visits_and_is_visited(here, &own, &other);
-    here.open_to_others(0);
     drop(entered);
     visitor.join().expect("no panic");
     here.give_back();

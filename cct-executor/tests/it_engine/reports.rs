@@ -162,10 +162,10 @@ fn what_was_never_seen_is_in_the_text() {
     }
 }
 
-/// Counts what reaches a subscriber of the test's own.
-struct Counting(Arc<AtomicUsize>);
+/// A subscriber of a test's own, which does this at each event.
+struct AtEvents<F>(F);
 
-impl tracing::Subscriber for Counting {
+impl<F: Fn(&tracing::Event<'_>) + 'static> tracing::Subscriber for AtEvents<F> {
     fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
         true
     }
@@ -175,13 +175,27 @@ impl tracing::Subscriber for Counting {
     fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
     fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
     fn event(&self, event: &tracing::Event<'_>) {
-        // The engine's own events keep to one target and the lowest level.
-        let metadata = event.metadata();
-        let own = metadata.target() == "cct" && *metadata.level() == tracing::Level::TRACE;
-        self.0.fetch_add(usize::from(!own), SeqCst);
+        (self.0)(event);
     }
     fn enter(&self, _: &tracing::span::Id) {}
     fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// While a subscriber is told of an event, nobody can take its place on that thread.
+#[test]
+fn a_poll_may_be_left_for_good_while_it_traces() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    let report = checker("left").iterations(1).run(|| async {
+        let lock = Arc::new(std::sync::Mutex::new(()));
+        let theirs = lock.clone();
+        let locking = AtEvents(move |_: &tracing::Event<'_>| drop(theirs.lock()));
+        std::mem::forget(lock.lock());
+        tracing::subscriber::with_default(locking, || tracing::info!("never heard"));
+    });
+    let kind = &failed(&report).kind;
+    assert!(matches!(kind, FailureKind::Deadlock { .. }), "{kind:?}");
 }
 
 #[test]
@@ -215,7 +229,14 @@ fn traced_lines_are_muted_while_exploring_and_told_about_a_failure() {
                 }
             })
     };
-    let report = tracing::subscriber::with_default(Counting(seen.clone()), run);
+    let heard = seen.clone();
+    let counting = AtEvents(move |event: &tracing::Event<'_>| {
+        // The engine's own events keep to one target and the lowest level.
+        let metadata = event.metadata();
+        let own = metadata.target() == "cct" && *metadata.level() == tracing::Level::TRACE;
+        heard.fetch_add(usize::from(!own), SeqCst);
+    });
+    let report = tracing::subscriber::with_default(counting, run);
     assert_eq!(seen.load(SeqCst), 0, "a line came through");
     assert!(iterations.load(SeqCst) > 1);
     let failure = failed(&report);

@@ -9,9 +9,9 @@ use cct_executor::task::{LocalSet, spawn_blocking, spawn_local, yield_now};
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Granularity, Report, nondet, spawn};
-use cct_sync::{Notify, mpsc};
+use cct_sync::{Notify, Semaphore, mpsc};
 use std::future::poll_fn;
-use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, RwLock};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -332,6 +332,30 @@ fn spinning_for_locks_that_iterations_share_leaves_no_trace() {
                         for _ in 0..200 {
                             *shared.lock() += 1;
                         }
+                    }
+                }
+            })
+        }
+    });
+}
+
+/// What belongs to one iteration, as it was made there, and is behind a static, others have to wait for until that is
+/// over.
+#[test]
+fn shims_that_iterations_share_leave_no_trace() {
+    static SHARED: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(1));
+    leaves_no_trace(300, &[2, 4], || {
+        || {
+            let own = Arc::new(Mutex::new(0));
+            three_of(move || {
+                let own = own.clone();
+                async move {
+                    for _ in 0..5 {
+                        nondet::point();
+                        assert_eq!(SHARED.available_permits(), 1);
+                        let mut mine = own.lock().unwrap();
+                        *mine += 1;
+                        nondet::point();
                     }
                 }
             })
