@@ -59,7 +59,7 @@ pub(crate) fn expand(home: Home, args: TokenStream, item: TokenStream) -> TokenS
             let crate_path = home.path(options.crate_path.as_ref());
             let options = match home {
                 Home::Executor => options,
-                Home::Tokio => options.as_of_tokio(),
+                Home::Tokio => options.like_tokio(),
             };
             expand::expand(&function, &options, &crate_path)
         }

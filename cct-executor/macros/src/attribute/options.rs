@@ -144,7 +144,7 @@ impl Options {
     }
 
     /// What tokio's own attribute means, as far as nothing else is said: a test runs on `current_thread`.
-    pub(super) fn as_of_tokio(mut self) -> Options {
+    pub(super) fn like_tokio(mut self) -> Options {
         if !self.multi_thread {
             self.calls.insert(0, plain("lasting_yields", true));
         }
