@@ -226,6 +226,7 @@ fn traces() {
         file: file!(),
         line: line!(),
         should_panic: false,
+        of_tokio: false,
     };
     let scenario = move || look_at_what_is_traced(plant.clone());
     cct_executor::__private::run_test(case, cct_executor::Checker::new(), scenario);

@@ -91,9 +91,7 @@ async fn one_yield_is_not_enough_on_several() {
 }
 
 /// Two increments that are each in two parts: some schedule loses one.
-#[tokio::test]
-#[should_panic(expected = "one was lost")]
-async fn schedules_are_explored() {
+async fn loses_one() {
     let count = Arc::new(Mutex::new(0));
     let increment = |count: Arc<Mutex<u32>>| async move {
         let before = *count.lock().await;
@@ -105,6 +103,45 @@ async fn schedules_are_explored() {
     );
     tokio::try_join!(one, other).unwrap();
     assert_eq!(*count.lock().await, 2, "one was lost");
+}
+
+#[tokio::test]
+#[should_panic(expected = "one was lost")]
+async fn schedules_are_explored() {
+    loses_one().await;
+}
+
+/// What a task that nobody asks does in plain order it does on tokio, too, where the test passes.
+#[tokio::test]
+async fn a_panic_that_nobody_hears_of_on_tokio() {
+    drop(tokio::spawn(async { panic!("unheard") }));
+    drop(tokio::spawn(async { panic!("unheard, too") }));
+    tokio::task::yield_now().await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "one was lost")]
+async fn other_failures_are_found_beside_it() {
+    drop(tokio::spawn(async { panic!("unheard") }));
+    loses_one().await;
+}
+
+/// A panic that takes another order than the plain one is a find.
+#[tokio::test]
+#[should_panic(expected = "the second was first")]
+async fn a_panic_in_some_schedules_only() {
+    let (sender, mut receiver) = mpsc::channel(2);
+    let first = Arc::new(AtomicUsize::new(0));
+    for me in 1..=2 {
+        let (sender, first) = (sender.clone(), first.clone());
+        drop(tokio::spawn(async move {
+            let before = first.fetch_add(1, Ordering::Relaxed);
+            sender.send(()).await.unwrap();
+            assert_eq!(before + 1, me, "the second was first");
+        }));
+    }
+    drop(sender);
+    while receiver.recv().await.is_some() {}
 }
 
 static RUNS: AtomicUsize = AtomicUsize::new(0);

@@ -2,6 +2,7 @@
 
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
+use super::run::MAIN;
 use super::step::{Begun, Lent};
 use crate::raw::task::Body;
 use crate::words::{Action, ActionKey, ActionKind, FailureKind, StepEvent};
@@ -176,11 +177,14 @@ impl Core {
 
     /// A task panicked; `heard` tells whether its join handle can still deliver the news.
     pub(crate) fn panicked(&mut self, key: u32, kind: FailureKind, heard: bool) {
-        if heard {
+        let expected = key != MAIN && self.config.expects(&kind);
+        if heard || expected {
             if let Some(recorder) = &mut self.recorder {
                 recorder.panicked(key, self.point.step, kind.to_string());
             }
-            self.unobserved.push((key, kind));
+            if !expected {
+                self.unobserved.push((key, kind));
+            }
         } else {
             self.fail_unheard(key, kind);
         }

@@ -15,6 +15,7 @@ mod doubt;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod unheard;
 
 use coarser::{THREADS_OF_OTHERS, without_atomics};
 use doubt::Doubt;
@@ -35,6 +36,8 @@ pub struct TestCase {
     pub line: u32,
     /// Whether it has `#[should_panic]`: its failures are no news, and are not remembered.
     pub should_panic: bool,
+    /// Whether it is tokio's own attribute that it has.
+    pub of_tokio: bool,
 }
 
 /// The name of one case of a test that has parameters, which only the harness knows.
@@ -185,14 +188,18 @@ impl TestCase {
         else {
             return Ok(stale);
         };
-        let checker = self.named(checker.clone()).use_environment(false);
+        let mut checker = self.named(checker.clone()).use_environment(false);
         let cases = regressions::load(&path, self.name);
         for case in cases.map_err(|error| self.unable(&error))? {
             if !case.token.granularity.is_there() {
                 stale.push(takes_atomics(&path));
                 continue;
             }
-            let mut report = checker.clone().replay(case.token).run(scenario.clone());
+            let replay = |checker: Checker| {
+                let replay = checker.replay(case.token.clone());
+                replay.run(scenario.clone())
+            };
+            let mut report = self.heedless(&mut checker, scenario, replay);
             if let Some(failure) = &mut report.failure {
                 failure.origin = Origin::Regression(path.display().to_string());
                 report.heeds_variables = true;
@@ -207,13 +214,39 @@ impl TestCase {
         Ok(stale)
     }
 
-    fn explore<F, Fut>(self, checker: Checker, scenario: F, settings: &Settings) -> Report
+    /// Runs it; with tokio's attribute once more, if nothing has failed it but panics that plain order has as well.
+    fn heedless<F, Fut>(
+        self,
+        checker: &mut Checker,
+        scenario: &F,
+        run: impl Fn(Checker) -> Report,
+    ) -> Report
     where
         F: Fn() -> Fut + Send + Sync + Clone + 'static,
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
-        let mut report = to_the_end(checker.clone(), scenario.clone());
+        let report = run(checker.clone());
+        let found = self
+            .of_tokio
+            .then(|| unheard::heedless(checker, scenario, &report));
+        let Some((heedless, note)) = found.flatten() else {
+            return report;
+        };
+        *checker = heedless;
+        let mut report = run(checker.clone());
+        report.warnings.push(note);
+        report
+    }
+
+    fn explore<F, Fut>(self, mut checker: Checker, scenario: F, settings: &Settings) -> Report
+    where
+        F: Fn() -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future + 'static,
+        Fut::Output: ScenarioResult,
+    {
+        let run = |checker| to_the_end(checker, scenario.clone());
+        let mut report = self.heedless(&mut checker, &scenario, run);
         let is_a_search = settings.replay.is_none() && !self.should_panic;
         if report.passed() && is_a_search && !limits_are_chosen(&checker) {
             endless::look(&mut report, checker, scenario);

@@ -1,7 +1,9 @@
 //! How one iteration is run: granularity, clock policy, limits.
 
+use super::outcome::FailureKind;
 use super::seed::Seed;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where scheduling points lie.
@@ -155,6 +157,8 @@ pub struct WorldConfig {
     /// Whether the scenario's own task, when it yields, goes on only when no other is ready, or has waited for
     /// some time, as on tokio's `current_thread` runtime.
     pub lasting_yields: bool,
+    /// Places (`file:line:column`) of panics of tasks that are no failure though nobody asks for them.
+    pub expected_panics: Arc<[String]>,
     /// Whether tasks that outlive the scenario are a failure.
     pub fail_on_leak: bool,
     /// Whether reaching a limit is a failure.
@@ -174,9 +178,23 @@ impl Default for WorldConfig {
             coop_budget: true,
             spurious_polls: false,
             lasting_yields: false,
+            expected_panics: Arc::default(),
             fail_on_leak: false,
             fail_on_limit: false,
             noise: Seed(0),
+        }
+    }
+}
+
+impl WorldConfig {
+    /// Whether this panic of a task is no failure though nobody asks for it.
+    pub(crate) fn expects(&self, kind: &FailureKind) -> bool {
+        match kind {
+            FailureKind::Panic {
+                location: Some(place),
+                ..
+            } => self.expected_panics.contains(place),
+            _ => false,
         }
     }
 }

@@ -115,6 +115,7 @@ mod recorder {
             pub(in super::super) file: &'static str,
             pub(in super::super) line: u32,
             pub(in super::super) should_panic: bool,
+            pub(in super::super) of_tokio: bool,
         }
 
         pub(in super::super) async fn current_thread<F: Future>(scenario: F) -> F::Output {
@@ -140,7 +141,9 @@ mod recorder {
                 file,
                 line,
                 should_panic,
+                of_tokio,
             } = case;
+            assert!(!of_tokio, "it is cct's own attribute");
             let passed = super::super::super::probe::run(scenario()).passed();
             let calls = checker.0;
             LAST.set(Some(Handed {

@@ -25,6 +25,7 @@ pub(super) fn expand(
     let should_panic = attrs
         .iter()
         .any(|attribute| attribute.path().is_ident("should_panic"));
+    let of_tokio = options.of_tokio;
     let name = &sig.ident;
     let text = name.unraw().to_string();
     let calls = options
@@ -52,6 +53,7 @@ pub(super) fn expand(
             file: ::core::file!(),
             line: ::core::line!(),
             should_panic: #should_panic,
+            of_tokio: #of_tokio,
         },
         #crate_path::Checker::new()#(#calls)*,
         #passed,

@@ -100,6 +100,8 @@ pub(super) struct Options {
     pub(super) current_thread: bool,
     /// Whether it is said to have several.
     pub(super) multi_thread: bool,
+    /// It is tokio's own attribute.
+    pub(super) of_tokio: bool,
     /// Builder calls in the order of the options.
     pub(super) calls: Vec<Call>,
 }
@@ -145,6 +147,7 @@ impl Options {
 
     /// What tokio's own attribute means, as far as nothing else is said: a test runs on `current_thread`.
     pub(super) fn like_tokio(mut self) -> Options {
+        self.of_tokio = true;
         if !self.multi_thread {
             self.calls.insert(0, plain("lasting_yields", true));
         }

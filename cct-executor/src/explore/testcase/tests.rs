@@ -23,6 +23,7 @@ impl Place {
             file: "bank.rs",
             line: 1,
             should_panic,
+            of_tokio: false,
         }
     }
 

@@ -1,0 +1,71 @@
+//! Panics of tasks that nobody asks for: on tokio a test passes with them.
+//!
+//! A task that panics in some schedules only is what is looked for, and a failure. One that does in plain order, too,
+//! does so whenever the test is run on tokio, where it passes; so there it is none.
+
+use crate::explore::checker::{Checker, Isolation};
+use crate::explore::result::Report;
+use crate::task::body::ScenarioResult;
+use crate::words::{FailureKind, Granularity};
+
+/// So many places are looked for; a test has hardly ever more than one.
+const PLACES_MAX: usize = 8;
+
+/// The place of the panic that failed a run because nobody has asked for it.
+fn place(report: &Report) -> Option<&str> {
+    let failure = report.failure.as_ref()?;
+    failure.explanation.unheard.as_ref()?;
+    match &failure.kind {
+        FailureKind::Panic { location, .. } => location.as_deref(),
+        _ => None,
+    }
+}
+
+/// What takes no heed of the panic that failed this run, if plain order has it as well and passes otherwise; and what
+/// to say of it.
+pub(super) fn heedless<F, Fut>(
+    checker: &Checker,
+    scenario: &F,
+    report: &Report,
+) -> Option<(Checker, String)>
+where
+    F: Fn() -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future + 'static,
+    Fut::Output: ScenarioResult,
+{
+    let failed = place(report)?;
+    let mut in_order = checker
+        .clone()
+        .use_environment(false)
+        .strategy_text("round-robin")
+        .granularity(Granularity::Await)
+        .isolation(Isolation::None)
+        .iterations(1)
+        .determinism_check(false)
+        .await_check(false)
+        .shrink(false);
+    let mut places: Vec<String> = checker.world.expected_panics.to_vec();
+    loop {
+        in_order.world.expected_panics = places.clone().into();
+        let run = in_order.clone().run(scenario.clone());
+        if run.passed() {
+            break;
+        }
+        places.push(
+            place(&run)
+                .filter(|_| places.len() < PLACES_MAX)?
+                .to_owned(),
+        );
+    }
+    if !places.iter().any(|place| place == failed) {
+        return None;
+    }
+    let note = format!(
+        "a task panics at {}, and nobody asks its JoinHandle for it: that is no failure here, as it happens in plain order, \
+         too, where the test passes on tokio",
+        places.join(", and one at ")
+    );
+    let mut heedless = checker.clone();
+    heedless.world.expected_panics = places.into();
+    Some((heedless, note))
+}
