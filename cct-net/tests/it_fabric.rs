@@ -13,6 +13,7 @@ mod it_fabric {
     mod identities;
     mod links;
     mod mailbox;
+    mod shortened;
 }
 
 const STRATEGIES: [&str; 3] = ["random", "pct:d=3", "round-robin"];

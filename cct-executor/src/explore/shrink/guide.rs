@@ -13,6 +13,7 @@ use super::what::What;
 use crate::execution::{Decider, Stop};
 use crate::explore::replay::Replay;
 use crate::strategy::{Random, RoundRobin, Strategy};
+use crate::words::fingerprint::mix2;
 use crate::words::{
     ActionId, ActionKey, EnabledSet, Interests, Pick, SchedulingPoint, StepEvent, Trace,
 };
@@ -22,10 +23,10 @@ use std::fmt;
 #[cfg(unix)]
 use std::sync::Arc;
 
-/// Where a decision is taken.
+/// Where a decision is taken. No two of an iteration are the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 struct Place {
-    /// The action that took the last step.
+    /// What the action that took the last step is known by.
     last: u64,
     /// How many it has taken.
     steps: u32,
@@ -66,8 +67,12 @@ pub(in crate::explore) struct Guide {
     patterns: Vec<Departure>,
     /// and could have been taken here.
     pub(in crate::explore) others: Vec<Departure>,
-    /// Of each action, by key: its id, as far as known, and its steps.
+    /// Of each action, by key: what it is known by, and its steps.
     acted: Vec<(u64, u32)>,
+    /// How many actions have this id.
+    alike: BTreeMap<u64, u32>,
+    /// The id of the only choice, which is about to be taken unasked.
+    forced: Option<ActionId>,
     last: ActionKey,
     decisions: u32,
     pub(in crate::explore) departures: Vec<Departure>,
@@ -159,6 +164,8 @@ impl Guide {
             patterns: Vec::new(),
             others: Vec::new(),
             acted: Vec::new(),
+            alike: BTreeMap::new(),
+            forced: None,
             last: ActionKey::from_index(0),
             decisions: 0,
             departures: Vec::new(),
@@ -214,6 +221,20 @@ impl Guide {
         &mut self.acted[index]
     }
 
+    /// Learns the id of an action. Those that are alike are told apart by their order: a place is one.
+    fn know(&mut self, key: ActionKey, id: ActionId) {
+        if self.acted(key).0 != 0 {
+            return;
+        }
+        let before = self.alike.entry(id.0).or_default();
+        let known_by = match *before {
+            0 => id.0,
+            before => mix2(id.0, u64::from(before)),
+        };
+        *before += 1;
+        self.acted(key).0 = known_by;
+    }
+
     /// The place of the decision that is asked for.
     fn place(&mut self) -> Place {
         let (last, steps) = *self.acted(self.last);
@@ -230,6 +251,7 @@ impl Guide {
 impl Decider for Guide {
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Option<Pick> {
         let plain = self.plain.pick(point, enabled);
+        self.forced = None;
         let place = self.place();
         // A value is drawn in the middle of a step that has been counted.
         let step = point.step + u64::from(enabled.actions().is_some());
@@ -251,7 +273,7 @@ impl Decider for Guide {
         self.note_others(place, step, plain, enabled);
         if let Some(actions) = enabled.actions() {
             let action = actions.action(pick);
-            self.acted(action.key()).0 = action.id().0;
+            self.know(action.key(), action.id());
             if pick != plain {
                 self.plain.instead(actions, plain, pick);
             }
@@ -274,14 +296,19 @@ impl Decider for Guide {
         Interests {
             lifecycle: true,
             steps: true,
+            forced: true,
             ..self.plain.interests()
         }
     }
 
     fn observe(&mut self, event: &StepEvent<'_>) {
         match *event {
-            StepEvent::Spawned { task, id, .. } => self.acted(task).0 = id.0,
+            StepEvent::Spawned { task, id, .. } => self.know(task, id),
+            StepEvent::Forced { id, .. } => self.forced = Some(id),
             StepEvent::Step { action, .. } => {
+                if let Some(id) = self.forced.take() {
+                    self.know(action, id);
+                }
                 self.acted(action).1 += 1;
                 (self.last, self.decisions) = (action, 0);
             }

@@ -31,12 +31,12 @@ pub(super) fn reduce<T: Clone>(
             let start = end.saturating_sub(part);
             let rest = [&kept[..start], &kept[end..]].concat();
             end = match attempt(&rest) {
-                Attempt::Fails(used) => {
-                    debug_assert!(used.len() <= rest.len(), "an attempt used what it had not");
+                Attempt::Fails(used) if used.len() <= rest.len() => {
                     kept = used;
                     start.min(kept.len())
                 }
-                Attempt::Passes => start,
+                // One that took more than it was given leads nowhere: the search would not end.
+                Attempt::Fails(_) | Attempt::Passes => start,
                 Attempt::OutOfTime => return (kept, false),
             };
         }
@@ -65,11 +65,11 @@ pub(super) fn bypass<T: Clone>(
             let joined = [join(&kept[from], &kept[to])];
             let fewer = [&kept[..from], &joined, &kept[to + 1..]].concat();
             reach = match attempt(&fewer) {
-                Attempt::Fails(used) => {
+                Attempt::Fails(used) if used.len() <= fewer.len() => {
                     kept = used;
                     kept.len().saturating_sub(1 + from)
                 }
-                Attempt::Passes => reach / 2,
+                Attempt::Fails(_) | Attempt::Passes => reach / 2,
                 Attempt::OutOfTime => return (kept, false),
             };
         }
