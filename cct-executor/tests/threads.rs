@@ -8,6 +8,7 @@ use again::{again, is_again, said};
 use cct_executor::runtime::Handle;
 use cct_executor::time::{Duration, Instant, sleep};
 use cct_sync::{mpsc, oneshot};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 /// Failures that nobody can repeat are not to be remembered beside this file.
@@ -62,6 +63,42 @@ with_threads! { is_joined() a_thread_that_is_waited_for {
     question.send(1).unwrap();
     thread.join().unwrap().unwrap();
     assert_eq!(answered.await, Ok(2));
+} }
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A thread that is made once for all, by the first who asks for it, as those of pools are.
+fn pool() -> std::sync::mpsc::Sender<Job> {
+    static POOL: OnceLock<Mutex<std::sync::mpsc::Sender<Job>>> = OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        let (sender, jobs) = std::sync::mpsc::channel::<Job>();
+        thread::spawn(move || jobs.into_iter().for_each(|job| job()));
+        Mutex::new(sender)
+    });
+    pool.lock().unwrap().clone()
+}
+
+// The one run finds the thread of an iteration before it.
+with_threads! { has_a_pool() a_thread_of_a_pool_in_a_static {
+    let (sender, receiver) = oneshot::channel();
+    pool().send(Box::new(move || {
+        let _ = sender.send(7);
+    })).unwrap();
+    let late = cct_executor::time::timeout(Duration::from_secs(5), receiver);
+    assert_eq!(late.await, Ok(Ok(7)));
+} }
+
+// By the machine's clock: it is not the world's.
+with_threads! { takes_its_time() what_a_thread_takes_passes_for_tasks {
+    let (sender, receiver) = oneshot::channel();
+    let (before, also) = (Instant::now(), std::time::Instant::now());
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        let _ = sender.send(());
+    });
+    receiver.await.unwrap();
+    assert!(before.elapsed() >= Duration::from_millis(25), "{:?}", before.elapsed());
+    assert!(also.elapsed() >= Duration::from_millis(25), "{:?}", also.elapsed());
 } }
 
 with_threads! { has_a_handle(start_paused = true) a_thread_with_a_handle {

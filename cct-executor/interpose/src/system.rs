@@ -90,6 +90,9 @@ pub struct ThreadsStarted {
     pub ever: u64,
     /// How many have not ended.
     pub live: u64,
+    /// How many threads of the process have not ended that were started under control, by whichever thread, or by one
+    /// that was: those of a pool that is made once for all, among others.
+    pub controlled: u64,
 }
 
 /// What a thread does when its body has ended, before it ends.

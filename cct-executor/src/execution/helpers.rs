@@ -30,6 +30,8 @@ pub(super) fn nap(time: Duration) {
 pub(crate) struct Helpers {
     /// How many there were when the iteration began.
     before: u64,
+    /// Others may take part that were started under control: those of pools in statics, by whatever test they were made.
+    pub(super) any: bool,
     /// How many there were.
     seen: u64,
     /// How often it was looked since, in vain.
@@ -42,11 +44,19 @@ impl Helpers {
     /// An iteration begins.
     pub(super) fn begin(&mut self) {
         self.before = threads_started().ever;
+        self.any = false;
     }
 
-    /// How many were started since.
+    /// How many were started since, or may have been started by an earlier one, and live.
     pub(super) fn started(&self) -> u64 {
-        threads_started().ever - self.before
+        let started = threads_started();
+        (started.ever - self.before).max(started.controlled)
+    }
+
+    /// Whether any live that may take part.
+    pub(super) fn live(&self) -> bool {
+        let started = threads_started();
+        started.live > 0 || self.any && started.controlled > 0
     }
 
     pub(super) fn is_slow(&self, other: &Other) -> bool {
@@ -55,11 +65,11 @@ impl Helpers {
 
     /// Whether any of them may do what somebody waits for.
     pub(super) fn may_act(&mut self) -> bool {
-        let started = threads_started();
-        if started.ever != self.seen {
-            (self.seen, self.looks) = (started.ever, 0);
+        let ever = threads_started().ever;
+        if ever != self.seen {
+            (self.seen, self.looks) = (ever, 0);
         }
-        started.live > 0 && self.looks < LOOKS
+        self.live() && self.looks < LOOKS
     }
 
     /// It was looked, in vain.

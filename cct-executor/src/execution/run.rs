@@ -190,6 +190,7 @@ impl World {
         let open = self.open.get().then_some(serial);
         self.with(|core, _| {
             core.open = open;
+            core.helpers.any = open.is_some();
             core.alerted = open.is_some();
         });
         if open.is_some() {

@@ -4,7 +4,8 @@
 //! written for threads, and is run once, is to do what it does on tokio.
 //!
 //! 1. Wake-ups of theirs are taken between steps, and whoever waits to use what is the world's comes in then.
-//! 2. Before time moves, and before a deadlock is one, they are given the machine's time, as long as some live.
+//! 2. Before time moves, and before a deadlock is one, they are given the machine's time, as long as some live; and
+//!    what they take of that passes here as well.
 
 use super::close::Closing;
 use super::core::Core;
@@ -13,7 +14,6 @@ use super::helpers::{self, LOOK};
 use super::world::{Running, World};
 use crate::raw::afar::{self, Job};
 use crate::raw::shared::Home;
-use cct_interpose::threads_started;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ impl Core {
             // In this order: one that ends may have acted before.
             let goes_on = match within {
                 Some(time) => waited < time && self.helpers.may_act(),
-                None => waited < PATIENCE && threads_started().live > 0,
+                None => waited < PATIENCE && self.helpers.live(),
             };
             if self.take_mail(home, decider) || home.has_jobs() {
                 self.helpers.have_acted();
@@ -133,7 +133,21 @@ impl Core {
             self.helpers.look();
             home.aside(|| helpers::nap(LOOK));
             waited += LOOK;
+            self.has_waited_for_strangers(LOOK);
         }
+    }
+
+    /// Threads that may take part were waited for, by the machine's time: it passes here as well, up to the next
+    /// deadline, unless the clock is frozen.
+    pub(super) fn has_waited_for_strangers(&mut self, time: Duration) {
+        if self.open.is_none() || self.looks.frozen {
+            return;
+        }
+        let time_ns = self.point.time_ns.saturating_add(time.as_nanos() as u64);
+        let deadline_ns = self
+            .next_deadline()
+            .map_or(u64::MAX, |(deadline_ns, _)| deadline_ns);
+        self.advance_to(time_ns.min(deadline_ns));
     }
 }
 

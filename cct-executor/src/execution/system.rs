@@ -36,7 +36,7 @@ pub(crate) struct Looks {
     /// How much further than virtual time the system's clocks are, for having been looked at, and for those who spin.
     ahead_ns: u64,
     /// Tokio's clock is frozen. When it moves all the same, the system's do not move with it.
-    frozen: bool,
+    pub(super) frozen: bool,
     /// How far they have stayed behind so.
     behind_ns: u64,
     /// How often virtual time itself was looked at in the step.

@@ -29,12 +29,13 @@ use crate::strategy::Strategy as _;
 use crate::strategy::round_robin::RoundRobin;
 use crate::task::blocking_body;
 use crate::task::body::main_body;
+use crate::words::fingerprint::{hash_of, mix2};
 use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
 use cct_interpose::Clocks;
 pub(crate) use instead::instead_of;
 use stay::Gone;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -225,6 +226,7 @@ fn world_around(
             tasks: u32::MAX,
             time: Duration::MAX,
         },
+        noise: noise(),
         ..WorldConfig::default()
     };
     let mut strategy = RoundRobin::default();
@@ -245,6 +247,17 @@ fn world_around(
         clocks,
         drop,
     )
+}
+
+/// What is drawn at random in one world of a process is drawn in no other of its tests, nor in another world of the same
+/// test; and it is the same in every process.
+fn noise() -> Seed {
+    static WORLDS: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
+    let test = hash_of(&running_test().unwrap_or_default());
+    let mut worlds = WORLDS.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = worlds.entry(test).or_default();
+    *before += 1;
+    Seed(mix2(test, *before))
 }
 
 /// The scenario whose own task this code stands in for.
@@ -273,4 +286,21 @@ fn end(serial: u64) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_worlds_draw_the_same() {
+        let of_test = |name: &str| {
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            let draws = thread.spawn(|| [noise(), noise()]).expect("a thread");
+            draws.join().expect("no panic")
+        };
+        let drawn = [of_test("a::test"), of_test("another::test")].concat();
+        let distinct: BTreeSet<u64> = drawn.iter().map(|seed| seed.0).collect();
+        assert_eq!(distinct.len(), drawn.len());
+    }
 }

@@ -28,7 +28,7 @@ fn by_whatever_schedule_it_is_found() {
     for seed in 0..20 {
         let checker = checker("late").strategy_text("portfolio").seed(Seed(seed));
         let report = checker.iterations(200).run(an_end_that_comes_late);
-        let failure = report.failure.as_ref().expect(&report.text());
+        let failure = report.failure.as_ref().expect("some order fails");
         assert!(failure.reproduced, "{}", report.text());
         let shortened = failure.shortened.as_ref().expect("it comes of an order");
         assert!(shortened.complete, "{}", report.text());

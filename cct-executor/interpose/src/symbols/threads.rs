@@ -116,14 +116,22 @@ pub(crate) fn count_starter(here: bool) {
     });
 }
 
+/// Those that live and were started under control, or by such a thread.
+static CONTROLLED_LIVE: AtomicU64 = AtomicU64::new(0);
+
 pub(crate) fn threads_started() -> ThreadsStarted {
     let read = |counts: &OnceCell<Arc<Counts>>| {
-        counts.get().map(|counts| ThreadsStarted {
-            ever: counts.ever.load(Ordering::Acquire),
-            live: counts.live.load(Ordering::Acquire),
-        })
+        let read = |count: &AtomicU64| count.load(Ordering::Acquire);
+        counts
+            .get()
+            .map_or((0, 0), |counts| (read(&counts.ever), read(&counts.live)))
     };
-    COUNTS.with(read).unwrap_or_default()
+    let (ever, live) = COUNTS.with(read);
+    ThreadsStarted {
+        ever,
+        live,
+        controlled: CONTROLLED_LIVE.load(Ordering::Acquire),
+    }
 }
 
 /// A thread that was started.
@@ -139,6 +147,9 @@ struct Started {
 impl Drop for Started {
     fn drop(&mut self) {
         self.counts.live.fetch_sub(1, Ordering::AcqRel);
+        if self.controlled {
+            CONTROLLED_LIVE.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 }
 
@@ -183,12 +194,16 @@ pub(super) unsafe extern "C" fn pthread_create(
     counts.ever.fetch_add(1, Ordering::AcqRel);
     counts.live.fetch_add(1, Ordering::AcqRel);
     let welcome = counts.welcome.load(Ordering::Acquire) > 0;
+    let controlled = CONTROLLED.get() || system::get().is_some();
+    if controlled {
+        CONTROLLED_LIVE.fetch_add(1, Ordering::AcqRel);
+    }
     let started = Box::into_raw(Box::new(Started {
         body,
         argument,
         counts,
         welcome,
-        controlled: CONTROLLED.get() || system::get().is_some(),
+        controlled,
         clocks: clocks::outside(),
     }));
     // SAFETY: the caller's promise; and the new thread, if there is one, owns the argument.
