@@ -45,7 +45,8 @@ impl Edit {
     }
 }
 
-const MENDS: [Mend; 7] = [
+/// Several of one package are for versions that read otherwise.
+const MENDS: [Mend; 8] = [
     // The generator of a thread lives on there; a draw from the system has the engine take a new thread.
     Mend {
         package: "fastrand",
@@ -55,6 +56,17 @@ const MENDS: [Mend; 7] = [
             "{\n        let _ = thread::current();\n        \
              std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 0_u8)\n            \
              .hash(&mut hasher);\n    }",
+        )],
+    },
+    // Versions 1.
+    Mend {
+        package: "fastrand",
+        edits: &[Edit::of(
+            "src/lib.rs",
+            "        Instant::now().hash(&mut hasher);\n        thread::current().id().hash(&mut hasher);\n",
+            "        let _ = (Instant::now, thread::current);\n        \
+             std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 0_u8)\n            \
+             .hash(&mut hasher);\n",
         )],
     },
     // `futures::select!`: the branch that is polled first.
@@ -173,7 +185,7 @@ const MENDS: [Mend; 7] = [
 
 /// Whether there is a mend for the package, as it is in cargo's cache.
 pub(super) fn fits(locked: &Locked) -> bool {
-    of(locked).is_some_and(|mend| mended(mend, &locked.folder).is_some())
+    texts(locked).is_some()
 }
 
 /// The names of all packages that have one.
@@ -184,8 +196,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// A copy with the mend.
 pub(super) fn copy(locked: &Locked, to: &Path) -> Result<()> {
     copies::package(&locked.folder, to, |_| ())?;
-    let mend = of(locked).context("a package without a mend")?;
-    let texts = mended(mend, &locked.folder).context("a package that reads otherwise")?;
+    let texts = texts(locked).context("a package without a mend, or one that reads otherwise")?;
     for (file, text) in texts {
         let path = to.join(file);
         fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
@@ -193,8 +204,10 @@ pub(super) fn copy(locked: &Locked, to: &Path) -> Result<()> {
     Ok(())
 }
 
-fn of(locked: &Locked) -> Option<&'static Mend> {
-    MENDS.iter().find(|mend| mend.package == locked.name)
+/// The files with the mend that fits.
+fn texts(locked: &Locked) -> Option<BTreeMap<&'static str, String>> {
+    let mut mends = MENDS.iter().filter(|mend| mend.package == locked.name);
+    mends.find_map(|mend| mended(mend, &locked.folder))
 }
 
 /// The files with the mend; `None` where one has not what is replaced, as often as it should.
