@@ -296,14 +296,21 @@ impl Resource {
     #[inline]
     pub fn remark(&self, text: impl FnOnce() -> String) {
         if WORLD.with(|world| world.recording.get()) {
-            self.in_world(|world, resource| {
-                if world.is_running() {
-                    // Made for reports alone: a point in here would be one that only they have.
-                    let text = unseen(text);
-                    world.with(|core, _| core.note_remark(resource, text));
-                }
-            });
+            self.note_remark(text);
         }
+    }
+
+    /// Apart, so that who has nothing to say does not make room for it.
+    #[cold]
+    #[inline(never)]
+    fn note_remark(&self, text: impl FnOnce() -> String) {
+        self.in_world(|world, resource| {
+            if world.is_running() {
+                // Made for reports alone: a point in here would be one that only they have.
+                let text = unseen(text);
+                world.with(|core, _| core.note_remark(resource, text));
+            }
+        });
     }
 
     /// Says how much lies in the resource that nobody will ever take out, for reports: who waits for what it

@@ -2,7 +2,7 @@
 
 use crate::{checker, failed};
 use cct_executor::task::yield_now;
-use cct_executor::time::sleep;
+use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
 use cct_executor::{select, spawn};
 use cct_sync::{Barrier, Mutex, Semaphore, mpsc};
@@ -71,6 +71,30 @@ fn who_waits_for_a_message_learns_how_many_could_send_one() {
     assert!(text.contains(": 0 message(s), 1 sender(s)\n"), "{text}");
     assert!(
         text.contains("last used by task 1, which has ended: drop in step"),
+        "{text}"
+    );
+}
+
+/// A message wakes who polled last, which has given up meanwhile.
+#[test]
+fn who_is_not_woken_learns_of_the_message_that_is_there() {
+    let report = checker("left behind").run(|| async {
+        let (sender, receiver) = mpsc::channel(4);
+        let receiver = Arc::new(std::sync::Mutex::new(receiver));
+        let receive = || {
+            let receiver = receiver.clone();
+            poll_fn(move |cx| receiver.lock().unwrap().poll_recv(cx))
+        };
+        let stays = spawn(receive());
+        yield_now().await;
+        let leaves = spawn(timeout(Duration::from_millis(10), receive()));
+        assert!(leaves.await.unwrap().is_err(), "it was the first");
+        sender.send(1).await.unwrap();
+        stays.await.unwrap();
+    });
+    let text = report.text();
+    assert!(
+        text.contains(": 1 message(s), 3 of 4 places free, 1 sender(s)\n"),
         "{text}"
     );
 }

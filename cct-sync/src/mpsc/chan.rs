@@ -151,10 +151,17 @@ impl<T> Chan<T> {
         })
     }
 
+    /// Publishes the digest, and what the channel looks like now.
+    #[inline]
+    fn changed(&self, digest: u64) {
+        self.resource.set_state(digest);
+        self.remark();
+    }
+
     /// Publishes the digest and wakes.
     #[inline]
     pub(super) fn settle(&self, digest: u64, wakes: &mut Wakes) {
-        self.resource.set_state(digest);
+        self.changed(digest);
         self.wake(wakes);
     }
 
@@ -172,7 +179,7 @@ impl<T> Chan<T> {
         let (receiver, digest) = self
             .state
             .with(|state| (state.receive(Some(value)), state.digest(self.bound)));
-        self.resource.set_state(digest);
+        self.changed(digest);
         match receiver {
             Some(receiver) => {
                 receiver.wake();
@@ -225,7 +232,7 @@ impl<T> Chan<T> {
             state.permits -= 1;
             Ok((state.receive(Some(value)), state.digest(self.bound)))
         })?;
-        self.resource.set_state(digest);
+        self.changed(digest);
         if let Some(receiver) = receiver {
             receiver.wake();
             self.resource.resume_point(site);
@@ -243,7 +250,7 @@ impl<T> Chan<T> {
             state.permits -= count;
             Ok(state.digest(self.bound))
         })?;
-        self.resource.set_state(digest);
+        self.changed(digest);
         Ok(())
     }
 
@@ -293,6 +300,7 @@ impl<T> Chan<T> {
     }
 
     /// Says what the channel looks like, for reports.
+    #[inline]
     pub(super) fn remark(&self) {
         self.resource.remark(|| {
             self.state.with(|state| {
@@ -418,8 +426,7 @@ impl<T> Drop for Tx<T> {
             };
             (receiver, state.digest(chan.bound))
         });
-        chan.resource.set_state(digest);
-        chan.remark();
+        chan.changed(digest);
         chan.tell_of_left();
         if let Some(receiver) = receiver {
             receiver.wake();

@@ -60,6 +60,9 @@ impl<T> Rx<T> {
             chan.resource
                 .point_and_set(OpKind::Recv, Access::Write, site, act)
         );
+        if taken.is_some() {
+            chan.remark();
+        }
         chan.wake(&mut wakes);
         Poll::Ready(taken)
     }

@@ -210,6 +210,7 @@ impl<T> Reserve<'_, T> {
             return Poll::Ready(false);
         };
         self.stage = Stage::Done;
+        chan.remark();
         if let Some(receiver) = receiver {
             receiver.wake();
             chan.resource.resume_point(self.site);
