@@ -129,11 +129,9 @@ pub(crate) struct Core {
     pub(crate) closely: bool,
     /// The step after which to look at anything of the following.
     pub(super) stop_at: u64,
-    /// The step after which to look at the step limit, and for what spins.
-    look_at: u64,
     /// Apart from what every step reads.
     pub(crate) spin: Box<Spin>,
-    pub(super) rest: Rest,
+    pub(super) rest: Box<Rest>,
     pub(crate) noise: Generator,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
@@ -193,9 +191,8 @@ impl Core {
             watched: false,
             closely: false,
             stop_at: 0,
-            look_at: 0,
             spin: Box::default(),
-            rest: Rest::default(),
+            rest: Box::default(),
             noise: Seed(0).stream("noise"),
             heartbeat: Arc::default(),
             recorder: None,
@@ -256,10 +253,10 @@ impl Core {
         self.watched = interests.steps || recorder.is_some();
         self.closely = self.looks_closely();
         self.spin.reset();
-        self.rest = Rest::default();
+        *self.rest = Rest::default();
         self.helpers.begin();
-        self.look_at = self.next_look();
-        self.stop_at = self.look_at;
+        self.spin.look_at = self.next_look();
+        self.stop_at = self.spin.look_at;
         self.recorder = recorder;
     }
 
@@ -307,18 +304,18 @@ impl Core {
     #[cold]
     fn may_go_on(&mut self) -> bool {
         let step = self.point.step;
-        if step > self.look_at {
+        if step > self.spin.look_at {
             if step > self.last_step() {
                 self.cut(Limit::Steps);
                 return false;
             }
             self.look_for_spinning();
-            self.look_at = self.next_look();
+            self.spin.look_at = self.next_look();
         }
         if self.rest.has_lasted(step) {
             self.alert();
         }
-        self.stop_at = self.rest.first_stop(self.look_at);
+        self.stop_at = self.rest.first_stop(self.spin.look_at);
         true
     }
 

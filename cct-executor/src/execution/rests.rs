@@ -60,7 +60,7 @@ impl Core {
         let rests = key == MAIN && self.config.lasting_yields;
         if rests {
             let until = self.point.step + STEPS;
-            self.rest = Rest {
+            *self.rest = Rest {
                 going_on: true,
                 until,
                 over: false,
@@ -83,7 +83,7 @@ impl Core {
 
     /// The rest ends, if there is one.
     pub(super) fn end_rest(&mut self, decider: &mut dyn Decider) -> bool {
-        let rested = std::mem::take(&mut self.rest).going_on;
+        let rested = std::mem::take(&mut *self.rest).going_on;
         if rested {
             self.insert(MAIN);
             if self.interests.readiness {

@@ -150,10 +150,15 @@ impl World {
             return Err(Turn::Leave(NONE));
         }
         if self.has_deferred.get() {
-            self.wake_deferred();
-            self.with(|core, decider| core.rests_after_all(key, decider));
+            self.settle_deferred(key);
         }
         Ok(None)
+    }
+
+    #[cold]
+    fn settle_deferred(&self, key: u32) {
+        self.wake_deferred();
+        self.with(|core, decider| core.rests_after_all(key, decider));
     }
 
     /// A task is over: drops what is left of it outside the core.
