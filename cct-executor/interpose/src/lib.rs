@@ -90,6 +90,12 @@ pub fn clocks_seen() -> Clocks {
     symbols::clocks_seen()
 }
 
+/// What the clocks of this thread show now, or would if there were no world on it. [`Clocks::ZERO`] where nothing is
+/// interposed.
+pub fn clocks_outside() -> Clocks {
+    symbols::clocks_outside()
+}
+
 /// From here on the clocks of this thread go on from there, by the system's, and so do those of threads that it starts.
 /// Where nothing is interposed this has no effect.
 pub fn go_on_from(clocks: Clocks) {

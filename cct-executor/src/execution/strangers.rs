@@ -131,9 +131,12 @@ impl Core {
                 return false;
             }
             self.helpers.look();
+            let before = cct_interpose::clocks_outside().monotonic;
             home.aside(|| helpers::nap(LOOK));
-            waited += LOOK;
-            self.has_waited_for_strangers(LOOK);
+            let after = cct_interpose::clocks_outside().monotonic;
+            let took = after.saturating_sub(before).max(LOOK);
+            waited += took;
+            self.has_waited_for_strangers(took);
         }
     }
 

@@ -145,12 +145,15 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     .map(Some)
 }
 
-/// Opens a world around the code that runs on this thread, in which threads may take part.
+/// Opens a world around the code that runs on this thread, in which threads may take part. Their clocks are the
+/// thread's own, and the world's begin there.
 ///
 /// # Errors
 /// When the system has no memory for a stack.
 pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Arc<Lone>> {
-    around_us(false, false, || world_around(site, true, Clocks::ZERO))
+    around_us(false, false, || {
+        world_around(site, true, cct_interpose::clocks_outside())
+    })
 }
 
 /// The world that `begin` makes stands around the code that runs on this thread, for one iteration of a test or for

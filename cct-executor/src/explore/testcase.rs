@@ -7,7 +7,7 @@ use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{Origin, Report, StoppedBy};
 use crate::task::body::ScenarioResult;
-use crate::words::Limits;
+use crate::words::{FailureKind, Limits};
 use std::path::{Path, PathBuf};
 
 mod coarser;
@@ -260,7 +260,9 @@ impl TestCase {
         let (Some(failure), Some(path), true) = (&report.failure, self.file(), is_news) else {
             return;
         };
-        if matches!(failure.origin, Origin::Regression(_)) {
+        // What does not repeat itself would not the next time.
+        let varies = matches!(failure.kind, FailureKind::Nondeterminism { .. });
+        if varies || matches!(failure.origin, Origin::Regression(_)) {
             return;
         }
         let reason = failure.kind.to_string();

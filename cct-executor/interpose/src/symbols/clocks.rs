@@ -116,11 +116,17 @@ impl Kind {
         })
     }
 
+    /// What it shows where there is no world.
+    fn shows_outside(self) -> Duration {
+        let shown = self.outside().get().at(self.real());
+        shown.saturating_sub(self.since())
+    }
+
     /// What it shows, if anyone has looked, or what it was set to.
     fn seen(self) -> Duration {
         let outside = self.outside().get();
         match outside.seen {
-            true => outside.at(self.real()).saturating_sub(self.since()),
+            true => self.shows_outside(),
             false => outside.set_to,
         }
     }
@@ -153,6 +159,13 @@ pub(crate) fn clocks_seen() -> Clocks {
     Clocks {
         monotonic: Kind::Monotonic.seen(),
         wall: Kind::Wall.seen(),
+    }
+}
+
+pub(crate) fn clocks_outside() -> Clocks {
+    Clocks {
+        monotonic: Kind::Monotonic.shows_outside(),
+        wall: Kind::Wall.shows_outside(),
     }
 }
 

@@ -21,7 +21,7 @@ mod signals;
 mod stay;
 mod threads;
 
-pub(crate) use clocks::{clocks_seen, go_on_from};
+pub(crate) use clocks::{clocks_outside, clocks_seen, go_on_from};
 pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use overflow::on_overflow;

@@ -50,6 +50,21 @@ fn speaks_of_the_file(report: &Report) -> bool {
 }
 
 #[test]
+fn what_does_not_repeat_itself_is_not_remembered() {
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    let place = Place::new("varies");
+    let report = place.case(false).run(checker().iterations(3), || async {
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        for _ in 0..RUNS.fetch_add(1, Relaxed) {
+            crate::nondet::boolean();
+        }
+    });
+    let failure = report.failure.as_ref().expect("no run is like another");
+    assert!(matches!(failure.kind, FailureKind::Nondeterminism { .. }));
+    assert!(!place.regressions().exists() && !speaks_of_the_file(&report));
+}
+
+#[test]
 fn a_case_is_named_as_the_harness_does() {
     let this = "cct_executor::explore::testcase::tests::a_case_is_named_as_the_harness_does";
     assert_eq!(case_name("cct_executor::explore::testcase::tests"), this);
