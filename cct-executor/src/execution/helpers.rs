@@ -47,10 +47,9 @@ impl Helpers {
         self.any = false;
     }
 
-    /// How many were started since, or may have been started by an earlier one, and live.
+    /// How many were started since.
     pub(super) fn started(&self) -> u64 {
-        let started = threads_started();
-        (started.ever - self.before).max(started.controlled)
+        threads_started().ever - self.before
     }
 
     /// Whether any live that may take part.

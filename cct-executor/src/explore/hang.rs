@@ -2,10 +2,11 @@
 //!
 //! Nothing ends such an iteration but a limit, and limits are no failures. But where the test ends in other
 //! schedules, and in this one waits while all that can happen is that a timer fires, again and again, it
-//! hangs: what it waits for would have come.
+//! hangs: what it waits for would have come. So it does where nothing is left that could wake who it waits for.
 //!
 //! 1. Only under limits that nobody has chosen: whoever sets one may mean the test to go on.
-//! 2. Another iteration has come to its end in a tenth of the steps at most.
+//! 2. Another iteration has come to its end in a tenth of the steps at most; or every waker is gone of the task that
+//!    the test waits for, and then none need have.
 //! 3. Nothing but a timer could happen for very often, so nobody was merely held back; nothing was ready.
 //! 4. Nor is it the values that were drawn: strategies that always take the same one keep what retries
 //!    failing for ever, which no fair world does. So it has to hang as well where all goes its plain way and values
@@ -55,12 +56,14 @@ impl Campaign {
             .steps;
         let ended = |record: &Record| record.cut.is_none() && !record.failed;
         let quick = |record: &Record| record.steps.saturating_mul(10) <= steps;
-        if !records.iter().any(|record| ended(record) && quick(record)) {
-            return None;
-        }
+        let others_end = records.iter().any(|record| ended(record) && quick(record));
         let world = self.world(cut.index);
         let recorded = self.recorded(&world, &cut.trace).ok()?;
         let story = &recorded.explanation;
+        let lost = |task: &TaskStory| task.unwakeable && task.waker_taken_at.is_some();
+        if !others_end && !hanging(story).is_some_and(lost) {
+            return None;
+        }
         let Outcome::Failed(failure) = self.with_hangs(recorded.outcome, story) else {
             return None;
         };

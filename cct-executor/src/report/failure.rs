@@ -61,11 +61,15 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out.push_str(order_text(failure));
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
-    if matches!(failure.kind, FailureKind::Hang { .. }) {
-        out.push_str(
+    if let FailureKind::Hang { task } = &failure.kind {
+        let mut tasks = explanation.tasks.iter();
+        let for_good = tasks.any(|story| story.name == *task && story.unwakeable);
+        out.push_str(if for_good {
+            "  nothing can wake it, whatever else goes on: every waker of it is gone\n"
+        } else {
             "  in other schedules the test comes to its end, in a tenth of the steps at most; should it be meant to \
-             go on, set\n  `max_steps` or `max_time`\n",
-        );
+             go on, set\n  `max_steps` or `max_time`\n"
+        });
     }
     if failure.kind.lasts() {
         out.push_str("  the steps below end where these began to wait\n");

@@ -6,8 +6,10 @@ use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Report, Seed, nondet, spawn};
 use cct_sync::{mpsc, oneshot};
-use std::sync::Arc;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 /// Beats as long as the world stands.
@@ -273,5 +275,50 @@ fn a_hang_is_not_shortened_to_a_coin_that_always_shows_the_same() {
     let replayed = checker("insists in vain")
         .replay(token)
         .run(insists_in_vain);
+    assert_eq!(failed(&replayed).kind, failure.kind);
+}
+
+/// A place for one waker: who comes second puts the first one's away.
+async fn has_one_slot() {
+    let slot: Arc<Mutex<Option<Waker>>> = Arc::default();
+    let theirs = slot.clone();
+    spawn(async move {
+        loop {
+            sleep(Duration::from_millis(100)).await;
+            if let Some(waker) = theirs.lock().unwrap().take() {
+                waker.wake();
+            }
+        }
+    });
+    let waiters = [(), ()].map(|()| {
+        let (slot, mut polled) = (slot.clone(), false);
+        spawn(poll_fn(move |cx| {
+            if std::mem::replace(&mut polled, true) {
+                return Poll::Ready(());
+            }
+            *slot.lock().unwrap() = Some(cx.waker().clone());
+            Poll::Pending
+        }))
+    });
+    for waiter in waiters {
+        waiter.await.unwrap();
+    }
+}
+
+/// It never comes to its end, in no schedule: but who it waits for cannot be woken any more.
+#[test]
+fn a_test_hangs_that_waits_for_a_task_whose_wakers_are_gone() {
+    let run = || checker("one slot").iterations(3);
+    let report = run().run(has_one_slot);
+    let failure = failed(&report);
+    let told = report.text();
+    assert!(matches!(failure.kind, FailureKind::Hang { .. }), "{told}");
+    assert!(failure.reproduced && failure.step < 20, "{told}");
+    assert!(
+        told.contains("nothing can wake it, whatever else"),
+        "{told}"
+    );
+    assert!(!told.contains("in other schedules"), "{told}");
+    let replayed = run().replay(failure.token.clone()).run(has_one_slot);
     assert_eq!(failed(&replayed).kind, failure.kind);
 }

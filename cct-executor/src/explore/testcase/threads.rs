@@ -8,6 +8,7 @@ use crate::explore::THREAD_NAMES;
 use crate::explore::env::{PlainTests, Settings};
 use crate::explore::result::{FailureReport, Report};
 use crate::words::FailureKind;
+use cct_interpose::threads_started;
 
 /// What the report says is better said by one run in which threads take part; and why.
 pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> {
@@ -17,7 +18,11 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
     if !(cct_interpose::CONTROLLED && wanted) {
         return None;
     }
-    let threads = failure.explanation.threads;
+    // Those of a pool in a static an earlier iteration may have started, or another test.
+    let threads = failure
+        .explanation
+        .threads
+        .max(threads_started().controlled);
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
             .as_ref()
