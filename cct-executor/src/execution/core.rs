@@ -12,7 +12,7 @@ use super::nodes::{Crash, NodeEntry};
 use super::origins::Origins;
 use super::record::Recorder;
 use super::resources::ResourceEntry;
-use super::rests::Rest;
+use super::rests;
 use super::runtimes::Runtimes;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
@@ -131,7 +131,8 @@ pub(crate) struct Core {
     pub(super) stop_at: u64,
     /// Apart from what every step reads.
     pub(crate) spin: Box<Spin>,
-    pub(super) rest: Box<Rest>,
+    /// The step after which the scenario's own task has rested long enough, if it does; see [`rests`].
+    pub(super) rests_until: u64,
     pub(crate) noise: Generator,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
@@ -192,7 +193,7 @@ impl Core {
             closely: false,
             stop_at: 0,
             spin: Box::default(),
-            rest: Box::default(),
+            rests_until: rests::NEVER,
             noise: Seed(0).stream("noise"),
             heartbeat: Arc::default(),
             recorder: None,
@@ -253,7 +254,7 @@ impl Core {
         self.watched = interests.steps || recorder.is_some();
         self.closely = self.looks_closely();
         self.spin.reset();
-        *self.rest = Rest::default();
+        self.rests_until = rests::NEVER;
         self.helpers.begin();
         self.spin.look_at = self.next_look();
         self.stop_at = self.spin.look_at;
@@ -312,10 +313,10 @@ impl Core {
             self.look_for_spinning();
             self.spin.look_at = self.next_look();
         }
-        if self.rest.has_lasted(step) {
+        if self.rest_is_overlong() {
             self.alert();
         }
-        self.stop_at = self.rest.first_stop(self.spin.look_at);
+        self.stop_at = self.rests_until.min(self.spin.look_at);
         true
     }
 

@@ -35,7 +35,7 @@ mod pending;
 pub(crate) mod point;
 pub(crate) mod record;
 pub(crate) mod resources;
-pub(crate) mod rests;
+mod rests;
 pub(crate) mod run;
 pub(crate) mod runtimes;
 pub(crate) mod sites;

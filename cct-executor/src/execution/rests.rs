@@ -16,56 +16,16 @@ use crate::words::{Action, ActionKey, StepEvent};
 /// tokio's 61 polls, with four scheduling points each. Who waits in a loop over yields for what the scenario does
 /// next would never leave the world idle.
 const STEPS: u64 = 61 * 4;
-/// No step.
-const NEVER: u64 = u64::MAX;
-
-/// The rest of the scenario's own task.
-pub(crate) struct Rest {
-    going_on: bool,
-    /// The step after which it has lasted long enough.
-    until: u64,
-    /// It has lasted long enough.
-    over: bool,
-}
-
-impl Default for Rest {
-    fn default() -> Self {
-        Rest {
-            going_on: false,
-            until: NEVER,
-            over: false,
-        }
-    }
-}
-
-impl Rest {
-    /// Whether it has lasted long enough by now.
-    pub(super) fn has_lasted(&mut self, step: u64) -> bool {
-        if step > self.until {
-            self.until = NEVER;
-            self.over = true;
-        }
-        self.over
-    }
-
-    /// Which of two steps comes first: this one, or the one after which to look here.
-    pub(super) fn first_stop(&self, other: u64) -> u64 {
-        self.until.min(other)
-    }
-}
+/// While nobody rests.
+pub(super) const NEVER: u64 = u64::MAX;
 
 impl Core {
     /// Whether a task whose poll has ended, and which was woken already, rests first.
     pub(super) fn rests(&mut self, key: u32) -> bool {
         let rests = key == MAIN && self.config.lasting_yields;
         if rests {
-            let until = self.point.step + STEPS;
-            *self.rest = Rest {
-                going_on: true,
-                until,
-                over: false,
-            };
-            self.stop_at = self.stop_at.min(until);
+            self.rests_until = self.point.step + STEPS;
+            self.stop_at = self.stop_at.min(self.rests_until);
         }
         rests
     }
@@ -83,7 +43,7 @@ impl Core {
 
     /// The rest ends, if there is one.
     pub(super) fn end_rest(&mut self, decider: &mut dyn Decider) -> bool {
-        let rested = std::mem::take(&mut *self.rest).going_on;
+        let rested = std::mem::replace(&mut self.rests_until, NEVER) != NEVER;
         if rested {
             self.insert(MAIN);
             if self.interests.readiness {
@@ -93,9 +53,14 @@ impl Core {
         rested
     }
 
+    /// Whether the rest has lasted long enough.
+    pub(super) fn rest_is_overlong(&self) -> bool {
+        self.point.step > self.rests_until
+    }
+
     /// Ends a rest that has lasted long enough.
     pub(super) fn end_overlong_rest(&mut self, decider: &mut dyn Decider) {
-        if self.rest.over {
+        if self.rest_is_overlong() {
             self.end_rest(decider);
         }
     }

@@ -142,8 +142,8 @@ impl Core {
 
     /// Threads that may take part were waited for, by the machine's time: it passes here as well, up to the next
     /// deadline, unless the clock is frozen.
-    pub(super) fn has_waited_for_strangers(&mut self, time: Duration) {
-        if self.open.is_none() || self.looks.frozen {
+    fn has_waited_for_strangers(&mut self, time: Duration) {
+        if self.looks.frozen {
             return;
         }
         let time_ns = self.point.time_ns.saturating_add(time.as_nanos() as u64);

@@ -43,7 +43,8 @@ impl Campaign {
         steps && limits.time == usual.time
     }
 
-    /// The first iteration that was cut, as a failure, if the test hangs in it and ends in others.
+    /// The first iteration that was cut, as a failure, if the test hangs in it: it ends in others, or waits for a task
+    /// that nothing can wake.
     pub(super) fn find_hang(
         self: &Arc<Self>,
         records: &[Record],

@@ -253,7 +253,7 @@ fn world_around(
 }
 
 /// What is drawn at random in one world of a process is drawn in no other of its tests, nor in another world of the same
-/// test; and it is the same in every process.
+/// test; and on the test's own thread it is the same in every process.
 fn noise() -> Seed {
     static WORLDS: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
     let test = hash_of(&running_test().unwrap_or_default());

@@ -66,7 +66,7 @@ pub enum FailureKind {
         limit: Limit,
     },
     /// The test waits for what does not come, while timers keep others going until a limit; in other
-    /// schedules it comes to its end.
+    /// schedules it comes to its end, or every waker is lost of the task that it waits for.
     Hang {
         /// Name of the task that waits: the test's own, or one whose end it waits for.
         task: String,

@@ -250,7 +250,6 @@ impl<T> Reserve<'_, T> {
                 Step::Held => (None, Poll::Pending),
                 Step::Blocked => {
                     chan.resource.blocked(self.kind, self.site);
-                    chan.remark();
                     (None, Poll::Pending)
                 }
             };
