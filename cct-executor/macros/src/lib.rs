@@ -50,7 +50,7 @@ use proc_macro::TokenStream;
 /// | `isolation` | `"thread"`, `"process"`, `"none"` | whether each iteration gets a thread, or a process, of its own |
 /// | `coop_budget` | bool | tokio's cooperative budget |
 /// | `spurious_polls` | bool | polls that nothing asked for |
-/// | `lasting_yields` | bool | the test goes on after a yield when nobody else is ready, as on tokio's `current_thread` |
+/// | `lasting_yields` | bool | a task goes on after a yield when nobody else is ready, as on tokio's `current_thread` |
 /// | `start_paused` | bool | as in tokio |
 /// | `keep_going` | bool | count failures instead of stopping at the first |
 /// | `learnt` | `"file"` | where a strategy keeps what it has learnt |

@@ -12,7 +12,7 @@ use super::nodes::{Crash, NodeEntry};
 use super::origins::Origins;
 use super::record::Recorder;
 use super::resources::ResourceEntry;
-use super::rests;
+use super::rests::Rests;
 use super::runtimes::Runtimes;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
@@ -131,8 +131,7 @@ pub(crate) struct Core {
     pub(super) stop_at: u64,
     /// Apart from what every step reads.
     pub(crate) spin: Box<Spin>,
-    /// The step after which the scenario's own task has rested long enough, if it does; see [`rests`].
-    pub(super) rests_until: u64,
+    pub(super) rests: Rests,
     pub(crate) noise: Generator,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
@@ -193,7 +192,7 @@ impl Core {
             closely: false,
             stop_at: 0,
             spin: Box::default(),
-            rests_until: rests::NEVER,
+            rests: Rests::default(),
             noise: Seed(0).stream("noise"),
             heartbeat: Arc::default(),
             recorder: None,
@@ -254,7 +253,7 @@ impl Core {
         self.watched = interests.steps || recorder.is_some();
         self.closely = self.looks_closely();
         self.spin.reset();
-        self.rests_until = rests::NEVER;
+        self.rests.clear();
         self.helpers.begin();
         self.spin.look_at = self.next_look();
         self.stop_at = self.spin.look_at;
@@ -316,7 +315,7 @@ impl Core {
         if self.rest_is_overlong() {
             self.alert();
         }
-        self.stop_at = self.rests_until.min(self.spin.look_at);
+        self.stop_at = self.rests.until().min(self.spin.look_at);
         true
     }
 

@@ -240,7 +240,7 @@ impl Core {
             return Some(Next::Crash);
         }
         self.timers_changed();
-        self.end_overlong_rest(decider);
+        self.end_overlong_rests(decider);
         self.alerted = self.see_to_parked(decider);
         if self.open.is_some() {
             self.alerted = true;
@@ -342,7 +342,7 @@ impl Core {
     #[cold]
     fn idle(&mut self, decider: &mut dyn Decider) -> Idle {
         if self.words_have_changed(false, decider)
-            || self.end_rest(decider)
+            || self.end_rests(decider)
             || self.spinner_goes_on(false, decider)
         {
             return Idle::GoOn;

@@ -1,14 +1,16 @@
-//! Yields of the scenario's own task that last, as on tokio's `current_thread` runtime.
+//! Yields that last, as on tokio's `current_thread` runtime.
 //!
-//! There the future of `block_on` is polled again, after it has woken itself, when the queue of ready tasks is
-//! empty, or 61 polls later. Tests for that runtime count on it: one `yield_now`, and all others have got as far
-//! as they can.
+//! There a task that calls `yield_now` is put off until the queue of ready tasks is empty, or 61 polls later; so is
+//! the future of `block_on` in whatever way it has woken itself, and of those put off it goes first. Tests for that
+//! runtime count on it: one `yield_now`, and all others have got as far as they can.
 //!
-//! 1. Only the scenario's own task rests, and only where [`WorldConfig`](crate::words::WorldConfig) says so. It does
-//!    when its poll ends and it has been woken already.
-//! 2. A rest ends when nothing else is enabled, before time moves, or after [`STEPS`].
+//! 1. A task rests only where [`WorldConfig`](crate::words::WorldConfig) says so: the scenario's own when its poll ends and it has
+//!    been woken already, another when it has yielded in that poll.
+//! 2. Rests end when nothing else is enabled, before time moves, or after [`STEPS`]: that of the scenario's own
+//!    task one poll before the others.
+//! 3. Who is woken by somebody else meanwhile does not rest any longer, except for the scenario's own task.
 
-use super::core::Core;
+use super::core::{Core, state};
 use super::decider::Decider;
 use super::run::MAIN;
 use crate::words::{Action, ActionKey, StepEvent};
@@ -16,18 +18,57 @@ use crate::words::{Action, ActionKey, StepEvent};
 /// tokio's 61 polls, with four scheduling points each. Who waits in a loop over yields for what the scenario does
 /// next would never leave the world idle.
 const STEPS: u64 = 61 * 4;
-/// While nobody rests.
-pub(super) const NEVER: u64 = u64::MAX;
+const NEVER: u64 = u64::MAX;
+
+/// Who rests.
+#[derive(Default)]
+pub(super) struct Rests {
+    main: bool,
+    others: Vec<u32>,
+    /// The scenario's own task has gone first: it is the turn of the others.
+    others_are_due: bool,
+    /// The step after which they have rested long enough, if anybody does.
+    until: Option<u64>,
+}
+
+impl Rests {
+    pub(super) fn clear(&mut self) {
+        self.others.clear();
+        (self.main, self.others_are_due, self.until) = (false, false, None);
+    }
+
+    /// The step after which somebody has rested long enough.
+    pub(super) fn until(&self) -> u64 {
+        self.until.unwrap_or(NEVER)
+    }
+}
 
 impl Core {
     /// Whether a task whose poll has ended, and which was woken already, rests first.
     pub(super) fn rests(&mut self, key: u32) -> bool {
-        let rests = key == MAIN && self.config.lasting_yields;
+        let action = &mut self.actions[key as usize];
+        let yielded = action.state & (state::YIELDED | state::ABORTED) == state::YIELDED;
+        let rests = self.config.lasting_yields && (key == MAIN || yielded);
         if rests {
-            self.rests_until = self.point.step + STEPS;
-            self.stop_at = self.stop_at.min(self.rests_until);
+            if key == MAIN {
+                self.rests.main = true;
+            } else {
+                action.state &= !state::NOTIFIED; // so that others can wake it
+                self.rests.others.push(key);
+            }
+            self.rest_until(self.point.step + STEPS);
         }
         rests
+    }
+
+    fn rest_until(&mut self, step: u64) {
+        let until = *self.rests.until.get_or_insert(step);
+        self.stop_at = self.stop_at.min(until);
+    }
+
+    /// Whether this task is not enabled, and what it has deferred in its poll may make it rest.
+    pub(super) fn may_rest(&self, key: u32) -> bool {
+        key == MAIN || self.actions[key as usize].position == Action::NOWHERE
     }
 
     /// What this task has deferred in its poll has been woken: where that is itself, it rests.
@@ -41,27 +82,76 @@ impl Core {
         }
     }
 
-    /// The rest ends, if there is one.
-    pub(super) fn end_rest(&mut self, decider: &mut dyn Decider) -> bool {
-        let rested = std::mem::replace(&mut self.rests_until, NEVER) != NEVER;
-        if rested {
-            self.insert(MAIN);
-            if self.interests.readiness {
-                decider.observe(&StepEvent::Enabled(ActionKey(MAIN)));
+    /// Rests end, if there are any: that of the scenario's own task or, if its turn is over, those of the others.
+    pub(super) fn end_rests(&mut self, decider: &mut dyn Decider) -> bool {
+        self.rests.until = None;
+        let others = std::mem::take(&mut self.rests.others_are_due) || !self.rests.main;
+        let ended = if others {
+            self.end_rests_of_others(decider)
+        } else {
+            self.rests.main = false;
+            self.rests.others_are_due = !self.rests.others.is_empty();
+            self.end_rest(MAIN, decider);
+            true
+        };
+        if self.rests.main || self.rests.others_are_due {
+            self.rest_until(self.point.step + STEPS);
+            return ended || self.end_rests(decider);
+        }
+        ended
+    }
+
+    /// The scenario's own task has gone first, if it has rested: its poll has ended.
+    pub(super) fn main_has_gone(&mut self, decider: &mut dyn Decider) {
+        if self.rests.others_are_due {
+            self.end_rests(decider);
+        }
+    }
+
+    fn end_rests_of_others(&mut self, decider: &mut dyn Decider) -> bool {
+        let mut ended = false;
+        let mut others = std::mem::take(&mut self.rests.others);
+        for key in others.drain(..).rev() {
+            if self.has_yielded(key) {
+                self.actions[key as usize].state |= state::NOTIFIED;
+                self.end_rest(key, decider);
+                ended = true;
             }
         }
-        rested
+        self.rests.others = others;
+        ended
     }
 
-    /// Whether the rest has lasted long enough.
+    fn end_rest(&mut self, key: u32, decider: &mut dyn Decider) {
+        self.insert(key);
+        if self.interests.readiness {
+            decider.observe(&StepEvent::Enabled(ActionKey(key)));
+        }
+    }
+
+    /// Whether a task has yielded, and neither gone on since nor been woken.
+    fn has_yielded(&self, key: u32) -> bool {
+        let since = state::RUNNING | state::DONE | state::NOTIFIED;
+        self.actions[key as usize].state & (since | state::YIELDED) == state::YIELDED
+    }
+
+    /// Whether it is only a rest that a task waits for.
+    pub(super) fn is_resting(&self, key: u32) -> bool {
+        match key {
+            MAIN => self.rests.main,
+            _ => self.rests.others.contains(&key) && self.has_yielded(key),
+        }
+    }
+
+    /// Whether somebody has rested long enough.
     pub(super) fn rest_is_overlong(&self) -> bool {
-        self.point.step > self.rests_until
+        self.point.step > self.rests.until()
     }
 
-    /// Ends a rest that has lasted long enough.
-    pub(super) fn end_overlong_rest(&mut self, decider: &mut dyn Decider) {
+    /// Ends rests that have lasted long enough.
+    pub(super) fn end_overlong_rests(&mut self, decider: &mut dyn Decider) {
         if self.rest_is_overlong() {
-            self.end_rest(decider);
+            self.end_rests(decider);
         }
     }
 }

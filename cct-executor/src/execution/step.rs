@@ -157,8 +157,11 @@ impl World {
 
     #[cold]
     fn settle_deferred(&self, key: u32) {
+        let may_rest = self.with(|core, _| core.may_rest(key));
         self.wake_deferred();
-        self.with(|core, decider| core.rests_after_all(key, decider));
+        if may_rest {
+            self.with(|core, decider| core.rests_after_all(key, decider));
+        }
     }
 
     /// A task is over: drops what is left of it outside the core.

@@ -135,6 +135,9 @@ impl Core {
             self.end_group_turn(key);
         }
         self.spin.polled(key, notified);
+        if key == MAIN {
+            self.main_has_gone(decider);
+        }
         let rests = notified && self.rests(key);
         if !rests && (notified || self.spurious_wake()) {
             self.insert(key);

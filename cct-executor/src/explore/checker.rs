@@ -277,10 +277,11 @@ impl Checker {
         self
     }
 
-    /// Whether the scenario's own task, when it yields or wakes itself otherwise, goes on only when no other task is
-    /// ready, but after 244 steps at the latest. So it is on tokio's `current_thread` runtime, and tests for that count
-    /// on it: one `yield_now`, and all others have got as far as they can. It is not by default, but for
-    /// `#[tokio::test]` of `cct-tokio`, unless flavor `multi_thread` is given.
+    /// Whether a task that calls `yield_now`, and the scenario's own when it wakes itself otherwise, goes on only when
+    /// no other task is ready, but after 244 steps at the latest. So it is on tokio's `current_thread` runtime, and tests
+    /// for that count on it: one `yield_now`, and all others have got as far as they can. Of those that have yielded the
+    /// scenario's own task goes first. It is not so by default, but for `#[tokio::test]` of `cct-tokio`, unless
+    /// flavor `multi_thread` is given.
     pub fn lasting_yields(mut self, lasting: bool) -> Self {
         self.world.lasting_yields = lasting;
         self

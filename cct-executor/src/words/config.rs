@@ -154,8 +154,8 @@ pub struct WorldConfig {
     /// Whether tasks are now and then polled without having been woken, and operations return
     /// `Pending` once although they could go on.
     pub spurious_polls: bool,
-    /// Whether the scenario's own task, when it yields, goes on only when no other is ready, or has waited for
-    /// some time, as on tokio's `current_thread` runtime.
+    /// Whether a task that yields goes on only when no other is ready, or has waited for some time, as on
+    /// tokio's `current_thread` runtime.
     pub lasting_yields: bool,
     /// Places (`file:line:column`) of panics of tasks that are no failure though nobody asks for them.
     pub expected_panics: Arc<[String]>,

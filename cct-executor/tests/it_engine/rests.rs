@@ -1,9 +1,10 @@
-//! Yields of the scenario's own task that last until the others have got as far as they can.
+//! Yields that last until the others have got as far as they can.
 
 use crate::{GRANULARITIES, checker};
 use cct_executor::task::{JoinHandle, yield_now};
 use cct_executor::time::{Instant, sleep};
 use cct_executor::{Checker, Report, spawn};
+use cct_sync::{mpsc, oneshot};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -31,10 +32,9 @@ fn assert_passed(reports: &[Report]) {
     reports.iter().for_each(Report::assert_passed);
 }
 
-/// A task that starts others one after the other, each of which yields; counts those that are done.
+/// A task that starts others one after the other; counts those that are done.
 fn chain(count: Arc<AtomicU32>, more: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
-        yield_now().await;
         count.fetch_add(1, SeqCst);
         if more > 0 {
             spawn(chain(count, more - 1));
@@ -172,4 +172,97 @@ fn who_is_woken_by_others_does_not_rest() {
     });
     let random = &reports[..GRANULARITIES.len()];
     assert!(random.iter().all(|report| report.failure.is_some()));
+}
+
+/// The yields of a task let the test, and other tasks, get as far as they can.
+async fn counts_on_yields_of_a_task() {
+    let (commands, mut inbox) = mpsc::unbounded_channel();
+    let (echo, mut echoes) = mpsc::unbounded_channel();
+    let seen = Arc::new(AtomicU32::new(0));
+    let theirs = seen.clone();
+    let server = spawn(async move {
+        for round in 1..=3 {
+            commands.send(round).unwrap();
+            yield_now().await;
+            assert_eq!(theirs.load(SeqCst), round, "too early");
+        }
+    });
+    spawn(async move {
+        while let Some(round) = inbox.recv().await {
+            echo.send(round).unwrap();
+        }
+    });
+    while let Some(round) = echoes.recv().await {
+        seen.store(round, SeqCst);
+    }
+    server.await.unwrap();
+}
+
+#[test]
+fn a_yield_of_another_task_lasts_too() {
+    assert_passed(&run(true, counts_on_yields_of_a_task));
+    let reports = run(false, counts_on_yields_of_a_task);
+    let random = &reports[..GRANULARITIES.len()];
+    assert!(random.iter().all(|report| report.failure.is_some()));
+}
+
+/// tokio polls the future of `block_on` before the tasks that yielded.
+#[test]
+fn of_those_who_rest_the_test_itself_goes_first() {
+    let reports = run(true, || async {
+        let count = Arc::new(AtomicU32::new(0));
+        for _ in 0..2 {
+            let count = count.clone();
+            spawn(async move {
+                loop {
+                    count.fetch_add(1, SeqCst);
+                    yield_now().await;
+                }
+            });
+        }
+        for round in 1..=5 {
+            yield_now().await;
+            assert_eq!(count.load(SeqCst), 2 * round);
+        }
+    });
+    assert_passed(&reports);
+}
+
+/// As on tokio, where a task that is woken need not wait until its yield is over.
+#[test]
+fn who_is_woken_meanwhile_rests_no_longer() {
+    let reports = run(true, || async {
+        let over = Arc::new(AtomicBool::new(false));
+        let (theirs, (tell, told)) = (over.clone(), oneshot::channel());
+        spawn(async move {
+            cct_executor::select! {
+                biased;
+                told = told => told.unwrap(),
+                () = yield_now() => {}
+            }
+            assert!(!theirs.load(SeqCst), "it still rests");
+        });
+        let helper = spawn(async move { tell.send(()).unwrap() });
+        helper.await.unwrap();
+        spawn(async move { over.store(true, SeqCst) })
+            .await
+            .unwrap();
+    });
+    // It is enabled from then on, and so it may go before the last task, or after it.
+    let random = &reports[..GRANULARITIES.len()];
+    assert!(random.iter().all(|report| report.failure.is_some()));
+    let plain = &reports[GRANULARITIES.len()..][..GRANULARITIES.len()];
+    assert_passed(plain);
+}
+
+#[test]
+fn an_aborted_task_does_not_rest() {
+    let reports = run(true, || async {
+        let over = Arc::new(AtomicBool::new(false));
+        let spinner = spinner(&over);
+        yield_now().await;
+        spinner.abort();
+        assert!(spinner.await.unwrap_err().is_cancelled());
+    });
+    assert_passed(&reports);
 }

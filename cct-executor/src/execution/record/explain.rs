@@ -181,7 +181,7 @@ impl Core {
         let action = &self.actions[key as usize];
         let task = &self.tasks[action.subject as usize];
         let runs = action.state & (state::RUNNING | state::FROZEN) == state::RUNNING;
-        let enabled = action.position != Action::NOWHERE || runs;
+        let enabled = action.position != Action::NOWHERE || runs || self.is_resting(key);
         let waits = recorder
             .blocked
             .get(&key)
