@@ -25,6 +25,7 @@ mod on_tokio {
 
     pub(crate) mod copying;
     pub(crate) mod memory;
+    pub(crate) mod yields;
 }
 
 #[path = "."]
@@ -34,6 +35,7 @@ mod on_cct {
 
     pub(crate) mod copying;
     pub(crate) mod memory;
+    pub(crate) mod yields;
 }
 
 fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
@@ -43,4 +45,31 @@ fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
 contracts! {
     copying: order failures both_ways streams budget;
     memory: there_and_back little_room one_direction budget;
+}
+
+/// What holds on one thread only, as for `#[tokio::test]`.
+mod yields {
+    use super::{Log, on_cct, on_tokio, worlds};
+
+    macro_rules! contracts {
+        ($($name:ident)*) => {
+            $(#[test]
+            fn $name() {
+                let expected = super::real(on_tokio::yields::$name);
+                worlds::everywhere(stringify!($name), 40, |checker| {
+                    let expected = expected.clone();
+                    checker.lasting_yields(true).run(move || {
+                        let expected = expected.clone();
+                        async move {
+                            let log = Log::default();
+                            on_cct::yields::$name(log.clone()).await;
+                            assert_eq!(log.lines(), expected, "ours noted what tokio does not");
+                        }
+                    })
+                });
+            })*
+        };
+    }
+
+    contracts! { of_the_test of_another_task of_all }
 }
