@@ -7,6 +7,11 @@ use std::sync::Mutex;
 
 /// A task was cancelled or panicked.
 pub struct JoinError {
+    /// Boxed, as outputs are moved often and errors are rare: so they fit into registers.
+    reason: Box<Reason>,
+}
+
+struct Reason {
     id: Id,
     repr: Repr,
 }
@@ -19,27 +24,28 @@ enum Repr {
 
 impl JoinError {
     pub(crate) fn cancelled(id: Id) -> JoinError {
-        JoinError {
-            id,
-            repr: Repr::Cancelled,
-        }
+        Self::new(id, Repr::Cancelled)
     }
 
     pub(crate) fn panic(id: Id, payload: Box<dyn Any + Send + 'static>) -> JoinError {
+        Self::new(id, Repr::Panic(Mutex::new(payload)))
+    }
+
+    #[cold]
+    fn new(id: Id, repr: Repr) -> JoinError {
         JoinError {
-            id,
-            repr: Repr::Panic(Mutex::new(payload)),
+            reason: Box::new(Reason { id, repr }),
         }
     }
 
     /// Whether the task was cancelled.
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.repr, Repr::Cancelled)
+        matches!(self.reason.repr, Repr::Cancelled)
     }
 
     /// Whether the task panicked.
     pub fn is_panic(&self) -> bool {
-        matches!(self.repr, Repr::Panic(_))
+        matches!(self.reason.repr, Repr::Panic(_))
     }
 
     /// What the task panicked with.
@@ -57,17 +63,20 @@ impl JoinError {
     /// # Errors
     /// The error itself when the task did not panic.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
-        match self.repr {
-            Repr::Panic(payload) => Ok(payload
+        match *self.reason {
+            Reason {
+                repr: Repr::Panic(payload),
+                ..
+            } => Ok(payload
                 .into_inner()
                 .unwrap_or_else(std::sync::PoisonError::into_inner)),
-            Repr::Cancelled => Err(self),
+            Reason { id, .. } => Err(Self::cancelled(id)),
         }
     }
 
     /// The id of the task.
     pub fn id(&self) -> Id {
-        self.id
+        self.reason.id
     }
 
     fn message(payload: &Mutex<Box<dyn Any + Send>>) -> Option<String> {
@@ -82,11 +91,15 @@ impl JoinError {
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.repr {
-            Repr::Cancelled => write!(f, "task {} was cancelled", self.id),
+        match &self.reason.repr {
+            Repr::Cancelled => write!(f, "task {} was cancelled", self.id()),
             Repr::Panic(payload) => match Self::message(payload) {
-                Some(message) => write!(f, "task {} panicked with message {message:?}", self.id),
-                None => write!(f, "task {} panicked", self.id),
+                Some(message) => write!(
+                    f,
+                    "task {} panicked with message {message:?}",
+                    self.reason.id
+                ),
+                None => write!(f, "task {} panicked", self.reason.id),
             },
         }
     }
@@ -94,11 +107,15 @@ impl fmt::Display for JoinError {
 
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.repr {
-            Repr::Cancelled => write!(f, "JoinError::Cancelled({:?})", self.id),
+        match &self.reason.repr {
+            Repr::Cancelled => write!(f, "JoinError::Cancelled({:?})", self.reason.id),
             Repr::Panic(payload) => match Self::message(payload) {
-                Some(message) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.id),
-                None => write!(f, "JoinError::Panic({:?}, ...)", self.id),
+                Some(message) => write!(
+                    f,
+                    "JoinError::Panic({:?}, {message:?}, ...)",
+                    self.reason.id
+                ),
+                None => write!(f, "JoinError::Panic({:?}, ...)", self.reason.id),
             },
         }
     }
@@ -108,7 +125,7 @@ impl std::error::Error for JoinError {}
 
 impl From<JoinError> for std::io::Error {
     fn from(error: JoinError) -> std::io::Error {
-        std::io::Error::other(match error.repr {
+        std::io::Error::other(match error.reason.repr {
             Repr::Cancelled => "task was cancelled",
             Repr::Panic(_) => "task panicked",
         })
