@@ -83,8 +83,12 @@ impl Core {
     }
 
     /// Rests end, if there are any: that of the scenario's own task or, if its turn is over, those of the others.
+    #[inline]
     pub(super) fn end_rests(&mut self, decider: &mut dyn Decider) -> bool {
-        self.rests.until = None;
+        self.rests.until.take().is_some() && self.end_some_rests(decider)
+    }
+
+    fn end_some_rests(&mut self, decider: &mut dyn Decider) -> bool {
         let others = std::mem::take(&mut self.rests.others_are_due) || !self.rests.main;
         let ended = if others {
             self.end_rests_of_others(decider)

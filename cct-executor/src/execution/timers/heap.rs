@@ -35,9 +35,9 @@ pub(crate) struct Timers {
     pub(super) free: Vec<TimerId>,
     /// A four-ary min-heap.
     heap: Vec<Due>,
-    /// The first of it was taken, and its place is still to be filled: by the timer that is registered next, as
-    /// whoever slept often sleeps again, or else by the last one.
-    hollow: bool,
+    /// Where the one that fires first stands. Not at 0 where that place was left and is still to be filled: by the
+    /// timer that is registered next, as whoever slept often sleeps again, or else by the last one.
+    first: usize,
     sequence: u32,
     pub(super) clock: Clock,
     /// The timers whose actions are enabled.
@@ -57,7 +57,7 @@ impl Timers {
             timers: Vec::new(),
             free: Vec::new(),
             heap: Vec::new(),
-            hollow: false,
+            first: 0,
             sequence: 0,
             clock: Clock::Strict,
             eligible: Vec::new(),
@@ -71,7 +71,7 @@ impl Timers {
         self.timers.clear();
         self.free.clear();
         self.heap.clear();
-        self.hollow = false;
+        self.first = 0;
         self.eligible.clear();
         self.due.clear();
         self.sequence = 0;
@@ -86,17 +86,18 @@ impl Timers {
 
     /// Whether no timer is running.
     pub(crate) fn is_empty(&self) -> bool {
-        self.heap.len() == usize::from(self.hollow)
+        self.heap.len() == usize::from(self.is_hollow())
+    }
+
+    #[inline]
+    fn is_hollow(&self) -> bool {
+        self.first != 0
     }
 
     /// The one that fires first.
     #[inline]
     pub(super) fn first(&self) -> Option<Due> {
-        let at = match self.hollow {
-            true => self.first_child(0)?,
-            false => 0,
-        };
-        self.heap.get(at).copied()
+        self.heap.get(self.first).copied()
     }
 
     /// All waiters, so that they can be dropped outside the core.
@@ -128,15 +129,22 @@ impl Timers {
         self.place(due, at);
     }
 
-    fn sift_down(&mut self, mut at: usize) {
+    fn sift_down(&mut self, at: usize) {
+        let child = self.first_child(at);
+        self.sift_down_by(at, child);
+    }
+
+    /// The same, where it is known which child is due first.
+    fn sift_down_by(&mut self, mut at: usize, mut child: Option<usize>) {
         let due = self.heap[at];
-        while let Some(child) = self.first_child(at) {
-            let least = self.heap[child];
+        while let Some(next) = child {
+            let least = self.heap[next];
             if due.order() <= least.order() {
                 break;
             }
             self.place(least, at);
-            at = child;
+            at = next;
+            child = self.first_child(at);
         }
         self.place(due, at);
     }
@@ -164,9 +172,10 @@ impl Timers {
             timer,
         };
         self.sequence += 1;
-        if std::mem::take(&mut self.hollow) {
+        if self.is_hollow() {
+            let child = std::mem::take(&mut self.first);
             self.heap[0] = due;
-            self.sift_down(0);
+            self.sift_down_by(0, (child < self.heap.len()).then_some(child));
         } else {
             self.heap.push(due);
             self.sift_up(self.heap.len() - 1);
@@ -181,8 +190,9 @@ impl Timers {
         }
         self.fill();
         let place = std::mem::replace(&mut self.timers[timer as usize].place, NONE) as usize;
-        self.hollow = place == 0;
-        if !self.hollow {
+        if place == 0 {
+            self.first = self.first_child(0).unwrap_or(self.heap.len());
+        } else {
             let last = self.heap.pop();
             let last = last.expect("cct bug: a timer's place in an empty heap");
             if place < self.heap.len() {
@@ -198,7 +208,7 @@ impl Timers {
     /// Fills the first place, if it is hollow.
     #[inline]
     fn fill(&mut self) {
-        if !std::mem::take(&mut self.hollow) {
+        if std::mem::take(&mut self.first) == 0 {
             return;
         }
         let last = self.heap.pop();
