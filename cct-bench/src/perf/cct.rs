@@ -1,6 +1,8 @@
 //! The workloads on cct.
 
 use super::Params;
+use cct_executor::strategy::{Flow, Interests, RoundRobin, StepEvent, Strategy};
+use cct_executor::words::{EnabledSet, Iteration, Pick, SchedulingPoint};
 use cct_executor::{Checker, Granularity};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -48,14 +50,44 @@ where
 }
 
 pub(super) fn checker(strategy: &str, granularity: Granularity) -> Checker {
-    Checker::new()
-        .use_environment(false)
-        .strategy_text(strategy)
+    let checker = Checker::new().use_environment(false);
+    let checker = match strategy {
+        "round-robin" => checker.strategy(PlainOrder::default),
+        _ => checker.strategy_text(strategy),
+    };
+    checker
         .granularity(granularity)
         .workers(1)
         .time_budget(None)
         .max_steps(10_000_000)
         .determinism_check(false)
+}
+
+/// `round-robin` again and again: by itself it has one iteration, which tells more of how a run begins.
+#[derive(Default)]
+struct PlainOrder(RoundRobin);
+
+impl Strategy for PlainOrder {
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+
+    fn interests(&self) -> Interests {
+        self.0.interests()
+    }
+
+    fn begin(&mut self, iteration: &Iteration) -> Flow {
+        self.0 = RoundRobin::new();
+        self.0.begin(iteration)
+    }
+
+    fn observe(&mut self, event: &StepEvent<'_>) {
+        self.0.observe(event);
+    }
+
+    fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick {
+        self.0.pick(point, enabled)
+    }
 }
 
 pub(super) mod rt {
