@@ -40,9 +40,9 @@ use std::io;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-#[cfg(unix)]
-pub(super) use watch::STANDS_STILL;
 use watch::Watch;
+#[cfg(unix)]
+pub(super) use watch::{SPINS, STANDS_STILL};
 
 /// A test that takes more is taken to spin, maybe for a thread that waits until the world is over.
 const STEPS_MAX: u64 = 10_000_000;

@@ -12,7 +12,7 @@ use super::spawned::Spawned;
 use super::{Says, understand};
 use crate::explore::board::Found;
 use crate::explore::campaign::Campaign;
-use crate::explore::lone::STANDS_STILL;
+use crate::explore::lone::{SPINS, STANDS_STILL};
 use crate::explore::shrink::{self, Given, Tried};
 use crate::explore::worker::now;
 use crate::strategy::Lanes;
@@ -36,6 +36,8 @@ pub(super) enum Lost {
     NoProcess(io::Error),
     /// For several seconds neither the world nor the test's thread did anything.
     StandsStill,
+    /// For several seconds the test's thread was busy and the world made no step.
+    Spins,
     /// No world was opened on the test's thread, or none was closed there.
     NoWorld(ExitStatus),
 }
@@ -47,6 +49,9 @@ impl fmt::Display for Lost {
             Lost::StandsStill => f.write_str(
                 "it waits for something outside of its world, such as a thread that it has started, which cannot \
                  use its runtime",
+            ),
+            Lost::Spins => f.write_str(
+                "in an order that was tried a poll spins, or has work for more than ten seconds of processor time",
             ),
             Lost::NoWorld(status) => write!(
                 f,
@@ -179,8 +184,10 @@ impl Answer {
     /// What an iteration of the whole test says: whether it passes, its harness does.
     pub(super) fn of_spawned(process: Spawned, names: &mut Names) -> Result<Answer, Lost> {
         let left = process.wait().map_err(Lost::NoProcess)?;
-        if left.status.code() == Some(STANDS_STILL) {
-            return Err(Lost::StandsStill);
+        match left.status.code() {
+            Some(STANDS_STILL) => return Err(Lost::StandsStill),
+            Some(SPINS) => return Err(Lost::Spins),
+            _ => {}
         }
         let Some(mut answer) = Answer::from_bytes(&left.answer, names) else {
             return Err(Lost::NoWorld(left.status));

@@ -2,7 +2,7 @@
 //!
 //! Such code may wait for a thread that it has started, and that thread for a runtime that it cannot use, as in an
 //! iteration among many. On tokio it would go on; here nobody could unwind it, as it waits for something outside of
-//! the world, and the harness would wait for it for ever.
+//! the world, and the harness would wait for it for ever. So it would for a poll that does not return.
 
 use crate::execution::run;
 use std::io::Write as _;
@@ -11,14 +11,41 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How often it is looked, and how often nothing may have happened.
+/// How often it is looked.
 const NAP: Duration = Duration::from_secs(1);
-const NAPS_MAX: u32 = 60;
-/// For one iteration among many.
-const NAPS_OF_ONE: u32 = 10;
+/// The system's clock ticks in a second, as it counts them for processes.
+const TICKS: u64 = 100;
 
 /// The exit status of a process for one iteration in which the code stands still.
 pub(in crate::explore) const STANDS_STILL: i32 = 86;
+/// The same, in which a poll does not return.
+pub(in crate::explore) const SPINS: i32 = 87;
+
+/// For how long it may go on like this.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// How many looks in a row may find that nothing has happened.
+    naps: u32,
+    /// How many ticks the thread may take without a step of the world.
+    ticks: u64,
+}
+
+const FOR_ONE_OF_MANY: Patience = Patience {
+    naps: 10,
+    ticks: 10 * TICKS,
+};
+/// What is run once may be long.
+const FOR_ALL: Patience = Patience {
+    naps: 60,
+    ticks: 600 * TICKS,
+};
+
+/// What has become of the thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lost {
+    StandsStill,
+    Spins,
+}
 
 /// Watches until it is dropped.
 pub(super) struct Watch {
@@ -27,7 +54,7 @@ pub(super) struct Watch {
 }
 
 /// What changes while a thread does something.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Signs {
     steps: u64,
     /// Clock ticks that the thread took.
@@ -39,8 +66,44 @@ struct Watched {
     heartbeat: Arc<AtomicU64>,
     /// Where the system tells what the thread has taken; only Linux does.
     stat: Option<String>,
-    /// How often nothing may have happened.
+    is_one: bool,
+}
+
+/// What it has come to since the last step.
+struct Since {
+    step: Option<Signs>,
+    last: Option<Signs>,
     naps: u32,
+}
+
+impl Since {
+    fn now(now: Option<Signs>) -> Since {
+        Since {
+            step: now,
+            last: now,
+            naps: 0,
+        }
+    }
+
+    /// What is seen next.
+    fn see(&mut self, now: Option<Signs>, patience: Patience) -> Option<Lost> {
+        let (Some(step), Some(last), Some(seen)) = (self.step, self.last, now) else {
+            *self = Since::now(now);
+            return None;
+        };
+        if seen.steps != step.steps {
+            *self = Since::now(now);
+        } else if seen.ticks != last.ticks {
+            (self.last, self.naps) = (now, 0);
+        } else {
+            self.naps += 1;
+        }
+        if self.naps >= patience.naps {
+            return Some(Lost::StandsStill);
+        }
+        let spins = seen.steps == step.steps && seen.ticks - step.ticks >= patience.ticks;
+        spins.then_some(Lost::Spins)
+    }
 }
 
 impl Watch {
@@ -56,7 +119,7 @@ impl Watch {
             stat: std::fs::read_link("/proc/thread-self")
                 .ok()
                 .map(|path| format!("/proc/{}/stat", path.display())),
-            naps: if is_one { NAPS_OF_ONE } else { NAPS_MAX },
+            is_one,
         };
         let over = Arc::new(AtomicBool::new(false));
         let told = over.clone();
@@ -88,31 +151,43 @@ impl Watched {
     }
 
     fn watch(&self, over: &AtomicBool) {
-        let (mut before, mut naps) = (self.signs(), 0);
+        let patience = if self.is_one {
+            FOR_ONE_OF_MANY
+        } else {
+            FOR_ALL
+        };
+        let mut since = Since::now(self.signs());
         while !over.load(Relaxed) {
             thread::park_timeout(NAP);
-            let now = self.signs();
-            if now.is_none() || now != before {
-                (before, naps) = (now, 0);
-                continue;
-            }
-            naps += 1;
-            if naps == self.naps && !over.load(Relaxed) {
-                self.give_up();
+            let lost = since.see(self.signs(), patience);
+            if let (Some(lost), false) = (lost, over.load(Relaxed)) {
+                self.give_up(lost);
             }
         }
     }
 
-    fn give_up(&self) -> ! {
-        if self.naps == NAPS_OF_ONE {
-            std::process::exit(STANDS_STILL);
+    fn give_up(&self, lost: Lost) -> ! {
+        if self.is_one {
+            std::process::exit(match lost {
+                Lost::StandsStill => STANDS_STILL,
+                Lost::Spins => SPINS,
+            });
         }
+        let what = match lost {
+            Lost::StandsStill => format!(
+                "waits for something outside of its world, and has done nothing for {} seconds: for a thread that it \
+                 has started, maybe",
+                FOR_ALL.naps
+            ),
+            Lost::Spins => format!(
+                "has taken {} seconds of processor time without a step of its world: it spins",
+                FOR_ALL.ticks / TICKS
+            ),
+        };
         let text = format!(
-            "cct: the test `{}` waits for something outside of its world, and has done nothing for {} \
-             seconds: for a thread that it has started, maybe. It was run once. The \
-             process ends here: skip the test (`-- --skip`), or have such tests refused \
-             (CCT_PLAIN_TESTS=refuse)",
-            self.name, self.naps
+            "cct: the test `{}` {what}. It was run once. The process ends here: skip the test (`-- --skip`), or \
+             have such tests refused (CCT_PLAIN_TESTS=refuse)",
+            self.name
         );
         // The harness captures what is printed, and would keep it.
         let _ = writeln!(std::io::stderr(), "{text}");
@@ -131,7 +206,40 @@ fn ticks(stat: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::ticks;
+    use super::{Lost, Patience, Signs, Since, ticks};
+
+    const PATIENCE: Patience = Patience { naps: 3, ticks: 50 };
+
+    /// What is found after so many steps and ticks, and after how many looks.
+    fn found(seen: impl IntoIterator<Item = (u64, u64)>) -> Option<(usize, Lost)> {
+        let mut since = Since::now(Some(Signs { steps: 0, ticks: 0 }));
+        let signs = seen
+            .into_iter()
+            .map(|(steps, ticks)| Signs { steps, ticks });
+        let mut looks = (1..).zip(signs.map(|signs| since.see(Some(signs), PATIENCE)));
+        looks.find_map(|(look, lost)| Some((look, lost?)))
+    }
+
+    #[test]
+    fn who_does_nothing_stands_still() {
+        assert_eq!(found((0..9).map(|_| (0, 0))), Some((3, Lost::StandsStill)));
+        assert_eq!(
+            found([(0, 0), (0, 0), (0, 1), (0, 1), (0, 1), (1, 1)]),
+            None
+        );
+    }
+
+    #[test]
+    fn who_makes_no_step_but_takes_time_spins() {
+        assert_eq!(found((1..9).map(|i| (0, 10 * i))), Some((5, Lost::Spins)));
+        assert_eq!(found((1..90).map(|i| (i / 4, 10 * i))), None);
+    }
+
+    #[test]
+    fn who_cannot_be_seen_is_left_alone() {
+        let mut since = Since::now(None);
+        assert!((0..9).all(|_| since.see(None, PATIENCE).is_none()));
+    }
 
     #[test]
     fn time_is_found_behind_any_name() {
