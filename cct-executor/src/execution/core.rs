@@ -127,8 +127,8 @@ pub(crate) struct Core {
     pub(crate) watched: bool,
     /// The end of a poll concerns more than the enabled set.
     pub(crate) closely: bool,
-    /// The step after which to look at anything of the following.
-    pub(super) stop_at: u64,
+    /// The step after which to look what the steps are spent on.
+    pub(super) look_at: u64,
     /// Apart from what every step reads.
     pub(crate) spin: Box<Spin>,
     pub(super) rests: Rests,
@@ -190,7 +190,7 @@ impl Core {
             interests: Interests::default(),
             watched: false,
             closely: false,
-            stop_at: 0,
+            look_at: 0,
             spin: Box::default(),
             rests: Rests::default(),
             noise: Seed(0).stream("noise"),
@@ -255,8 +255,7 @@ impl Core {
         self.spin.reset();
         self.rests.clear();
         self.helpers.begin();
-        self.spin.look_at = self.next_look();
-        self.stop_at = self.spin.look_at;
+        self.look_at = self.next_look();
         self.recorder = recorder;
     }
 
@@ -294,28 +293,21 @@ impl Core {
             self.last_state = state;
             self.add_state(state);
         }
-        if self.point.step > self.stop_at {
+        if self.point.step > self.look_at {
             return self.may_go_on();
         }
         true
     }
 
-    /// The step limit is reached, or it is time to look what the steps are spent on, or who rests.
+    /// The step limit is reached, or it is time to look what the steps are spent on.
     #[cold]
     fn may_go_on(&mut self) -> bool {
-        let step = self.point.step;
-        if step > self.spin.look_at {
-            if step > self.last_step() {
-                self.cut(Limit::Steps);
-                return false;
-            }
-            self.look_for_spinning();
-            self.spin.look_at = self.next_look();
+        if self.point.step > self.last_step() {
+            self.cut(Limit::Steps);
+            return false;
         }
-        if self.rest_is_overlong() {
-            self.alert();
-        }
-        self.stop_at = self.rests.until().min(self.spin.look_at);
+        self.look_for_spinning();
+        self.look_at = self.next_look();
         true
     }
 

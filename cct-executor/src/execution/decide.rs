@@ -240,8 +240,8 @@ impl Core {
             return Some(Next::Crash);
         }
         self.timers_changed();
-        self.end_overlong_rests(decider);
-        self.alerted = self.see_to_parked(decider);
+        let somebody_rests = self.see_to_rests(decider);
+        self.alerted = self.see_to_parked(decider) || somebody_rests;
         if self.open.is_some() {
             self.alerted = true;
             return self.see_to_strangers(decider).then_some(Next::Wake);

@@ -6,19 +6,19 @@
 //!
 //! 1. A task rests only where [`WorldConfig`](crate::words::WorldConfig) says so: the scenario's own when its poll ends and it has
 //!    been woken already, another when it has yielded in that poll.
-//! 2. Rests end when nothing else is enabled, before time moves, or after [`STEPS`]: that of the scenario's own
-//!    task one poll before the others.
+//! 2. Rests end when no other task is enabled, or after [`STEPS`]: that of the scenario's own task one poll before
+//!    the others. What may arrive, and timers that may fire early, are not waited for.
 //! 3. Who is woken by somebody else meanwhile does not rest any longer, except for the scenario's own task.
 
 use super::core::{Core, state};
 use super::decider::Decider;
 use super::run::MAIN;
+use crate::words::action::Sort;
 use crate::words::{Action, ActionKey, StepEvent};
 
 /// tokio's 61 polls, with four scheduling points each. Who waits in a loop over yields for what the scenario does
 /// next would never leave the world idle.
 const STEPS: u64 = 61 * 4;
-const NEVER: u64 = u64::MAX;
 
 /// Who rests.
 #[derive(Default)]
@@ -35,11 +35,6 @@ impl Rests {
     pub(super) fn clear(&mut self) {
         self.others.clear();
         (self.main, self.others_are_due, self.until) = (false, false, None);
-    }
-
-    /// The step after which somebody has rested long enough.
-    pub(super) fn until(&self) -> u64 {
-        self.until.unwrap_or(NEVER)
     }
 }
 
@@ -62,8 +57,8 @@ impl Core {
     }
 
     fn rest_until(&mut self, step: u64) {
-        let until = *self.rests.until.get_or_insert(step);
-        self.stop_at = self.stop_at.min(until);
+        self.rests.until.get_or_insert(step);
+        self.alert();
     }
 
     /// Whether this task is not enabled, and what it has deferred in its poll may make it rest.
@@ -147,15 +142,18 @@ impl Core {
         }
     }
 
-    /// Whether somebody has rested long enough.
-    pub(super) fn rest_is_overlong(&self) -> bool {
-        self.point.step > self.rests.until()
-    }
-
-    /// Ends rests that have lasted long enough.
-    pub(super) fn end_overlong_rests(&mut self, decider: &mut dyn Decider) {
-        if self.rest_is_overlong() {
+    /// Ends rests where it is time. Returns whether somebody still rests.
+    pub(super) fn see_to_rests(&mut self, decider: &mut dyn Decider) -> bool {
+        let Some(until) = self.rests.until else {
+            return false;
+        };
+        // Where nothing is enabled but what is optional, the world is idle, which ends rests in its turn.
+        let others = self.enabled.len() > self.optional as usize;
+        let mut enabled = self.enabled.iter();
+        let alone = others && enabled.all(|&key| self.actions[key as usize].sort != Sort::Run);
+        if alone || self.point.step > until {
             self.end_rests(decider);
         }
+        self.rests.until.is_some()
     }
 }

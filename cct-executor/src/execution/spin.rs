@@ -40,8 +40,6 @@ pub(crate) struct Spin {
     clock_looks: u64,
     /// Time is to move.
     pub(crate) due: bool,
-    /// The step after which to look at the step limit, and for what spins.
-    pub(super) look_at: u64,
 }
 
 impl Spin {

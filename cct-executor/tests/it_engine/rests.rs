@@ -2,8 +2,8 @@
 
 use crate::{GRANULARITIES, checker};
 use cct_executor::task::{JoinHandle, yield_now};
-use cct_executor::time::{Instant, sleep};
-use cct_executor::{Checker, Report, spawn};
+use cct_executor::time::{Instant, sleep, timeout};
+use cct_executor::{Checker, Clock, Report, spawn};
 use cct_sync::{mpsc, oneshot};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -253,6 +253,36 @@ fn who_is_woken_meanwhile_rests_no_longer() {
     assert!(random.iter().all(|report| report.failure.is_some()));
     let plain = &reports[GRANULARITIES.len()..][..GRANULARITIES.len()];
     assert_passed(plain);
+}
+
+/// Timers that may fire early do so at once where they are all there is: nobody may rest until then.
+#[test]
+fn who_rests_is_not_overtaken_by_all_timers() {
+    let clocks = [Clock::Racing(Duration::from_millis(1)), Clock::Adversarial];
+    let reports = clocks.map(|clock| {
+        let checker = checker("rests").strategy_text("random").iterations(100);
+        checker.clock(clock).lasting_yields(true).run(|| async {
+            let work = async {
+                yield_now().await;
+                yield_now().await;
+            };
+            let finished = timeout(Duration::from_secs(30), work).await;
+            cct_executor::sometimes!(finished.is_ok(), "the work is done in time");
+            cct_executor::sometimes!(finished.is_err(), "it is not");
+        })
+    });
+    for report in &reports {
+        report.assert_passed();
+        assert_eq!(report.never_reached().count(), 0, "{}", report.text());
+    }
+    let plain = clocks.map(|clock| {
+        let checker = checker("rests").strategy_text("round-robin").clock(clock);
+        checker.lasting_yields(true).run(|| async {
+            let finished = timeout(Duration::from_secs(30), yield_now()).await;
+            finished.expect("in plain order");
+        })
+    });
+    assert_passed(&plain);
 }
 
 #[test]
