@@ -29,9 +29,8 @@ pub(crate) fn with_mends(metadata: &Metadata) -> Vec<Locked> {
     let packages = metadata.packages.iter();
     let some = packages.filter(|package| patch::with_mends().any(|name| name == package.name));
     let mut some: Vec<Locked> = some.filter_map(locked).collect();
-    // A folder each: of two versions, the newer one's.
+    // In an order that is always the same, as the folder says it: of two versions the newer one comes first.
     some.sort_by(|a, b| (&a.name, &b.version).cmp(&(&b.name, &a.version)));
-    some.dedup_by(|older, newer| older.name == newer.name);
     some
 }
 

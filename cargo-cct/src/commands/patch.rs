@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::graph;
-use crate::patch::{Locked, PatchFolder, VERSION};
+use crate::patch::{Locked, PatchFolder, Replaced, VERSION};
 use crate::say;
 use crate::session::Session;
 use anyhow::{Context as _, Result};
@@ -20,10 +20,18 @@ pub(crate) fn patch(out: &Path, arguments: Vec<OsString>) -> Result<ExitCode> {
     let folder = session.write(&out, &real, others)?;
     let root = &session.project.root;
     let mut lines = String::new();
-    for (name, folder) in folder.packages() {
-        let path = folder.strip_prefix(root).unwrap_or(&folder);
+    for replaced in folder.packages() {
+        let Replaced { key, package, .. } = replaced;
+        let path = replaced.folder();
+        let path = path.strip_prefix(root).unwrap_or(path);
         let path = toml_edit::Value::from(path.to_string_lossy().into_owned());
-        let _ = writeln!(lines, "{name} = {{ path = {path} }}");
+        let _ = match replaced.is_renamed() {
+            true => writeln!(
+                lines,
+                "{key} = {{ package = \"{package}\", path = {path} }}"
+            ),
+            false => writeln!(lines, "{key} = {{ path = {path} }}"),
+        };
     }
     say::result(format_args!(
         "Written to `{}`. In `{}`:\n\n\

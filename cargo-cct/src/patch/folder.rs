@@ -31,8 +31,54 @@ pub(crate) fn is_of_use(tokio: &Locked, home: &Home) -> Result<bool> {
 #[derive(Clone, Debug)]
 pub(crate) struct PatchFolder {
     folder: PathBuf,
-    /// What is in the folder under its own name, tokio first.
-    names: Vec<String>,
+    /// What is in the folder, tokio first.
+    replaced: Vec<Replaced>,
+}
+
+/// A package that takes the place of another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Replaced {
+    /// Its name in a `[patch]`, and that of its folder: the package's, or one of its own for an older version.
+    pub(crate) key: String,
+    pub(crate) package: String,
+    folder: PathBuf,
+}
+
+impl Replaced {
+    fn new(key: String, package: String, among: &Path) -> Self {
+        let folder = among.join(&key);
+        Self {
+            key,
+            package,
+            folder,
+        }
+    }
+
+    /// Its folder, to be told to cargo.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether cargo has to be told which package it is.
+    pub(crate) fn is_renamed(&self) -> bool {
+        self.key != self.package
+    }
+}
+
+/// The names of packages, of which several may be versions of one.
+fn keys(packages: &[Locked]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for Locked { name, version, .. } in packages {
+        let is_first = !keys.contains(name);
+        let version = version.to_string();
+        let version = version.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        keys.push(if is_first {
+            name.clone()
+        } else {
+            format!("{name}-{version}")
+        });
+    }
+    keys
 }
 
 impl PatchFolder {
@@ -45,22 +91,27 @@ impl PatchFolder {
     ) -> Result<Self> {
         must_be_ours(folder)?;
         let others: Vec<Locked> = others.into_iter().filter(mends::fits).collect();
-        let mark = mark(real, &others);
+        let keys = keys(&others);
+        let mark = mark(real, keys.iter().zip(&others));
         let features = features::of(&real.folder)?;
         let facade = facade::manifest(home, &features)?;
         if fs::read_to_string(folder.join(MARK)).ok().as_ref() != Some(&mark) {
             copies::real_tokio(&real.folder, &folder.join("real-tokio"))?;
-            for other in &others {
-                mends::copy(other, &folder.join(&other.name))?;
+            for (key, other) in keys.iter().zip(&others) {
+                mends::copy(other, &folder.join(key))?;
             }
         }
         write_if_changed(&folder.join("tokio/Cargo.toml"), &facade)?;
         // Last, so that a copy that was interrupted is made again.
         write_if_changed(&folder.join(MARK), &mark)?;
         let others = others.into_iter().map(|other| other.name);
+        let tokio = ("tokio".to_owned(), "tokio".to_owned());
+        let all = std::iter::once(tokio).chain(keys.into_iter().zip(others));
         Ok(Self {
             folder: folder.to_owned(),
-            names: std::iter::once("tokio".to_owned()).chain(others).collect(),
+            replaced: all
+                .map(|(key, package)| Replaced::new(key, package, folder))
+                .collect(),
         })
     }
 
@@ -68,7 +119,9 @@ impl PatchFolder {
     /// name the real one any more.
     pub(crate) fn made_of(folder: &Path) -> Result<(Locked, Vec<Locked>)> {
         let mark = read_manifest(&folder.join(MARK))?;
-        let mut copied = mark.iter().filter_map(|(name, item)| {
+        let mut copied = mark.iter().filter_map(|(key, item)| {
+            let name = item.get("package").and_then(toml_edit::Item::as_str);
+            let name = name.unwrap_or(key);
             let folder = PathBuf::from(item.get("folder")?.as_str()?);
             let version = item.get("version")?.as_str()?.parse().ok()?;
             folder.exists().then(|| Locked {
@@ -87,26 +140,29 @@ impl PatchFolder {
         self.folder.join("tokio")
     }
 
-    /// The packages that take the place of others, with their folders.
-    pub(crate) fn packages(&self) -> impl Iterator<Item = (&str, PathBuf)> {
-        let names = self.names.iter();
-        names.map(|name| (name.as_str(), self.folder.join(name)))
+    /// The packages that take the place of others.
+    pub(crate) fn packages(&self) -> &[Replaced] {
+        &self.replaced
     }
 
     /// What cargo is told to take them.
     pub(crate) fn options(&self) -> Vec<OsString> {
-        let options = self.packages().flat_map(|(name, folder)| {
-            let path = toml_edit::Value::from(folder.to_string_lossy().into_owned());
-            [
-                "--config".to_owned(),
-                format!("patch.crates-io.{name}.path={path}"),
-            ]
+        let told = self.replaced.iter().flat_map(|replaced| {
+            let Replaced { key, package, .. } = replaced;
+            let path = toml_edit::Value::from(replaced.folder().to_string_lossy().into_owned());
+            let path = format!("patch.crates-io.{key}.path={path}");
+            let package = format!("patch.crates-io.{key}.package=\"{package}\"");
+            std::iter::once(path).chain(replaced.is_renamed().then_some(package))
         });
+        let options = told.flat_map(|told| ["--config".to_owned(), told]);
         options.map(OsString::from).collect()
     }
 }
 
-fn mark(real: &Locked, others: &[Locked]) -> String {
+fn mark<'a>(
+    real: &'a Locked,
+    others: impl IntoIterator<Item = (&'a String, &'a Locked)>,
+) -> String {
     let mut text = format!(
         "# Written by `cargo cct`, which writes it again whenever something changes.\n\
          cargo-cct = {:?}\n\
@@ -114,11 +170,11 @@ fn mark(real: &Locked, others: &[Locked]) -> String {
          # What was copied from where.\n",
         env!("CARGO_PKG_VERSION"),
     );
-    for copied in std::iter::once(real).chain(others) {
+    for (key, copied) in std::iter::once((&real.name, real)).chain(others) {
         let folder = toml_edit::Value::from(copied.folder.to_string_lossy().into_owned());
         let _ = writeln!(
             text,
-            "[{}]\nversion = \"{}\"\nfolder = {folder}",
+            "[{key}]\npackage = \"{}\"\nversion = \"{}\"\nfolder = {folder}",
             copied.name, copied.version
         );
     }
@@ -179,7 +235,10 @@ mod tests {
             folder: folder.join("gone"),
             ..here("fastrand")
         };
-        let text = mark(&here("tokio"), &[gone, here("tokio-stream")]);
+        let others = [gone, here("tokio-stream"), here("tokio-stream")];
+        let keys = keys(&others);
+        assert_eq!(keys, ["fastrand", "tokio-stream", "tokio-stream-1-2-3"]);
+        let text = mark(&here("tokio"), keys.iter().zip(&others));
         fs::write(folder.join(MARK), text).expect("a file");
         let (real, others) = PatchFolder::made_of(&folder).expect("what it was made of");
         assert_eq!(
@@ -188,7 +247,7 @@ mod tests {
         );
         assert_eq!(real.folder, folder);
         let names: Vec<_> = others.iter().map(|other| other.name.as_str()).collect();
-        assert_eq!(names, ["tokio-stream"]);
+        assert_eq!(names, ["tokio-stream", "tokio-stream"]);
         fs::remove_dir_all(&folder).expect("the end");
     }
 

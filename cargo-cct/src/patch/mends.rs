@@ -46,7 +46,7 @@ impl Edit {
 }
 
 /// Several of one package are for versions that read otherwise.
-const MENDS: [Mend; 8] = [
+const MENDS: [Mend; 9] = [
     // The generator of a thread lives on there; a draw from the system has the engine take a new thread.
     Mend {
         package: "fastrand",
@@ -103,6 +103,19 @@ const MENDS: [Mend; 8] = [
                 "    fn should_timeout(&mut self) -> bool {\n        return false;",
             ),
         ],
+    },
+    // Versions 0.10, which are not fair by a clock.
+    Mend {
+        package: "parking_lot_core",
+        edits: &[Edit::of(
+            "src/parking_lot.rs",
+            "    let mut thread_data_storage = None;\n    \
+             thread_local!(static THREAD_DATA: ThreadData = ThreadData::new());\n    \
+             let thread_data = THREAD_DATA\n        .try_with(|thread_data| NonNull::from(thread_data))\n",
+            "    return f(&ThreadData::new());\n    let mut thread_data_storage = None;\n    \
+             thread_local!(static THREAD_DATA: ThreadData = ThreadData::new());\n    \
+             let thread_data = THREAD_DATA\n        .try_with(|thread_data| NonNull::from(thread_data))\n",
+        )],
     },
     // The servers of tests. This one's pool is a static, whose resources are those of whichever world came first.
     Mend {

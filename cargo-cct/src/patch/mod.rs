@@ -15,5 +15,5 @@ mod folder;
 mod mends;
 
 pub(crate) use facade::VERSION;
-pub(crate) use folder::{Locked, PatchFolder, is_of_use};
+pub(crate) use folder::{Locked, PatchFolder, Replaced, is_of_use};
 pub(crate) use mends::names as with_mends;
