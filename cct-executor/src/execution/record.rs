@@ -109,6 +109,8 @@ struct RawStep {
     value: Option<(&'static str, u32)>,
     /// What the action's source says of it.
     note: Option<String>,
+    /// What came of it, if not what one expects.
+    outcome: Option<String>,
     /// Where it was taken, where its operation knows no place.
     stack: Option<Box<Backtrace>>,
     choices: u32,
@@ -219,6 +221,7 @@ impl Recorder {
             site: Some(action.op.site),
             value: None,
             note: None,
+            outcome: None,
             stack: None,
             choices,
             preempts,
@@ -255,6 +258,7 @@ impl Recorder {
             site,
             value: Some((label, value)),
             note: None,
+            outcome: None,
             stack: None,
             choices,
             preempts: false,
@@ -399,6 +403,16 @@ impl Core {
     pub(crate) fn note_remark(&mut self, resource: u32, text: String) {
         if let Some(recorder) = &mut self.recorder {
             recorder.remarks.insert(resource, text);
+        }
+    }
+
+    /// Notes what has come of the last step, if this task has done it on this resource.
+    #[cold]
+    pub(crate) fn note_outcome(&mut self, key: u32, resource: u32, text: String) {
+        let recorder = self.recorder.as_mut();
+        let step = recorder.and_then(|recorder| recorder.steps.last_mut());
+        if let Some(step) = step.filter(|step| (step.key, step.resource) == (key, resource)) {
+            step.outcome = Some(text);
         }
     }
 

@@ -327,6 +327,26 @@ impl Resource {
         }
     }
 
+    /// Says what has come of the operation that the running task has just done here, where it is not what one
+    /// expects, for reports. Costs next to nothing while no report is made.
+    #[inline]
+    pub fn outcome(&self, text: impl FnOnce() -> String) {
+        if WORLD.with(|world| world.recording.get()) {
+            self.note_outcome(text);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_outcome(&self, text: impl FnOnce() -> String) {
+        self.in_world(|world, resource| {
+            if let (true, Some(key)) = (world.is_running(), world.current()) {
+                let text = unseen(text);
+                world.with(|core, _| core.note_outcome(key, resource, text));
+            }
+        });
+    }
+
     /// Publishes the operation that the running poll is about to block in, where the operation is a
     /// scheduling point only if it need not wait. To be called before
     /// [`blocked`](Self::blocked).

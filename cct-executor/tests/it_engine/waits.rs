@@ -5,7 +5,7 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
 use cct_executor::{select, spawn};
-use cct_sync::{Barrier, Mutex, Semaphore, mpsc};
+use cct_sync::{Barrier, Mutex, Semaphore, mpsc, oneshot};
 use std::future::{Future as _, poll_fn};
 use std::sync::Arc;
 use std::time::Duration;
@@ -189,4 +189,27 @@ fn who_waits_for_a_timer_of_another_task_is_told_who_has_it() {
     let text = report.text();
     assert!(text.contains("the same was done later by task"), "{text}");
     assert!(text.contains("only the last is woken"), "{text}");
+}
+
+/// What is lost without a panic or a wait shows in the steps before the failure.
+#[test]
+fn who_sends_to_nobody_and_what_nobody_reads_are_told() {
+    let report = checker("lost letters").run(|| async {
+        let (sender, receiver) = mpsc::channel(4);
+        sender.send(1).await.unwrap();
+        sender.send(2).await.unwrap();
+        drop(receiver);
+        let late = sender.send(3).await.is_err();
+        let (answer, nobody) = oneshot::channel();
+        drop(nobody);
+        assert!(!late || answer.send(4).is_ok(), "the letters are lost");
+    });
+    let text = report.text();
+    for part in [
+        "drop mpsc 1: 2 message(s) unread ",
+        "send mpsc 1: closed ",
+        "send oneshot 2: nobody receives ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }

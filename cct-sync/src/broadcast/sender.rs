@@ -57,7 +57,10 @@ impl<T> Sender<T> {
         let (result, digest) = chan
             .state
             .with(|state| (state.push(value, &mut wakes), state.digest()));
-        let (receivers, dropped) = result.map_err(SendError)?;
+        let (receivers, dropped) = result.map_err(|message| {
+            chan.resource.outcome(|| "nobody receives".to_owned());
+            SendError(message)
+        })?;
         let any = wakes.len() > 0;
         chan.settle(digest, &mut wakes);
         drop(dropped);

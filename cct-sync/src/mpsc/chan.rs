@@ -225,13 +225,14 @@ impl<T> Chan<T> {
                 Err(closed) => Err((value, closed)),
             };
         }
-        let (receiver, digest) = self.state.with(|state| {
+        let pushed = self.state.with(|state| {
             if state.closed || state.permits == 0 {
                 return Err((value, state.closed));
             }
             state.permits -= 1;
             Ok((state.receive(Some(value)), state.digest(self.bound)))
-        })?;
+        });
+        let (receiver, digest) = pushed.inspect_err(|(_, closed)| self.refused(*closed))?;
         self.changed(digest);
         if let Some(receiver) = receiver {
             receiver.wake();
@@ -243,14 +244,14 @@ impl<T> Chan<T> {
     /// Takes permits if they are free; `Err` tells whether the channel is closed.
     #[inline]
     pub(super) fn try_take_permits(&self, count: usize) -> Result<(), bool> {
-        let digest = self.state.with(|state| {
+        let taken = self.state.with(|state| {
             if state.closed || state.permits < count {
                 return Err(state.closed);
             }
             state.permits -= count;
             Ok(state.digest(self.bound))
-        })?;
-        self.changed(digest);
+        });
+        self.changed(taken.inspect_err(|closed| self.refused(*closed))?);
         Ok(())
     }
 
@@ -295,8 +296,19 @@ impl<T> Chan<T> {
             };
             (drained, state.digest(self.bound))
         });
+        if !drained.0.is_empty() {
+            self.resource
+                .outcome(|| format!("{} message(s) unread", drained.0.len()));
+        }
         self.settle(digest, &mut wakes);
         drained
+    }
+
+    /// Says, for reports, that a message was refused.
+    #[cold]
+    pub(super) fn refused(&self, closed: bool) {
+        self.resource
+            .outcome(|| if closed { "closed" } else { "full" }.to_owned());
     }
 
     /// Says what the channel looks like, for reports.

@@ -246,7 +246,10 @@ impl<T> Reserve<'_, T> {
                     continue;
                 }
                 Step::Granted { receiver } => (receiver, Poll::Ready(Ok(()))),
-                Step::Refused { receiver } => (receiver, Poll::Ready(Err(Refused))),
+                Step::Refused { receiver } => {
+                    chan.refused(true);
+                    (receiver, Poll::Ready(Err(Refused)))
+                }
                 Step::Held => (None, Poll::Pending),
                 Step::Blocked => {
                     chan.resource.blocked(self.kind, self.site);

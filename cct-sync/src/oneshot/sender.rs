@@ -40,7 +40,10 @@ impl<T> Sender<T> {
             .resource
             .sync_point(OpKind::Send, Access::Write, Location::caller());
         match inner.complete(Some(t)) {
-            Err(Some(value)) => Err(value),
+            Err(Some(value)) => {
+                inner.resource.outcome(|| "nobody receives".to_owned());
+                Err(value)
+            }
             Ok(true) => {
                 inner.resource.resume_point(Location::caller());
                 Ok(())

@@ -152,6 +152,10 @@ impl Core {
             (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
         };
         let mut what = what.trim_end().to_owned();
+        if let Some(outcome) = &raw.outcome {
+            what.push_str(": ");
+            what.push_str(outcome);
+        }
         if raw.no_budget {
             what.push_str(Step::NO_BUDGET);
         }
