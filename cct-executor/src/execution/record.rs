@@ -1,6 +1,7 @@
 //! Rich detail, gathered only while a failing trace is replayed: exploring pays nothing for it.
 
 mod explain;
+mod vain;
 
 use super::core::Core;
 use super::locals::Locals;
@@ -10,6 +11,7 @@ use crate::words::{Action, ActionKind, OpKind};
 use std::backtrace::Backtrace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
+use vain::VainWakes;
 
 type Site = &'static Location<'static>;
 
@@ -74,6 +76,7 @@ pub(crate) struct Recorder {
     timed: BTreeSet<u32>,
     /// A timer has woken what may have been any task.
     timed_others: bool,
+    vain_wakes: VainWakes,
     /// Of the poll that begins, until its first step.
     turn: Turn,
     /// Who holds wakers of tasks, when that is over.
@@ -150,6 +153,7 @@ impl Recorder {
 
     /// A task's poll begins: what it waited for is settled anew. `yielded`: it gave way before.
     pub(crate) fn begin_poll(&mut self, key: u32, yielded: bool, aborted: bool) {
+        self.vain_wakes.begin_poll(key, aborted);
         let timed = self.timed.remove(&key) || self.timed_others;
         let waited = self.blocked.remove(&key).is_some_and(|waits| {
             // No deadline was reached: it also waits for something of another crate, which woke it.

@@ -32,11 +32,23 @@ fn wake(home: &'static Home, serial: u64, key: u32) {
 impl TaskWaker {
     #[inline]
     pub(crate) fn wake_task(&self) {
+        if WORLD.with(|world| world.recording.get()) {
+            self.note_wake();
+        }
         wake(self.home, self.serial, self.key);
     }
 }
 
 impl TaskWaker {
+    #[cold]
+    fn note_wake(&self) {
+        WORLD.with(|world| {
+            if world.is_running() && world.serial.get() == self.serial {
+                world.with(|core, _| core.note_wake(self.key));
+            }
+        });
+    }
+
     /// There is one more waker of the task in the hands of others, or one less.
     #[inline]
     pub(crate) fn wakers_changed(&self, more: bool) {

@@ -45,6 +45,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     without_budget(&mut out, failure);
     shared_locals(&mut out, explanation);
     foreign::sayings(&mut out, failure);
+    foreign::vain_wakes(&mut out, failure);
     foreign::wakers(&mut out, failure);
     if let Some(again) = &failure.again {
         let again = again.to_string().replace('\n', "\n  ");

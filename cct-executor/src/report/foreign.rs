@@ -2,7 +2,7 @@
 
 use crate::explore::{FailureReport, THREAD_NAMES};
 use crate::words::FailureKind;
-use crate::words::explanation::{Explanation, TaskState, TaskStory, ThreadWait};
+use crate::words::explanation::{Explanation, TaskState, TaskStory, ThreadWait, VainWake};
 use std::fmt::Write as _;
 
 /// What crates say where this is not what they are made for, and what to do.
@@ -21,6 +21,9 @@ const SAYINGS: [(&[&str], &str); 2] = [
     ),
 ];
 
+/// How many wake-ups in vain are told of, the last ones.
+const VAIN_MAX: usize = 3;
+
 /// What the words of another crate's panic mean here.
 pub(super) fn sayings(out: &mut String, failure: &FailureReport) {
     let FailureKind::Panic { message, .. } = &failure.kind else {
@@ -30,6 +33,21 @@ pub(super) fn sayings(out: &mut String, failure: &FailureReport) {
         if words.iter().any(|word| message.contains(word)) {
             out.push_str(remedy);
         }
+    }
+}
+
+/// Wake-ups that a task of those took away with it which were aborted.
+pub(super) fn vain_wakes(out: &mut String, failure: &FailureReport) {
+    let wakes = &failure.explanation.vain_wakes;
+    for VainWake { task, step, by } in wakes.iter().rev().take(VAIN_MAX).rev() {
+        let by = by
+            .as_ref()
+            .map_or_else(String::new, |by| format!(" by task {by}"));
+        let _ = writeln!(
+            out,
+            "  task {task} was woken in step {step}{by}, and dropped before it went on (aborted): that wake-up is \
+             lost, unless\n  what the task waited for passes it on"
+        );
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Explanation {
     pub unheard: Option<String>,
     /// Other panics of tasks, in order: those that did not end the iteration.
     pub panics: Vec<EarlierPanic>,
+    /// Wake-ups by wakers in the hands of other crates that came to nothing, in order.
+    pub vain_wakes: Vec<VainWake>,
     /// How often a poll returned `Pending` before a read or write of a stream that could have gone on.
     pub gave_way: u64,
     /// The longest stretch of time, of a second at least, in which nothing could go on before a time limit
@@ -70,6 +72,18 @@ pub struct EarlierPanic {
     pub step: u64,
     /// Place and message.
     pub said: String,
+}
+
+/// A wake-up of a task that was aborted, and dropped before it went on: whoever else waits for what it told of
+/// does not learn of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VainWake {
+    /// The task's name.
+    pub task: String,
+    /// The step in which it was woken.
+    pub step: u64,
+    /// The task that woke it, if one did.
+    pub by: Option<String>,
 }
 
 /// What was said through `tracing`.

@@ -6,8 +6,11 @@ use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
 use cct_executor::{select, spawn};
 use cct_sync::{Barrier, Mutex, Semaphore, mpsc, oneshot};
+use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 /// Two actors fill each other's inboxes before they look into their own.
@@ -212,4 +215,43 @@ fn who_sends_to_nobody_and_what_nobody_reads_are_told() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+/// Whom a queue wakes is gone before it looks, and takes the news away with it.
+#[test]
+fn a_wake_up_that_an_aborted_task_took_away_is_told() {
+    /// A queue of wakers as other crates have them, which wakes the first and forgets it.
+    type Queue = Arc<std::sync::Mutex<VecDeque<Waker>>>;
+    let report = checker("swallowed").run(|| async {
+        let (queue, free) = (Queue::default(), Arc::new(AtomicBool::new(false)));
+        let wait = || {
+            let (queue, free, mut queued) = (queue.clone(), free.clone(), false);
+            spawn(poll_fn(move |cx| {
+                if free.load(SeqCst) {
+                    return Poll::Ready(());
+                }
+                if !std::mem::replace(&mut queued, true) {
+                    queue.lock().unwrap().push_back(cx.waker().clone());
+                }
+                Poll::Pending
+            }))
+        };
+        let (first, second) = (wait(), wait());
+        while queue.lock().unwrap().len() < 2 {
+            yield_now().await;
+        }
+        free.store(true, SeqCst);
+        let woken = queue.lock().unwrap().pop_front();
+        woken.unwrap().wake();
+        first.abort();
+        let gone = first.await.is_err();
+        if !gone {
+            second.abort();
+        }
+        let _ = second.await;
+    });
+    let text = report.text();
+    let told = "was woken in step";
+    let lost = ", and dropped before it went on (aborted): that wake-up is lost";
+    assert!(text.contains(told) && text.contains(lost), "{text}");
 }

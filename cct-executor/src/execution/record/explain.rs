@@ -90,6 +90,7 @@ impl Core {
         let left =
             left.filter_map(|(&resource, &count)| Some((count, self.resource_name(resource)?)));
         let left = left.collect();
+        let vain_wakes = recorder.vain_wakes(self);
         let Recorder {
             hashes,
             log,
@@ -120,6 +121,7 @@ impl Core {
             snapshot,
             unheard: unheard.map(|key| self.task_name(key)),
             panics,
+            vain_wakes,
             gave_way,
             standstill,
             standstills,
