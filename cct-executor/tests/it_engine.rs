@@ -20,6 +20,7 @@ mod it_engine {
     mod failures;
     mod foreign;
     mod hangs;
+    mod late_timers;
     mod locals;
     mod nodes;
     mod partial;

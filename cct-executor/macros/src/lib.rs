@@ -51,6 +51,7 @@ use proc_macro::TokenStream;
 /// | `coop_budget` | bool | tokio's cooperative budget |
 /// | `spurious_polls` | bool | polls that nothing asked for |
 /// | `lasting_yields` | bool | a task goes on after a yield when nobody else is ready, as on tokio's `current_thread` |
+/// | `late_timers` | bool | time has gone a little past the deadline when a timer fires, as on any machine |
 /// | `start_paused` | bool | as in tokio |
 /// | `keep_going` | bool | count failures instead of stopping at the first |
 /// | `learnt` | `"file"` | where a strategy keeps what it has learnt |

@@ -205,6 +205,7 @@ impl World {
         self.looked.set(None);
         self.spurious.set(config.spurious_polls);
         self.freeze_clock(config.start_paused);
+        self.with(|core, _| core.begin_time());
         self.advanced.set(NONE);
         self.running.set(Running::NOBODY);
         self.phase.set(Phase::Running);

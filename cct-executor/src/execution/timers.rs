@@ -20,6 +20,8 @@ use std::panic::Location;
 /// Index of a timer in its world.
 pub(crate) type TimerId = u32;
 
+/// How much later than its deadline a timer fires, where timers are late: less than a tick, but no tick's beginning.
+const LATE_NS: u64 = 1_000;
 /// Nanoseconds in a tick of tokio's timer.
 const TICK_NS: u64 = 1_000_000;
 
@@ -164,7 +166,7 @@ impl Core {
         self.record_step_for(action, waiter.and_then(Waiter::task));
         self.note_early_timer();
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
-        if self.advance_to(deadline_ns) {
+        if self.advance_to(self.just_after(deadline_ns)) {
             self.fire(timer, decider);
         }
     }
@@ -188,11 +190,22 @@ impl Core {
             // `sleep(Duration::MAX)` and its like wait for ever: no reason to call it a limit.
             return false;
         }
-        if !self.advance_to(deadline_ns) {
+        if !self.advance_to(self.just_after(deadline_ns)) {
             return false;
         }
         self.fire_due(decider);
         true
+    }
+
+    /// What the clock shows when a timer fires.
+    fn just_after(&self, deadline_ns: u64) -> u64 {
+        let late = self.config.late_timers && !self.looks.frozen;
+        deadline_ns.saturating_add(if late { LATE_NS } else { 0 })
+    }
+
+    /// The clock is where a program finds it that begins.
+    pub(super) fn begin_time(&mut self) {
+        self.advance_to(self.just_after(0));
     }
 
     /// Notes whom a timer wakes.

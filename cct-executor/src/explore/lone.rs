@@ -230,6 +230,7 @@ fn world_around(
             time: Duration::MAX,
         },
         noise: noise(),
+        late_timers: true,
         ..WorldConfig::default()
     };
     let mut strategy = RoundRobin::default();

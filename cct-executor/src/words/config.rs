@@ -157,6 +157,9 @@ pub struct WorldConfig {
     /// Whether a task that yields goes on only when no other is ready, or has waited for some time, as on
     /// tokio's `current_thread` runtime.
     pub lasting_yields: bool,
+    /// Whether time has gone a little further than the deadline when a timer fires, as on any machine, unless the
+    /// clock is frozen.
+    pub late_timers: bool,
     /// Places (`file:line:column`) of panics of tasks that are no failure though nobody asks for them.
     pub expected_panics: Arc<[String]>,
     /// Whether tasks that outlive the scenario are a failure.
@@ -178,6 +181,7 @@ impl Default for WorldConfig {
             coop_budget: true,
             spurious_polls: false,
             lasting_yields: false,
+            late_timers: false,
             expected_panics: Arc::default(),
             fail_on_leak: false,
             fail_on_limit: false,

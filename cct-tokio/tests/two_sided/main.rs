@@ -23,6 +23,7 @@ mod on_tokio {
     use super::Log;
     use real_tokio as rt;
 
+    pub(crate) mod clocks;
     pub(crate) mod copying;
     pub(crate) mod memory;
     pub(crate) mod yields;
@@ -33,6 +34,7 @@ mod on_cct {
     use super::Log;
     use cct_tokio as rt;
 
+    pub(crate) mod clocks;
     pub(crate) mod copying;
     pub(crate) mod memory;
     pub(crate) mod yields;
@@ -47,22 +49,22 @@ contracts! {
     memory: there_and_back little_room one_direction budget;
 }
 
-/// What holds on one thread only, as for `#[tokio::test]`.
-mod yields {
+/// What `#[tokio::test]` makes of a world: one thread, and a clock as on any machine.
+mod of_a_test {
     use super::{Log, on_cct, on_tokio, worlds};
 
     macro_rules! contracts {
-        ($($name:ident)*) => {
+        ($($file:ident::$name:ident)*) => {
             $(#[test]
             fn $name() {
-                let expected = super::real(on_tokio::yields::$name);
+                let expected = super::real(on_tokio::$file::$name);
                 worlds::everywhere(stringify!($name), 40, |checker| {
                     let expected = expected.clone();
-                    checker.lasting_yields(true).run(move || {
+                    checker.lasting_yields(true).late_timers(true).run(move || {
                         let expected = expected.clone();
                         async move {
                             let log = Log::default();
-                            on_cct::yields::$name(log.clone()).await;
+                            on_cct::$file::$name(log.clone()).await;
                             assert_eq!(log.lines(), expected, "ours noted what tokio does not");
                         }
                     })
@@ -71,5 +73,5 @@ mod yields {
         };
     }
 
-    contracts! { of_the_test of_another_task of_all }
+    contracts! { yields::of_the_test yields::of_another_task yields::of_all clocks::due_now }
 }

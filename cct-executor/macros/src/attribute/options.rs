@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 28] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -30,6 +30,7 @@ const NAMES: [&str; 27] = [
     "coop_budget",
     "spurious_polls",
     "lasting_yields",
+    "late_timers",
     "start_paused",
     "keep_going",
     "learnt",
@@ -145,9 +146,11 @@ impl Options {
         all.map_or(Ok(options), Err)
     }
 
-    /// What tokio's own attribute means, as far as nothing else is said: a test runs on `current_thread`.
+    /// What tokio's own attribute means, as far as nothing else is said: a test runs on `current_thread`, and by a clock
+    /// that is never just where a timer wants it.
     pub(super) fn like_tokio(mut self) -> Options {
         self.of_tokio = true;
+        self.calls.insert(0, plain("late_timers", true));
         if !self.multi_thread {
             self.calls.insert(0, plain("lasting_yields", true));
         }
@@ -183,6 +186,7 @@ impl Options {
             "coop_budget" => plain("coop_budget", value.boolean()?),
             "spurious_polls" => plain("spurious_polls", value.boolean()?),
             "lasting_yields" => plain("lasting_yields", value.boolean()?),
+            "late_timers" => plain("late_timers", value.boolean()?),
             "start_paused" => plain("start_paused", value.boolean()?),
             "keep_going" => plain("keep_going", value.boolean()?),
             "learnt" => plain("learnt", value.text("a file in quotes")?),

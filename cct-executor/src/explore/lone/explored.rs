@@ -61,7 +61,10 @@ pub(super) fn first(
 fn campaign(test: &str, site: &'static Location<'static>) -> io::Result<Arc<Campaign>> {
     let checker = Checker {
         test: Some(test.to_owned()),
-        ..Checker::new().name(test).iterations(ITERATIONS)
+        ..Checker::new()
+            .name(test)
+            .iterations(ITERATIONS)
+            .late_timers(true)
     };
     let mut campaign = checker.prepare(scenario(site)).map_err(not_understood)?;
     campaign.plain = Some(test.to_owned());
