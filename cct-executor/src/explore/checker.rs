@@ -165,6 +165,19 @@ impl Checker {
         self
     }
 
+    /// The same for one iteration in plain order, that of tokio's `current_thread`.
+    pub(super) fn in_plain_order(&self) -> Checker {
+        self.clone()
+            .use_environment(false)
+            .strategy_text("round-robin")
+            .granularity(Granularity::Await)
+            .isolation(Isolation::None)
+            .iterations(1)
+            .determinism_check(false)
+            .await_check(false)
+            .shrink(false)
+    }
+
     /// How many iterations at most.
     pub fn iterations(mut self, iterations: u64) -> Self {
         self.iterations = iterations;

@@ -4,12 +4,45 @@
 //! that wants to know next what it does all the time. So one more iteration runs, for which the limit is a
 //! failure, and the report tells its end.
 //!
+//! A test with tokio's attribute may be longer than any that is explored. If it ends in plain order, which is tokio's, it is
+//! no failure that it does not here.
+//!
 //! Does not: judge a test some of whose iterations end; see `hang.rs`.
 
 use super::checker::Checker;
 use super::result::Report;
 use crate::task::body::ScenarioResult;
-use crate::words::Limit;
+use crate::words::{Limit, Limits};
+
+/// For a test that is run once: some seconds' worth of steps.
+const STEPS_OF_ONE: u64 = 30_000_000;
+
+/// What to say of a test of which no iteration came to its end, if it does in plain order when it is given time.
+pub(super) fn ends_in_order<F, Fut>(
+    report: &Report,
+    checker: &Checker,
+    scenario: &F,
+) -> Option<String>
+where
+    F: Fn() -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future + 'static,
+    Fut::Output: ScenarioResult,
+{
+    without_end(report)?;
+    let mut in_order = checker.in_plain_order();
+    in_order.world.limits.raise();
+    in_order.world.limits.steps = STEPS_OF_ONE;
+    let run = in_order.run(scenario.clone());
+    (run.passed() && run.cut() == 0).then(|| {
+        format!(
+            "none of {} iterations came to its end within {} steps, but the test does in plain order after {}: that \
+             is all that was seen of it; to have it explored, give it less to do, or set max_steps",
+            report.iterations,
+            Limits::MORE_STEPS,
+            run.coverage.steps
+        )
+    })
+}
 
 /// Says so in the report if no iteration came to its end.
 pub(super) fn look<F, Fut>(report: &mut Report, checker: Checker, scenario: F)

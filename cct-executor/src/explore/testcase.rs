@@ -249,7 +249,13 @@ impl TestCase {
         let mut report = self.heedless(&mut checker, &scenario, run);
         let is_a_search = settings.replay.is_none() && !self.should_panic;
         if report.passed() && is_a_search && !limits_are_chosen(&checker) {
-            endless::look(&mut report, checker, scenario);
+            let ends = self
+                .of_tokio
+                .then(|| endless::ends_in_order(&report, &checker, &scenario));
+            match ends.flatten() {
+                Some(note) => report.warnings.push(note),
+                None => endless::look(&mut report, checker, scenario),
+            }
         }
         report
     }

@@ -149,6 +149,32 @@ fn long(checker: Checker, fails: bool) -> Report {
     })
 }
 
+#[test]
+fn a_test_for_tokio_that_is_too_long_is_run_once() {
+    let place = Place::new("too-long");
+    let case = TestCase {
+        of_tokio: true,
+        ..place.case(false)
+    };
+    let run = |ends: bool| {
+        let checker = checker().strategy_text("random").determinism_check(false);
+        case.run(checker.workers(1).iterations(1), move || async move {
+            let mut left = Limits::MORE_STEPS;
+            while left > 0 {
+                yield_now().await;
+                left -= 1;
+            }
+            assert!(ends, "it has come to its end");
+        })
+    };
+    let report = run(true);
+    assert!(report.passed(), "{}", report.text());
+    let note = "the test does in plain order after 1000001: that is all that was seen of it";
+    assert!(report.text().contains(note), "{}", report.text());
+    // What does not pass there shows nothing, as before.
+    assert!(run(false).error().is_some());
+}
+
 /// Spawns more tasks than is usual before any of them runs.
 fn many(checker: Checker) -> Report {
     let checker = checker.strategy_text("random");

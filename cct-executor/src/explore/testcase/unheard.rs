@@ -3,10 +3,10 @@
 //! A task that panics in some schedules only is what is looked for, and a failure. One that does in plain order, too,
 //! does so whenever the test is run on tokio, where it passes; so there it is none.
 
-use crate::explore::checker::{Checker, Isolation};
+use crate::explore::checker::Checker;
 use crate::explore::result::Report;
 use crate::task::body::ScenarioResult;
-use crate::words::{FailureKind, Granularity};
+use crate::words::FailureKind;
 
 /// So many places are looked for; a test has hardly ever more than one.
 const PLACES_MAX: usize = 8;
@@ -34,16 +34,7 @@ where
     Fut::Output: ScenarioResult,
 {
     let failed = place(report)?;
-    let mut in_order = checker
-        .clone()
-        .use_environment(false)
-        .strategy_text("round-robin")
-        .granularity(Granularity::Await)
-        .isolation(Isolation::None)
-        .iterations(1)
-        .determinism_check(false)
-        .await_check(false)
-        .shrink(false);
+    let mut in_order = checker.in_plain_order();
     let mut places: Vec<String> = checker.world.expected_panics.to_vec();
     loop {
         in_order.world.expected_panics = places.clone().into();
