@@ -36,7 +36,7 @@ where
     (run.passed() && run.cut() == 0).then(|| {
         format!(
             "none of {} iterations came to its end within {} steps, but the test does in plain order after {}: that \
-             is all that was seen of it; to have it explored, give it less to do, or set max_steps",
+             is all that was seen of it; to have it explored, give it less to do",
             report.iterations,
             Limits::MORE_STEPS,
             run.coverage.steps

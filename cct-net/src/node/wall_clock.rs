@@ -16,7 +16,7 @@ pub(crate) fn shown(node: NodeId) -> SystemTime {
 }
 
 /// What the clock of the running task's node shows, as a date: the times of its files are of this
-/// clock. Each iteration begins with the year 2026 (UTC), plus what the node's clock is ahead.
+/// clock. Each iteration begins with November 2026 (UTC), plus what the node's clock is ahead.
 ///
 /// It is what `SystemTime::now` shows where the standard library's clocks are virtual, as on Linux;
 /// elsewhere, programs that look at the age of files ask here. Outside a world it is always the
