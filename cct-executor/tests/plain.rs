@@ -97,7 +97,8 @@ once!(time_is_virtual_and_closures_may_block {
         let slow = task::spawn_blocking(|| Handle::current().block_on(sleep(Duration::from_secs(3600))));
         slow.await.unwrap();
     });
-    assert_eq!(began.elapsed(), Duration::from_secs(3600));
+    let late = began.elapsed().checked_sub(Duration::from_secs(3600));
+    assert!(late.is_some_and(|late| late < Duration::from_millis(2)), "{late:?}");
 });
 
 #[cfg(target_os = "linux")]

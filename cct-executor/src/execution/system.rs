@@ -109,7 +109,12 @@ impl Core {
 impl World {
     /// Freezes tokio's clock, or lets it go on. Returns whether it was frozen.
     pub(crate) fn freeze_clock(&self, frozen: bool) -> bool {
-        self.with(|core, _| std::mem::replace(&mut core.looks.frozen, frozen))
+        self.with(|core, _| {
+            if frozen {
+                core.round_time();
+            }
+            std::mem::replace(&mut core.looks.frozen, frozen)
+        })
     }
 
     /// Whether `time::advance` may move tokio's clock.

@@ -203,6 +203,13 @@ impl Core {
         deadline_ns.saturating_add(if late { LATE_NS } else { 0 })
     }
 
+    /// The clock is frozen: from here on time is what sleeps add up to.
+    pub(super) fn round_time(&mut self) {
+        if self.config.late_timers && !self.looks.frozen {
+            self.advance_to(Self::rounded(self.point.time_ns));
+        }
+    }
+
     /// The clock is where a program finds it that begins.
     pub(super) fn begin_time(&mut self) {
         self.advance_to(self.just_after(0));
