@@ -1,6 +1,7 @@
 //! Affinity groups: tasks that share an operating system thread in reality.
 //!
-//! 1. While one member is in the middle of a poll, no other member is enabled.
+//! 1. While one member is in the middle of a poll, no other member is enabled. Neither is one of a group whose driver
+//!    is a member, nor of that of which the own driver is one: they share the thread.
 //! 2. Members of a group that nobody drives (a `LocalSet` that is not awaited) are not enabled.
 //! 3. After a poll of the driver, ready members have their turn first, 61 polls at most, as in
 //!    tokio, where the driver's own poll runs them.
@@ -16,7 +17,12 @@ pub(crate) struct Group {
     pub(crate) members: Vec<u32>,
     /// The task that awaits the set.
     pub(crate) driver: u32,
-    /// The member that has reached a scheduling point in the middle of its poll.
+    /// The group of which the driver is a member, if that is another one.
+    within: u32,
+    /// The groups that are within this one.
+    inner: Vec<u32>,
+    /// The member, of this or a group within, that has reached a scheduling point in the middle of its poll; of the
+    /// outermost group only.
     busy: u32,
     /// The driver waits for the last member to end.
     awaited: bool,
@@ -40,6 +46,8 @@ impl Core {
         self.groups.push(Group {
             members: Vec::new(),
             driver: NONE,
+            within: NONE,
+            inner: Vec::new(),
             busy: NONE,
             awaited: false,
             polled: false,
@@ -71,6 +79,9 @@ impl Core {
     /// The members go on without each other and without a driver.
     pub(super) fn disband_group(&mut self, group: u32) {
         self.drive_group(group, NONE);
+        for inner in self.groups[group as usize].inner.clone() {
+            self.move_group(inner, NONE);
+        }
         for key in std::mem::take(&mut self.groups[group as usize].members) {
             self.release_from_group(key);
         }
@@ -100,12 +111,8 @@ impl Core {
         if group == NONE as usize {
             return true;
         }
-        let Group {
-            driver,
-            busy,
-            turns,
-            ..
-        } = self.groups[group];
+        let busy = *self.busy_of(group as u32);
+        let Group { driver, turns, .. } = self.groups[group];
         let mut shown = driver != NONE && (busy == NONE || busy == key);
         if shown && turns > 0 && busy == NONE {
             if key == driver {
@@ -137,11 +144,67 @@ impl Core {
     #[cold]
     pub(crate) fn take_group_turn(&mut self, key: u32) {
         let group = self.task(key).group as usize;
-        if group == NONE as usize || self.groups[group].busy == key {
+        if group == NONE as usize {
             return;
         }
-        self.groups[group].busy = key;
-        self.refresh_group(group);
+        let outermost = self.outermost(group);
+        if self.groups[outermost].busy != key {
+            self.groups[outermost].busy = key;
+            self.refresh_group(outermost);
+        }
+    }
+
+    /// The group within which this one is, with all others on the same thread.
+    fn outermost(&self, mut group: usize) -> usize {
+        while self.groups[group].within != NONE {
+            group = self.groups[group].within as usize;
+        }
+        group
+    }
+
+    /// A group is within another one from now on, or, with [`NONE`], by itself.
+    fn move_group(&mut self, group: u32, within: u32) {
+        let before = self.groups[group as usize].within;
+        if before == within {
+            return;
+        }
+        // Who is in the middle of a poll stays so, among those with whom it moves.
+        let running = *self.busy_of(group);
+        let moves = running != NONE && self.is_within(running, group);
+        if moves {
+            *self.busy_of(group) = NONE;
+        }
+        if before != NONE {
+            self.groups[before as usize].inner.retain(|&g| g != group);
+        }
+        self.groups[group as usize].within = within;
+        if within != NONE {
+            self.groups[within as usize].inner.push(group);
+        }
+        if moves {
+            *self.busy_of(group) = running;
+        }
+        for moved in [before, group] {
+            if moved != NONE {
+                let outermost = self.outermost(moved as usize);
+                self.refresh_group(outermost);
+            }
+        }
+    }
+
+    /// Who is in the middle of a poll, of all that share this group's thread.
+    fn busy_of(&mut self, group: u32) -> &mut u32 {
+        let outermost = self.outermost(group as usize);
+        &mut self.groups[outermost].busy
+    }
+
+    /// Whether a task is a member of this group or of one within it.
+    fn is_within(&mut self, key: u32, group: u32) -> bool {
+        let mut of = self.task(key).group;
+        while of != NONE && of != group {
+            of = self.groups[of as usize].within;
+        }
+        of == group
     }
 
     /// A member's poll is over: shows the others again. A driver that has not polled the set in
@@ -161,24 +224,29 @@ impl Core {
             } else {
                 entry.turns.saturating_sub(1)
             };
-            if entry.busy == key {
-                entry.busy = NONE;
+            let busy = self.busy_of(group);
+            if *busy == key {
+                *busy = NONE;
             }
-            self.refresh_group(group as usize);
+            self.refresh_group(self.outermost(group as usize));
         }
     }
 
     /// A member waits in the middle of its poll, or leaves: shows the others again.
     pub(super) fn leave_group_turn(&mut self, key: u32) {
         let group = self.task(key).group as usize;
-        if group != NONE as usize && self.groups[group].busy == key {
-            self.groups[group].busy = NONE;
-            self.refresh_group(group);
+        if group == NONE as usize {
+            return;
+        }
+        let outermost = self.outermost(group);
+        if self.groups[outermost].busy == key {
+            self.groups[outermost].busy = NONE;
+            self.refresh_group(outermost);
         }
     }
 
     /// The driver of a group comes (a task) or goes ([`NONE`]). It is a member while it drives,
-    /// unless it belongs to another group already.
+    /// unless it belongs to another group already, which the group is within then.
     pub(crate) fn drive_group(&mut self, group: u32, driver: u32) {
         let entry = &mut self.groups[group as usize];
         entry.awaited = false;
@@ -192,11 +260,20 @@ impl Core {
             self.leave_group_turn(before);
             self.release_from_group(before);
         }
-        if driver != NONE && self.task(driver).group == NONE {
-            self.task(driver).group = group;
-            self.action(driver).state |= state::GROUPED;
-            self.groups[group as usize].members.push(driver);
+        let mut within = NONE;
+        if driver != NONE {
+            let (of, thread) = (self.group_of(driver), self.outermost(group as usize));
+            if of == NONE {
+                self.task(driver).group = group;
+                self.action(driver).state |= state::GROUPED;
+                self.groups[group as usize].members.push(driver);
+            } else if self.outermost(of as usize) == thread {
+                within = self.groups[group as usize].within; // there already, or it would be within itself
+            } else {
+                within = of;
+            }
         }
+        self.move_group(group, within);
         self.refresh_group(group as usize);
     }
 
@@ -255,7 +332,11 @@ impl Core {
         self.task(key).group
     }
 
+    /// Shows and hides the members of a group, and of those within it.
     fn refresh_group(&mut self, group: usize) {
+        for i in 0..self.groups[group].inner.len() {
+            self.refresh_group(self.groups[group].inner[i] as usize);
+        }
         self.sweep();
         for i in 0..self.groups[group].members.len() {
             let key = self.groups[group].members[i];

@@ -265,6 +265,43 @@ pub(crate) async fn a_local_set_runs_on_it(log: Log) {
     .await;
 }
 
+pub(crate) async fn a_local_set_shares_the_one_thread(log: Log) {
+    let thread = tasks::spawn_blocking(move || {
+        let (runtime, local) = (one_thread(), tasks::LocalSet::new());
+        let (tx, mut rx) = mpsc::channel(20);
+        let busy = Arc::new(AtomicBool::new(false));
+        let step = || {
+            let (tx, busy) = (tx.clone(), busy.clone());
+            async move {
+                for _ in 0..3 {
+                    assert!(!busy.swap(true, SeqCst), "two things at the same time");
+                    tx.send(1).await.unwrap(); // there is room
+                    drop(spawn(async {}));
+                    busy.store(false, SeqCst);
+                    tasks::yield_now().await;
+                }
+            }
+        };
+        let (before, locally) = (runtime.spawn(step()), local.spawn_local(step()));
+        let (after, nested, root) = (step(), step(), step());
+        local.block_on(&runtime, async {
+            let inner = tasks::spawn_local(async { tasks::spawn_local(nested).await.unwrap() });
+            let after = spawn(after);
+            root.await;
+            for task in [before, locally, inner, after] {
+                task.await.unwrap();
+            }
+        });
+        drop(tx);
+        let mut sum = 0;
+        while let Ok(one) = rx.try_recv() {
+            sum += one;
+        }
+        note!(log, "{sum}");
+    });
+    thread.await.unwrap();
+}
+
 pub(crate) async fn two_threads_drive_one(log: Log) {
     let thread = tasks::spawn_blocking(move || {
         let runtime = Arc::new(one_thread());

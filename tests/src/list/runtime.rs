@@ -123,6 +123,7 @@ macro_rules! runtime_contracts {
                     closures_that_have_not_begun_run_all_the_same a_limit_to_waiting
                     what_is_spawned_belongs_to_its_spawners it_is_entered_and_left
                     guards_go_in_reverse_order a_task_may_not_wait_for_it a_local_set_runs_on_it
+                    a_local_set_shares_the_one_thread
                     two_threads_drive_one its_root_has_a_budget wakers_of_others_work_in_it
                     a_replaced_waker_may_run_it its_clock_is_the_tests
                     errors_of_its_end_are_known_by_their_words tasks_are_counted workers_have_numbers;

@@ -48,7 +48,7 @@ impl fmt::Display for Lost {
             Lost::NoProcess(error) => write!(f, "no process for it could be had ({error})"),
             Lost::StandsStill => f.write_str(
                 "it waits for something outside of its world, such as a thread that it has started, which cannot \
-                 use its runtime",
+                 use its runtime, or a channel of std by which tasks are to tell its own thread something",
             ),
             Lost::Spins => f.write_str(
                 "in an order that was tried a poll spins, or has work for more than ten seconds of processor time",
