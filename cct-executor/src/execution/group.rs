@@ -18,12 +18,12 @@ pub(crate) struct Group {
     /// The task that awaits the set.
     pub(crate) driver: u32,
     /// The group of which the driver is a member, if that is another one.
-    within: u32,
+    pub(super) within: u32,
     /// The groups that are within this one.
-    inner: Vec<u32>,
+    pub(super) inner: Vec<u32>,
     /// The member, of this or a group within, that has reached a scheduling point in the middle of its poll; of the
     /// outermost group only.
-    busy: u32,
+    pub(super) busy: u32,
     /// The driver waits for the last member to end.
     awaited: bool,
     /// The driver's poll that goes on, or else its last one, has polled the set.
@@ -154,59 +154,6 @@ impl Core {
         }
     }
 
-    /// The group within which this one is, with all others on the same thread.
-    fn outermost(&self, mut group: usize) -> usize {
-        while self.groups[group].within != NONE {
-            group = self.groups[group].within as usize;
-        }
-        group
-    }
-
-    /// A group is within another one from now on, or, with [`NONE`], by itself.
-    fn move_group(&mut self, group: u32, within: u32) {
-        let before = self.groups[group as usize].within;
-        if before == within {
-            return;
-        }
-        // Who is in the middle of a poll stays so, among those with whom it moves.
-        let running = *self.busy_of(group);
-        let moves = running != NONE && self.is_within(running, group);
-        if moves {
-            *self.busy_of(group) = NONE;
-        }
-        if before != NONE {
-            self.groups[before as usize].inner.retain(|&g| g != group);
-        }
-        self.groups[group as usize].within = within;
-        if within != NONE {
-            self.groups[within as usize].inner.push(group);
-        }
-        if moves {
-            *self.busy_of(group) = running;
-        }
-        for moved in [before, group] {
-            if moved != NONE {
-                let outermost = self.outermost(moved as usize);
-                self.refresh_group(outermost);
-            }
-        }
-    }
-
-    /// Who is in the middle of a poll, of all that share this group's thread.
-    fn busy_of(&mut self, group: u32) -> &mut u32 {
-        let outermost = self.outermost(group as usize);
-        &mut self.groups[outermost].busy
-    }
-
-    /// Whether a task is a member of this group or of one within it.
-    fn is_within(&mut self, key: u32, group: u32) -> bool {
-        let mut of = self.task(key).group;
-        while of != NONE && of != group {
-            of = self.groups[of as usize].within;
-        }
-        of == group
-    }
-
     /// A member's poll is over: shows the others again. A driver that has not polled the set in
     /// it drives it no longer, as with a set whose future is kept but not awaited.
     #[cold]
@@ -333,7 +280,7 @@ impl Core {
     }
 
     /// Shows and hides the members of a group, and of those within it.
-    fn refresh_group(&mut self, group: usize) {
+    pub(super) fn refresh_group(&mut self, group: usize) {
         for i in 0..self.groups[group].inner.len() {
             self.refresh_group(self.groups[group].inner[i] as usize);
         }

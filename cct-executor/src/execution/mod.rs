@@ -26,6 +26,7 @@ pub(crate) mod helpers;
 pub(crate) mod hooks;
 pub(crate) mod locals;
 pub(crate) mod lone;
+mod nested_groups;
 pub(crate) mod nodes;
 mod origins;
 pub(crate) mod outsiders;
