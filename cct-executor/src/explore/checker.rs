@@ -303,7 +303,8 @@ impl Checker {
     /// Whether time has gone a microsecond further than the deadline when a timer fires, unless the clock is paused: three
     /// sleeps of 20 ms are over after one of 60 ms, as deadlines are rounded up to milliseconds, and what is to be over now
     /// (`sleep(0)`, the first tick of an interval) is over a millisecond later. So it is with tokio on any machine. It is
-    /// not by default, where time is what sleeps add up to, but for `#[tokio::test]` of `cct-tokio`.
+    /// not by default, where time is what sleeps add up to, but for `#[tokio::test]` of `cct-tokio` and in tests without
+    /// an attribute.
     pub fn late_timers(mut self, late: bool) -> Self {
         self.world.late_timers = late;
         self

@@ -55,7 +55,7 @@ impl Core {
         };
         let wakes = &mut recorder.vain_wakes;
         if is_over {
-            // Its end wakes nobody by itself: who uses its waker then takes it for one that waits.
+            // A task that has ended by itself may have left wakers behind that mean nothing any more.
             if wakes.aborted.contains(&key) || action.state & state::DONE == 0 {
                 wakes.vain.push((key, woken));
             }
