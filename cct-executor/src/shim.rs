@@ -76,6 +76,12 @@ pub fn decides_sync_points() -> bool {
     WORLD.with(|world| world.granularity.get() >= Granularity::Sync)
 }
 
+/// Whether [`Resource::seam_point`] may be a decision: at granularity `spawn`, and finer.
+#[inline]
+pub fn decides_seams() -> bool {
+    WORLD.with(|world| world.granularity.get() >= Granularity::Spawn)
+}
+
 /// Whether [`Resource::sync_point`] does anything here: synchronous operations may be decisions, or are
 /// recorded for a report.
 #[inline]

@@ -17,17 +17,27 @@ mod state;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use cct_executor::shim::{Resource, ResourceKind, Shared};
+use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, decides_seams};
 use state::{Inner, State};
 use std::panic::Location;
 use std::sync::Arc;
 
 /// Makes a channel for one message.
+///
+/// # Scheduling points
+/// One at granularity `spawn` (on Linux) and finer. Whoever makes such a channel is about to leave the sender somewhere, to
+/// be told what it has just seen not to be there: under a lock that is given back in between, as a rule, and what
+/// happens there is missed.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let site = Location::caller();
+    let resource = Resource::new(ResourceKind::Oneshot);
+    if decides_seams() {
+        resource.seam_point(OpKind::Open, Access::Read, site);
+    }
     let inner = Arc::new(Inner {
-        resource: Resource::new(ResourceKind::Oneshot),
-        site: Location::caller(),
+        resource,
+        site,
         state: Shared::new(State {
             value: None,
             complete: false,

@@ -335,8 +335,9 @@ impl World {
         }
     }
 
-    /// The scheduling point where another task was woken, which may act before who woke it goes on. Not where a
-    /// lock of `std` cannot be waited for: much is told under one.
+    /// A scheduling point of granularity `spawn` within a call that returns at once: where another task was woken, which
+    /// may act before who woke it goes on, and between the two steps of a `send`. Not where a lock of `std` cannot be
+    /// waited for: much is told under one.
     #[inline]
     pub(crate) fn resume_point(&self, op: Op) {
         let decides = cct_interpose::CONTROLLED && self.granularity.get() == Granularity::Spawn;

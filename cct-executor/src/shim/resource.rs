@@ -244,6 +244,23 @@ impl Resource {
         }
     }
 
+    /// The scheduling point in the middle of an operation that takes two steps, between which others can see the first
+    /// alone; a decision at granularity `sync`, and on Linux at `spawn`.
+    #[inline]
+    pub fn seam_point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
+        if WORLD.with(|world| world.granularity.get() != Granularity::Spawn) {
+            return self.sync_point(kind, access, site);
+        }
+        self.in_world(|world, resource| {
+            world.resume_point(Op {
+                kind,
+                access,
+                resource,
+                site,
+            })
+        });
+    }
+
     /// The scheduling point after a call that returns at once and has woken another task, which may act before
     /// the caller goes on; a decision only at granularity `spawn`. To be passed when all is done.
     #[inline]

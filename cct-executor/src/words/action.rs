@@ -177,6 +177,8 @@ named_enum! {
         Atomic = "atomic",
         /// Going on where others were woken.
         Resume = "resume",
+        /// Making what an answer will come through.
+        Open = "open",
     }
 }
 

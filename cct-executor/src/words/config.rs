@@ -18,7 +18,8 @@ pub enum Granularity {
     /// or something on it: so scenarios set themselves up. And, on Linux and at no finer granularity, after a call that
     /// sends or notifies and has woken somebody, who may act before the caller goes on; and before a call that changes
     /// something where the same poll has looked at something by another since its last point: what it has seen may be true
-    /// no longer.
+    /// no longer. And between the two steps of sending to an mpsc channel, where its receiver may be dropped;
+    /// and where a oneshot channel is made, for an answer that may have been there since the look for it.
     Spawn,
     /// Also at synchronous operations: `try_*`, unbounded sends, notifications, dropped guards.
     Sync,

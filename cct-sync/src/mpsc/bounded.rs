@@ -48,7 +48,7 @@ impl<T> Sender<T> {
     /// Waits for room and sends a message.
     ///
     /// # Scheduling points
-    /// One before looking for room, and one before sending at granularity `sync`; one after it at `spawn` if the receiver
+    /// One before looking for room, and one before sending at granularity `spawn`; one after it there if the receiver
     /// was woken.
     ///
     /// # Cancel safety
@@ -82,7 +82,7 @@ impl<T> Sender<T> {
     /// Sends a message if there is room.
     ///
     /// # Scheduling points
-    /// One before looking for room, and one before sending, at granularity `sync`; one after it at `spawn` if the
+    /// One before looking for room, at granularity `sync`; one before sending at `spawn`, and one after it there if the
     /// receiver was woken.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl<T> Sender<T> {
     ///
     /// # Scheduling points
     /// One before looking for room, one when the timer is first waited for, and one before sending at
-    /// granularity `sync`.
+    /// granularity `spawn`.
     ///
     /// # Cancel safety
     /// As for [`send`](Self::send).

@@ -14,9 +14,7 @@
 use super::inbox::Inbox;
 use crate::queue::{Place, Queue};
 use crate::waiters::{WaitList, Wakes};
-use cct_executor::shim::{
-    Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_sync_points,
-};
+use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_seams};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -176,16 +174,22 @@ impl<T> Chan<T> {
     /// Sends with a permit that the caller holds.
     #[inline]
     pub(super) fn push(&self, value: T, site: &'static Location<'static>) {
-        let (receiver, digest) = self
-            .state
-            .with(|state| (state.receive(Some(value)), state.digest(self.bound)));
+        let (receiver, gone, digest) = self.state.with(|state| {
+            let receiver = state.receive(Some(value));
+            (receiver, state.gone, state.digest(self.bound))
+        });
         self.changed(digest);
         match receiver {
             Some(receiver) => {
                 receiver.wake();
                 self.resource.resume_point(site);
             }
-            None => self.tell_of_left(),
+            None => {
+                if gone {
+                    self.resource.outcome(|| "nobody receives".to_owned());
+                }
+                self.tell_of_left();
+            }
         }
     }
 
@@ -201,11 +205,11 @@ impl<T> Chan<T> {
         });
     }
 
-    /// [`push`](Self::push), after a point at granularity `sync`: for those who took the permit in
+    /// [`push`](Self::push), after a point at granularity `spawn`: for those who took the permit in
     /// the same call.
     #[inline]
     pub(super) fn push_late(&self, value: T, site: &'static Location<'static>) {
-        self.resource.sync_point(OpKind::Send, Access::Write, site);
+        self.resource.seam_point(OpKind::Send, Access::Write, site);
         self.push(value, site);
     }
 
@@ -216,7 +220,7 @@ impl<T> Chan<T> {
         value: T,
         site: &'static Location<'static>,
     ) -> Result<(), (T, bool)> {
-        if decides_sync_points() {
+        if decides_seams() {
             return match self.try_take_permits(1) {
                 Ok(()) => {
                     self.push_late(value, site);

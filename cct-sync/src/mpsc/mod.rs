@@ -7,10 +7,10 @@
 //! - [`unbounded_channel`]: sending never waits.
 //!
 //! Every asynchronous method passes one scheduling point, in its first poll and before it acts. The
-//! other methods, and dropping a handle or a permit, are points at granularity `sync` only. So is the moment
-//! between taking room and putting the message in, in all methods that do both: on threads a receiver
-//! can be dropped there. The message then stays in the channel, and with it the answer it may ask for,
-//! until the last sender is gone. At `spawn` there is a point after a message has woken the receiver.
+//! other methods, and dropping a handle or a permit, are points at granularity `sync` only. At `spawn` (on Linux)
+//! and finer there is one between taking room and putting the message in, in all methods that do both: on threads a
+//! receiver can be dropped there. The message then stays in the channel, and with it the answer it may ask for,
+//! until the last sender is gone. At `spawn` there is another after a message has woken the receiver.
 //!
 //! # Differences from tokio
 //! None.

@@ -24,12 +24,12 @@ impl<'a, T> Permit<'a, T> {
     /// Sends a message. Never waits and never fails, also when the receiver has closed.
     ///
     /// # Scheduling points
-    /// One before sending, at granularity `sync`, and one after it at `spawn` if somebody was woken.
+    /// One before sending, at granularity `spawn`, and one after it there if somebody was woken.
     #[track_caller]
     pub fn send(mut self, value: T) {
         self.chan
             .resource
-            .sync_point(OpKind::Send, Access::Write, Location::caller());
+            .seam_point(OpKind::Send, Access::Write, Location::caller());
         self.used = true;
         self.chan.push(value, Location::caller());
     }
@@ -117,13 +117,13 @@ impl<T> OwnedPermit<T> {
     /// Sends a message and returns the sender. Never waits and never fails.
     ///
     /// # Scheduling points
-    /// One before sending, at granularity `sync`, and one after it at `spawn` if somebody was woken.
+    /// One before sending, at granularity `spawn`, and one after it there if somebody was woken.
     #[track_caller]
     pub fn send(mut self, value: T) -> Sender<T> {
         let sender = self.take();
         let chan = sender.chan();
         chan.resource
-            .sync_point(OpKind::Send, Access::Write, Location::caller());
+            .seam_point(OpKind::Send, Access::Write, Location::caller());
         chan.push(value, Location::caller());
         Sender::from_tx(sender)
     }

@@ -6,7 +6,7 @@
 
 use super::chan::{Chan, Node, State};
 use crate::waiters::{Key, Wakes};
-use cct_executor::shim::{Access, OpKind, Waiter, decides_sync_points};
+use cct_executor::shim::{Access, OpKind, Waiter, decides_seams};
 use cct_executor::task::coop;
 use std::future::poll_fn;
 use std::panic::Location;
@@ -69,7 +69,7 @@ pub(super) async fn reserve<T>(
 
 /// Waits for room and sends; `Err` gives the value back.
 ///
-/// At granularity `sync` these are two steps, as on threads: a receiver that is dropped between them has
+/// At granularity `spawn` these are two steps, as on threads: a receiver that is dropped between them has
 /// taken out what was there, and the message stays in the channel until the last sender is gone.
 #[inline]
 pub(super) async fn send<T>(
@@ -85,11 +85,7 @@ pub(super) async fn send<T>(
         kind: OpKind::Send,
         stage: Stage::New,
     };
-    let mut later = if decides_sync_points() {
-        value.take()
-    } else {
-        None
-    };
+    let mut later = if decides_seams() { value.take() } else { None };
     let result = poll_fn(|cx| reserve.poll(cx, &mut value)).await;
     match (result, later.take().or(value)) {
         (Err(Refused), Some(value)) => return Err(value),

@@ -31,8 +31,8 @@ impl<T> UnboundedSender<T> {
     /// Sends a message. Never waits.
     ///
     /// # Scheduling points
-    /// One before looking whether the channel is closed, and one before sending, at granularity `sync`; one
-    /// after it at `spawn` if the receiver was woken.
+    /// One before looking whether the channel is closed, at granularity `sync`; one before sending at `spawn`, and one
+    /// after it there if the receiver was woken.
     ///
     /// # Errors
     /// When the receiver was closed or dropped.

@@ -221,7 +221,9 @@ fn leaves_a_question_open(
         actor.await.unwrap();
         assert!(answer.await.is_err());
     });
-    report.failure().is_some()
+    let told = report.text().contains(": nobody receives");
+    assert_eq!(report.failure().is_some(), told, "{}", report.text());
+    told
 }
 
 struct Asking {
@@ -238,6 +240,8 @@ fn a_message_may_miss_the_drop_of_the_receiver_as_on_threads() {
     ];
     for ask in ways {
         assert!(!leaves_a_question_open(Granularity::Op, ask));
+        let spawn = leaves_a_question_open(Granularity::Spawn, ask);
+        assert_eq!(spawn, cfg!(target_os = "linux"));
         assert!(leaves_a_question_open(Granularity::Sync, ask));
     }
 }

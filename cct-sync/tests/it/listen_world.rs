@@ -3,11 +3,11 @@
 use super::explore::{explore, passes as passes_everywhere};
 use cct_executor::task::yield_now;
 use cct_executor::{Granularity, spawn};
-use cct_sync::{Notify, broadcast, watch};
+use cct_sync::{Notify, broadcast, oneshot, watch};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A flag, and all that tells of it once it is set.
 struct Told {
@@ -125,12 +125,69 @@ fn a_notification_between_the_look_and_the_wait_is_lost() {
     assert!(!passes(Granularity::Op, wait));
 }
 
+/// A pool of one thing: who finds nothing waits for who gives it back.
+#[derive(Default)]
+struct Pool {
+    idle: Mutex<Vec<()>>,
+    waiting: Mutex<Vec<oneshot::Sender<()>>>,
+}
+
+impl Pool {
+    async fn get(&self, looks_again: bool) {
+        if self.idle.lock().unwrap().pop().is_some() {
+            return;
+        }
+        let (tx, rx) = oneshot::channel();
+        {
+            let mut waiting = self.waiting.lock().unwrap();
+            if looks_again && self.idle.lock().unwrap().pop().is_some() {
+                return;
+            }
+            waiting.push(tx);
+        }
+        rx.await.unwrap();
+    }
+
+    fn put(&self) {
+        let mut waiting = self.waiting.lock().unwrap();
+        match waiting.pop() {
+            Some(one) => one.send(()).unwrap(),
+            None => self.idle.lock().unwrap().push(()),
+        }
+    }
+}
+
+/// What comes between the look and the place among those that wait is missed, unless one looks again.
+#[test]
+fn who_asks_for_an_answer_may_miss_it() {
+    let passes = |granularity, looks_again| {
+        explore(granularity, move || async move {
+            let pool = Arc::new(Pool::default());
+            let asks = pool.clone();
+            let asks = spawn(async move { asks.get(looks_again).await });
+            yield_now().await;
+            pool.put();
+            asks.await.unwrap();
+        })
+        .passed()
+    };
+    assert!(passes(Granularity::Op, false));
+    assert_eq!(
+        passes(Granularity::Spawn, false),
+        cfg!(not(target_os = "linux"))
+    );
+    assert!(!passes(Granularity::Sync, false));
+    for granularity in [Granularity::Op, Granularity::Spawn, Granularity::Sync] {
+        assert!(passes(granularity, true));
+    }
+}
+
 /// As under any lock: whoever else wants it waits until it is free.
 #[test]
 fn who_begins_to_listen_under_a_lock_of_std_keeps_nobody_for_ever() {
     for way in ways() {
         passes_everywhere(move || async move {
-            let (told, lock) = (Told::new(), Arc::new(std::sync::Mutex::new(0)));
+            let (told, lock) = (Told::new(), Arc::new(Mutex::new(0)));
             let tasks: Vec<_> = (0..3)
                 .map(|_| {
                     let (told, lock) = (told.clone(), lock.clone());
