@@ -114,7 +114,7 @@ struct RawStep {
     note: Option<String>,
     /// What came of it, if not what one expects.
     outcome: Option<String>,
-    /// Where it was taken, where its operation knows no place.
+    /// Where it was taken, where its operation knows no place, or none but that of its resource.
     stack: Option<Box<Backtrace>>,
     choices: u32,
     preempts: bool,
@@ -338,6 +338,14 @@ impl Recorder {
     pub(super) fn taken_at(&mut self, stack: Option<Backtrace>) {
         if let Some(step) = self.steps.last_mut() {
             step.stack = stack.map(Box::new);
+        }
+    }
+
+    /// The last step was taken here, if it is this task's on this resource.
+    pub(super) fn called_from(&mut self, key: u32, resource: u32, stack: Option<Backtrace>) {
+        let step = self.steps.last();
+        if step.is_some_and(|step| (step.key, step.resource) == (key, resource)) {
+            self.taken_at(stack);
         }
     }
 

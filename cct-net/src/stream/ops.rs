@@ -257,7 +257,9 @@ impl End {
     fn point_in(&self, cx: &Context<'_>, access: Access, site: Site) -> Poll<()> {
         let resource = &self.conn.resources[self.id];
         if shim::decides_sync_points() {
-            resource.point(OpKind::Read, access, site)
+            ready!(resource.point(OpKind::Read, access, site));
+            resource.called_here();
+            Poll::Ready(())
         } else {
             resource.point_that_returns(cx, (OpKind::Read, access), site, &self.gave_way[0])
         }

@@ -40,6 +40,7 @@ impl Direction {
         act: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
         ready!(self.resource.point(kind, Access::Write, self.site));
+        self.resource.called_here();
         let budget = ready!(coop::poll_proceed(cx));
         let done = act(cx);
         match done {

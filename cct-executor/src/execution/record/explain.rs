@@ -4,7 +4,8 @@ use super::{AGAIN, Blocked, RawStep, Recorder, TakenOver, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
 use crate::execution::point::resource_task;
-use crate::execution::wakers::{Wakers, innermost};
+use crate::execution::stacks::{self, innermost, nearest};
+use crate::execution::wakers::Wakers;
 use crate::words::explanation::{
     EarlierPanic, Explanation, Holder, Step, TaskState, TaskStory, Use, Wait,
 };
@@ -140,6 +141,25 @@ impl Core {
             .collect()
     }
 
+    /// Of the package whose test this is, as the compiler names it.
+    fn folder(&self) -> String {
+        let main = self.tasks.first();
+        main.map_or_else(String::new, |main| stacks::folder(main.spawn_site.file()))
+    }
+
+    /// Where a step was taken. A stack is made out on request.
+    fn site_of(&self, step: &RawStep, in_full: bool) -> Option<String> {
+        let Some(stack) = &step.stack else {
+            return step.site.map(place);
+        };
+        let stack = in_full.then_some(stack);
+        if step.resource == 0 {
+            return stack.and_then(|stack| innermost(stack, &self.folder()));
+        }
+        let nearest = stack.and_then(|stack| nearest(stack, &self.folder()));
+        nearest.or(step.site.map(place))
+    }
+
     fn explain_step(&self, raw: &RawStep, shown: bool) -> Step {
         let action = self.actions.get(raw.key as usize);
         let task = action
@@ -168,11 +188,7 @@ impl Core {
             node_name: self.node_name(self.node_of(raw.key)).to_owned(),
             task,
             what,
-            site: match &raw.stack {
-                Some(stack) if shown => innermost(stack),
-                Some(_) => None,
-                None => raw.site.map(place),
-            },
+            site: self.site_of(raw, shown),
             choices: raw.choices,
             preempts: raw.preempts,
         }
@@ -198,7 +214,12 @@ impl Core {
             .map(|blocked| Wait {
                 op: blocked.kind.name().to_owned(),
                 resource: self.resource_name(blocked.resource),
-                site: place(blocked.site),
+                site: recorder
+                    .last_uses_of(blocked.resource)
+                    .find(|step| (step.key, step.kind) == (key, blocked.kind))
+                    .filter(|step| step.stack.is_some())
+                    .and_then(|step| self.site_of(step, true))
+                    .unwrap_or_else(|| place(blocked.site)),
                 holders: self.explain_holders(blocked.resource, recorder),
                 exclusive: self.is_exclusive(blocked.resource),
                 state: recorder.remarks.get(&blocked.resource).cloned(),
@@ -210,7 +231,11 @@ impl Core {
         // Who waits for what is known needs no other clue, and to make one out takes a while.
         let unknown = !enabled && waits.is_empty() && thread_wait.is_none();
         let wakers = recorder.wakers.as_ref().filter(|_| unknown);
-        let taken_at = |wakers: &Wakers| wakers.ever_taken(key).then(|| wakers.taken_at(key));
+        let taken_at = |wakers: &Wakers| {
+            wakers
+                .ever_taken(key)
+                .then(|| wakers.taken_at(key, &self.folder()))
+        };
         TaskStory {
             task: action.subject,
             name: self.task_name(key),
@@ -297,7 +322,9 @@ impl Core {
             ended: !self.is_alive(step.key),
             op: step.kind.name().to_owned(),
             // A handle is dropped where no code says so.
-            site: step.site.filter(|_| step.kind != OpKind::Drop).map(place),
+            site: self
+                .site_of(step, true)
+                .filter(|_| step.kind != OpKind::Drop),
             step: step.step,
         }
     }
