@@ -30,7 +30,9 @@ struct Cli {
 enum Command {
     /// `cargo test`, with cct in the place of tokio for all crates
     Test(ForCargo),
-    /// The same with one schedule only, that of a token from a report
+    /// The same with `cargo nextest`, of which the first argument is a command: `run`, most often
+    Nextest(ForCargo),
+    /// `cargo test` with one schedule only, that of a token from a report
     Replay {
         /// The token, or `@` and a file that holds one
         token: OsString,
@@ -74,6 +76,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode>
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Test(rest)) => commands::test(rest.args, None),
+        Some(Command::Nextest(rest)) => commands::nextest(rest.args),
         Some(Command::Replay { token, rest }) => commands::test(rest.args, Some(token)),
         Some(Command::Patch { out, rest }) => commands::patch(&out, rest.args),
         Some(Command::Doctor(rest)) => doctor(rest.args),
@@ -94,7 +97,7 @@ fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
         argument.is_some_and(|argument| words.contains(&argument))
     };
     let begin = match () {
-        () if is(1, &["test", "doctor"]) => 2,
+        () if is(1, &["test", "nextest", "doctor"]) => 2,
         () if is(1, &["replay"]) => 3,
         () => return arguments,
     };
@@ -140,16 +143,19 @@ mod tests {
     fn passed_on(arguments: &str) -> Vec<OsString> {
         let arguments = arguments.split(' ').map(OsString::from).collect();
         match Cli::parse_from(left_whole(arguments)).command {
-            Some(Command::Test(rest) | Command::Doctor(rest) | Command::Replay { rest, .. }) => {
-                rest.args
-            }
+            Some(
+                Command::Test(rest)
+                | Command::Nextest(rest)
+                | Command::Doctor(rest)
+                | Command::Replay { rest, .. },
+            ) => rest.args,
             _ => panic!("another command"),
         }
     }
 
     #[test]
     fn what_is_for_the_tests_reaches_them() {
-        for command in ["test", "doctor", "replay c1-token"] {
+        for command in ["test", "nextest", "doctor", "replay c1-token"] {
             for rest in [
                 "-- --nocapture",
                 "name -- --exact",
@@ -182,7 +188,7 @@ mod tests {
         let text = unknown("tset").to_string();
         assert!(text.starts_with("there is no command `tset`"), "{text}");
         assert!(
-            text.contains("`test`, `replay`, `patch`, `doctor`"),
+            text.contains("`test`, `nextest`, `replay`, `patch`, `doctor`"),
             "{text}"
         );
     }

@@ -4,4 +4,4 @@ mod patch;
 mod test;
 
 pub(crate) use patch::patch;
-pub(crate) use test::test;
+pub(crate) use test::{nextest, test};

@@ -1,20 +1,34 @@
-//! `cargo cct test` and `cargo cct replay`.
+//! `cargo cct test`, `cargo cct nextest` and `cargo cct replay`.
 
 use crate::arguments::Arguments;
 use crate::atomics;
 use crate::interrupt;
 use crate::profile;
 use crate::session::{Patched, Session};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 
 /// Runs `cargo test` with ours in the place of tokio. With a token, its schedule only.
 pub(crate) fn test(arguments: Vec<OsString>, token: Option<OsString>) -> Result<ExitCode> {
-    let session = Session::open(Arguments::read(arguments)?)?;
+    run(&["test".into()], arguments, token)
+}
+
+/// Runs a command of `cargo nextest` with ours in the place of tokio.
+pub(crate) fn nextest(mut arguments: Vec<OsString>) -> Result<ExitCode> {
+    let names_one = |first: &OsString| !first.to_string_lossy().starts_with('-');
+    if !arguments.first().is_some_and(names_one) {
+        bail!("nextest has commands of its own: say `cargo cct nextest run`");
+    }
+    let command = arguments.remove(0);
+    run(&["nextest".into(), command], arguments, None)
+}
+
+fn run(what: &[OsString], rest: Vec<OsString>, token: Option<OsString>) -> Result<ExitCode> {
+    let session = Session::open(Arguments::read(rest)?)?;
     let patched = session.patch()?;
-    let mut command = cargo_test(&session, &patched)?;
+    let mut command = cargo_test(what, &session, &patched)?;
     if let Some(token) = token {
         command.env("CCT_REPLAY", from_anywhere(token));
     }
@@ -23,8 +37,8 @@ pub(crate) fn test(arguments: Vec<OsString>, token: Option<OsString>) -> Result<
     Ok(interrupt::code().unwrap_or_else(|| code(status)))
 }
 
-fn cargo_test(session: &Session, patched: &Patched<'_>) -> Result<Command> {
-    let mut command = session.cargo.command(["test"]);
+fn cargo_test(what: &[OsString], session: &Session, patched: &Patched<'_>) -> Result<Command> {
+    let mut command = session.cargo.command(what);
     for option in profile::options(&session.project) {
         command.arg("--config").arg(option);
     }
@@ -87,4 +101,17 @@ fn signal(status: ExitStatus) -> u8 {
 #[cfg(not(unix))]
 fn signal(_status: ExitStatus) -> u8 {
     101
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nextest_needs_a_command_of_its_own() {
+        for arguments in [vec![], vec!["--workspace".into()]] {
+            let error = nextest(arguments).expect_err("which one?");
+            assert!(error.to_string().contains("nextest run"), "{error}");
+        }
+    }
 }
