@@ -14,6 +14,7 @@
 mod relatives;
 mod resource;
 mod source;
+mod told;
 
 pub use crate::execution::waker::Waiter;
 pub use crate::raw::shared::Shared;

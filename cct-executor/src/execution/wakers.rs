@@ -77,10 +77,8 @@ impl World {
     }
 
     /// The step that the running task has just taken on this resource was asked for from here.
-    #[cold]
-    #[inline(never)]
     pub(crate) fn note_call(&self, resource: u32) {
-        let Some(key) = self.current().filter(|_| self.is_running()) else {
+        let Some(key) = self.current() else {
             return;
         };
         let stack = self.stack();

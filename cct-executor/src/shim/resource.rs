@@ -160,15 +160,6 @@ impl Resource {
         Poll::Ready(())
     }
 
-    /// Says, for reports, that the operation whose point was just passed is called from here, by way of a trait,
-    /// which does not tell its place. Costs next to nothing while no report is made.
-    #[inline]
-    pub fn called_here(&self) {
-        if WORLD.with(|world| world.recording.get()) {
-            self.in_world(World::note_call);
-        }
-    }
-
     /// [`point`](Self::point), `act`, the unit of budget of
     /// [`poll_proceed`](crate::task::coop::poll_proceed) and [`acquired`](Self::acquired) in one.
     /// Ready with whether that was all: if not, only the point was passed, and the caller goes on
@@ -304,75 +295,6 @@ impl Resource {
                 })
             });
         }
-    }
-
-    /// Notes that the current poll is about to return `Pending` because of this resource.
-    #[inline]
-    pub fn blocked(&self, kind: OpKind, site: &'static Location<'static>) {
-        if WORLD.with(|world| world.recording.get()) {
-            self.in_world(|world, resource| {
-                if let (true, Some(key)) = (world.is_running(), world.current()) {
-                    world.with(|core, _| core.note_blocked(key, kind, resource, site));
-                }
-            });
-        }
-    }
-
-    /// Says what has become of the resource, for reports: whoever waits for it then learns what it
-    /// looks like. To be called where somebody begins to wait, and where it changes later on without
-    /// waking them. Costs next to nothing while no report is made.
-    #[inline]
-    pub fn remark(&self, text: impl FnOnce() -> String) {
-        if WORLD.with(|world| world.recording.get()) {
-            self.note_remark(text);
-        }
-    }
-
-    /// Apart, so that who has nothing to say does not make room for it.
-    #[cold]
-    #[inline(never)]
-    fn note_remark(&self, text: impl FnOnce() -> String) {
-        self.in_world(|world, resource| {
-            if world.is_running() {
-                // Made for reports alone: a point in here would be one that only they have.
-                let text = unseen(text);
-                world.with(|core, _| core.note_remark(resource, text));
-            }
-        });
-    }
-
-    /// Says how much lies in the resource that nobody will ever take out, for reports: who waits for what it
-    /// holds waits in vain. Costs next to nothing while no report is made.
-    #[inline]
-    pub fn left(&self, count: impl FnOnce() -> usize) {
-        if WORLD.with(|world| world.recording.get()) {
-            self.in_world(|world, resource| {
-                if world.is_running() {
-                    let count = unseen(count) as u64;
-                    world.with(|core, _| core.note_left(resource, count));
-                }
-            });
-        }
-    }
-
-    /// Says what has come of the operation that the running task has just done here, where it is not what one
-    /// expects, for reports. Costs next to nothing while no report is made.
-    #[inline]
-    pub fn outcome(&self, text: impl FnOnce() -> String) {
-        if WORLD.with(|world| world.recording.get()) {
-            self.note_outcome(text);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_outcome(&self, text: impl FnOnce() -> String) {
-        self.in_world(|world, resource| {
-            if let (true, Some(key)) = (world.is_running(), world.current()) {
-                let text = unseen(text);
-                world.with(|core, _| core.note_outcome(key, resource, text));
-            }
-        });
     }
 
     /// Publishes the operation that the running poll is about to block in, where the operation is a

@@ -1,0 +1,76 @@
+//! What shims tell for reports. Costs next to nothing while no report is made.
+
+use super::Resource;
+use crate::execution::world::{WORLD, World};
+use crate::raw::shared::unseen;
+use crate::words::OpKind;
+use std::panic::Location;
+
+impl Resource {
+    /// Notes that the current poll is about to return `Pending` because of this resource.
+    #[inline]
+    pub fn blocked(&self, kind: OpKind, site: &'static Location<'static>) {
+        self.tell(|world, resource| {
+            if let Some(key) = world.current() {
+                world.with(|core, _| core.note_blocked(key, kind, resource, site));
+            }
+        });
+    }
+
+    /// Says what has become of the resource: whoever waits for it then learns what it looks like. To be called where
+    /// somebody begins to wait, and where it changes later on without waking them.
+    #[inline]
+    pub fn remark(&self, text: impl FnOnce() -> String) {
+        self.tell(|world, resource| {
+            let text = unseen(text);
+            world.with(|core, _| core.note_remark(resource, text));
+        });
+    }
+
+    /// Says how much lies in the resource that nobody will ever take out: who waits for what it holds waits in vain.
+    #[inline]
+    pub fn left(&self, count: impl FnOnce() -> usize) {
+        self.tell(|world, resource| {
+            let count = unseen(count) as u64;
+            world.with(|core, _| core.note_left(resource, count));
+        });
+    }
+
+    /// Says what has come of the operation that the running task has just done here, where it is not what one
+    /// expects.
+    #[inline]
+    pub fn outcome(&self, text: impl FnOnce() -> String) {
+        self.tell(|world, resource| {
+            if let Some(key) = world.current() {
+                let text = unseen(text);
+                world.with(|core, _| core.note_outcome(key, resource, text));
+            }
+        });
+    }
+
+    /// Says that the operation whose point was just passed is called from here, by way of a trait, which does not
+    /// tell its place.
+    #[inline]
+    pub fn called_here(&self) {
+        self.tell(World::note_call);
+    }
+
+    /// What is asked of the shim in `note` is [`unseen`]: a point in there would be one that only reports have.
+    #[inline]
+    fn tell(&self, note: impl FnOnce(&World, u32)) {
+        if WORLD.with(|world| world.recording.get()) {
+            self.tell_now(note);
+        }
+    }
+
+    /// Apart, so that who has nothing to say does not make room for it.
+    #[cold]
+    #[inline(never)]
+    fn tell_now(&self, note: impl FnOnce(&World, u32)) {
+        self.in_world(|world, resource| {
+            if world.is_running() {
+                note(world, resource);
+            }
+        });
+    }
+}
