@@ -42,6 +42,12 @@ fn of_connections() {
             .unwrap();
     });
     assert_told(&report);
+    // Of the end that was accepted, where that was.
+    let text = report.text();
+    for line in [39, 38] {
+        let made = format!(" made at cct-tokio/tests/places.rs:{line}\n");
+        assert_eq!(text.matches(&made).count(), 1, "{text}");
+    }
 }
 
 #[test]

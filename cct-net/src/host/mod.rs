@@ -45,7 +45,8 @@ pub(crate) struct State {
     /// Names and addresses that were asked for and that the world does not have.
     strangers: BTreeSet<String>,
     conns: u64,
-    pub(crate) tcp: tcp::Options,
+    /// If somebody has said how it works.
+    pub(crate) tcp: Option<tcp::Options>,
     pub(crate) udp: udp::Options,
     pub(crate) udp_flows: UdpFlows,
     /// Sockets that stand with others as the standard library's.
@@ -123,6 +124,10 @@ fn automatic(number: u32) -> [IpAddr; 2] {
 const TEST: u32 = 0x00ff_fffd;
 
 impl State {
+    pub(crate) fn tcp(&self) -> tcp::Options {
+        self.tcp.unwrap_or_default()
+    }
+
     /// A node's host.
     pub(crate) fn host(&mut self, node: NodeId) -> &mut Host {
         if !self.hosts.contains_key(&node.0) {

@@ -66,6 +66,7 @@ impl End {
     pub(crate) fn accepted(conn: Arc<Conn>, site: Site) -> End {
         let ready = Ready::READABLE | Ready::WRITABLE;
         conn.run(|state, _| state.suppose(1, ready));
+        conn.resources[1].made_at(site);
         let mut end = End::new(conn, 1);
         end.site = site;
         end

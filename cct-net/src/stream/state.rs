@@ -41,8 +41,8 @@ impl State {
 
     /// A connection inside a host: what is written is at once where it is read, however much it is, and
     /// so is the end.
-    pub(crate) fn inside_host(send: usize, recv: usize) -> State {
-        let mut state = State::new([send.saturating_add(recv); 2], [usize::MAX; 2]);
+    pub(crate) fn inside_host(buffer: usize) -> State {
+        let mut state = State::new([buffer; 2], [usize::MAX; 2]);
         state.local = true;
         for side in &mut state.sides {
             side.shares_buffer = true;

@@ -28,7 +28,7 @@ mod statistics;
 mod stream;
 
 pub use listener::TcpListener;
-pub use options::{Options, configure};
+pub use options::{Options, configure, presume};
 pub use socket::TcpSocket;
 pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use statistics::{Statistics, statistics};

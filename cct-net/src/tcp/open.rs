@@ -90,7 +90,7 @@ fn make(
         let serial = state.next_conn();
         // A port that was chosen may open several connections to one address.
         let again = if origin.bound.is_some() { serial } else { 0 };
-        let options = state.tcp;
+        let options = state.tcp();
         let about = About {
             serial,
             names: Names::Inet([from, to]),

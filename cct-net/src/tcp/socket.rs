@@ -151,7 +151,7 @@ impl TcpSocket {
     }
 
     fn default_buffers(&self) -> io::Result<(usize, usize)> {
-        let options = self.hosts()?.state.with(|state| state.tcp);
+        let options = self.hosts()?.state.with(|state| state.tcp());
         Ok((options.send_buffer, options.recv_buffer))
     }
 

@@ -41,11 +41,10 @@ fn make(names: [SocketAddr; 2], site: &'static Location<'static>) -> io::Result<
         serial: state.next_conn(),
         names: Names::Unix(names),
         nodes: [node, node],
-        options: state.tcp,
+        options: state.tcp(),
         site,
     });
-    let options = about.options;
-    let state = State::inside_host(options.send_buffer, options.recv_buffer);
+    let state = State::inside_host(about.options.unix_buffer);
     let conn = Conn::inside_node(&hosts, state, about);
     conn.run(|state, fx| state.establish(fx));
     hosts.state.with(|state| {

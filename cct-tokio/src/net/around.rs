@@ -117,6 +117,7 @@ macro_rules! converts {
             /// As there.
             #[track_caller]
             pub fn from_std(socket: $Std) -> ::std::io::Result<$Name> {
+                $crate::net::presume_loopback();
                 <cct_net::$Name>::from_std(socket).map($Name)
             }
 

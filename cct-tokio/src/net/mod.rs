@@ -3,6 +3,10 @@
 //! A socket here is one of `cct_net` with tokio's I/O traits. What it can do besides, and where that
 //! differs from tokio, is said there: it derefs to that socket.
 //!
+//! Streams hold as much that was not read as those of one machine do on Linux
+//! ([`Options::loopback`](cct_net::tcp::Options::loopback)): programs that pass there have no more room. Who is to
+//! find out what happens with less calls [`cct_net::tcp::configure`].
+//!
 //! Read next: `around`, `halves`, then `tcp`.
 
 mod around;
@@ -19,3 +23,8 @@ pub use tcp::{TcpListener, TcpSocket, TcpStream};
 pub use udp::UdpSocket;
 #[cfg(unix)]
 pub use unix::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
+
+/// To be called where a stream begins.
+fn presume_loopback() {
+    cct_net::tcp::presume(cct_net::tcp::Options::loopback());
+}

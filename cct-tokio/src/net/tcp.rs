@@ -3,6 +3,7 @@
 use super::around::{converts, shows};
 use super::forward::{forwards, forwards_stream, renames_tos};
 use super::halves::halves;
+use super::presume_loopback;
 use cct_net::ToSocketAddrs;
 use std::io;
 use std::net::SocketAddr;
@@ -45,6 +46,7 @@ impl TcpStream {
     /// As there.
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
+        presume_loopback();
         let connected = cct_net::TcpStream::connect(addr);
         async move { connected.await.map(TcpStream) }
     }
@@ -118,6 +120,7 @@ impl TcpListener {
     /// As there.
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
+        presume_loopback();
         let bound = cct_net::TcpListener::bind(addr);
         async move { bound.await.map(TcpListener) }
     }
@@ -187,6 +190,7 @@ impl TcpSocket {
     /// As there.
     #[track_caller]
     pub fn new_v4() -> io::Result<TcpSocket> {
+        presume_loopback();
         cct_net::TcpSocket::new_v4().map(TcpSocket)
     }
 
@@ -196,6 +200,7 @@ impl TcpSocket {
     /// As there.
     #[track_caller]
     pub fn new_v6() -> io::Result<TcpSocket> {
+        presume_loopback();
         cct_net::TcpSocket::new_v6().map(TcpSocket)
     }
 
@@ -203,6 +208,7 @@ impl TcpSocket {
     #[cfg(unix)]
     #[track_caller]
     pub fn from_std_stream(stream: std::net::TcpStream) -> TcpSocket {
+        presume_loopback();
         TcpSocket(cct_net::TcpSocket::from_std_stream(stream))
     }
 

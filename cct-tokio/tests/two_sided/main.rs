@@ -26,6 +26,8 @@ mod on_tokio {
     pub(crate) mod clocks;
     pub(crate) mod copying;
     pub(crate) mod memory;
+    #[cfg(target_os = "linux")]
+    pub(crate) mod room;
     pub(crate) mod yields;
 }
 
@@ -37,6 +39,8 @@ mod on_cct {
     pub(crate) mod clocks;
     pub(crate) mod copying;
     pub(crate) mod memory;
+    #[cfg(target_os = "linux")]
+    pub(crate) mod room;
     pub(crate) mod yields;
 }
 
@@ -47,6 +51,32 @@ fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
 contracts! {
     copying: order failures both_ways streams budget;
     memory: there_and_back little_room one_direction budget;
+}
+
+/// Megabytes for each schedule: a few do.
+#[cfg(target_os = "linux")]
+mod room {
+    use super::{Log, on_cct, on_tokio, real};
+
+    macro_rules! contracts {
+        ($($name:ident)*) => {$(
+            #[test]
+            fn $name() {
+                let expected = real(on_tokio::room::$name);
+                let ours = move || {
+                    let expected = expected.clone();
+                    async move {
+                        let log = Log::default();
+                        on_cct::room::$name(log.clone()).await;
+                        assert_eq!(log.lines(), expected);
+                    }
+                };
+                cct_executor::Checker::new().iterations(10).run(ours).assert_passed();
+            }
+        )*};
+    }
+
+    contracts! { of_connections of_unix_streams }
 }
 
 /// What `#[tokio::test]` makes of a world: one thread, and a clock as on any machine.

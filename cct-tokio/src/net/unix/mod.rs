@@ -6,6 +6,7 @@ use crate::net::around::{converts, shows};
 use crate::net::datagrams::receives;
 use crate::net::forward::{forwards, forwards_datagrams, forwards_stream};
 use crate::net::halves::halves;
+use crate::net::presume_loopback;
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net;
@@ -36,6 +37,7 @@ impl UnixStream {
     /// As there.
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
+        presume_loopback();
         let connected = cct_net::UnixStream::connect(path);
         async move { connected.await.map(UnixStream) }
     }
@@ -46,6 +48,7 @@ impl UnixStream {
     /// As there.
     #[track_caller]
     pub fn connect_addr(addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
+        presume_loopback();
         let connected = cct_net::UnixStream::connect_addr(addr);
         async move { connected.await.map(UnixStream) }
     }
@@ -56,6 +59,7 @@ impl UnixStream {
     /// As there.
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+        presume_loopback();
         let (one, other) = cct_net::UnixStream::pair()?;
         Ok((UnixStream(one), UnixStream(other)))
     }
@@ -173,6 +177,7 @@ impl UnixSocket {
     /// As there.
     #[track_caller]
     pub fn new_stream() -> io::Result<UnixSocket> {
+        presume_loopback();
         cct_net::UnixSocket::new_stream().map(UnixSocket)
     }
 
