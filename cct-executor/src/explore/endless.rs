@@ -72,14 +72,14 @@ where
 fn without_end(report: &Report) -> Option<String> {
     let cut = &report.coverage.cut;
     let (limit, _) = cut.iter().max_by_key(|(_, count)| **count)?;
-    let option = match limit {
-        Limit::Tasks => "max_tasks",
-        Limit::Time => "max_time",
-        _ => "max_steps",
+    let (option, variable) = match limit {
+        Limit::Tasks => ("max_tasks", ""),
+        Limit::Time => ("max_time", ""),
+        _ => ("max_steps", " (or CCT_MAX_STEPS)"),
     };
     (report.cut() == report.iterations).then(|| {
         format!(
-            "each of {} iterations was cut at the {limit}, and none came to its end; raise {option} if it is \
+            "each of {} iterations was cut at the {limit}, and none came to its end; raise {option}{variable} if it is \
              too low, or set {option} to say that the test is not to end",
             report.iterations
         )

@@ -27,13 +27,14 @@ pub(super) const REPLAY: &str = "CCT_REPLAY";
 pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
 pub(super) const WORKERS: &str = "CCT_WORKERS";
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 15] = [
     "CCT_ITERATIONS",
     SEED,
     "CCT_STRATEGY",
     "CCT_GRANULARITY",
     "CCT_CLOCK",
     "CCT_TIME_BUDGET",
+    "CCT_MAX_STEPS",
     ISOLATION,
     REPLAY,
     "CCT_REPLAY_WITH",
@@ -59,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) clock: Option<Clock>,
     /// `CCT_TIME_BUDGET`; `Some(None)` asks for no bound.
     pub(crate) time_budget: Option<Option<Duration>>,
+    /// `CCT_MAX_STEPS`, above 0.
+    pub(crate) max_steps: Option<u64>,
     /// `CCT_ISOLATION`.
     pub(crate) isolation: Option<Isolation>,
     /// `CCT_REPLAY`.
@@ -178,7 +181,8 @@ impl Settings {
                 .into());
             }
             match &*name {
-                "CCT_ITERATIONS" => settings.iterations = Some(values::iterations(text)?),
+                "CCT_ITERATIONS" => settings.iterations = Some(values::above_0(&name, text)?),
+                "CCT_MAX_STEPS" => settings.max_steps = Some(values::above_0(&name, text)?),
                 SEED => settings.seed = Some(values::seed(text)?),
                 "CCT_STRATEGY" => settings.strategy = Some(text.to_owned()),
                 "CCT_GRANULARITY" => settings.granularity = Some(values::granularity(text)?),

@@ -82,6 +82,11 @@ impl TestCase {
             Ok(settings) => settings,
             Err(error) => return Judged::here(self.unable(&error)),
         };
+        // A limit that was chosen is not raised, and says that a test need not end.
+        let checker = match settings.max_steps {
+            Some(steps) => checker.max_steps(steps),
+            None => checker,
+        };
         if let Some(file) = &settings.apart {
             let mut report = self.explore(self.named(checker), scenario, &settings);
             self.remember(&mut report, &settings);

@@ -121,6 +121,9 @@ impl Checker {
         if let Some(clock) = settings.clock {
             self.world.clock = clock;
         }
+        if let Some(steps) = settings.max_steps {
+            self.world.limits.steps = steps;
+        }
         if let Some(isolation) = settings.isolation {
             self.isolation = isolation;
         }

@@ -46,6 +46,7 @@ fn every_variable_is_taken() {
         ("CCT_GRANULARITY", "await"),
         ("CCT_CLOCK", "racing(5ms)"),
         ("CCT_TIME_BUDGET", "500ms"),
+        ("CCT_MAX_STEPS", "20000"),
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_REPLAY_WITH", "cargo cct replay"),
         ("CCT_WORKERS", "1024"),
@@ -59,6 +60,7 @@ fn every_variable_is_taken() {
         isolation: Some(Isolation::Process),
         apart: Some("target/answer".into()),
         iterations: Some(1000),
+        max_steps: Some(20_000),
         seed: Some(SeedSetting::Fixed(Seed(255))),
         strategy: Some("pct:d=3".to_owned()),
         granularity: Some(Granularity::Await),
@@ -195,8 +197,13 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_ITERATION",
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
-             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, \
-             CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS, CCT_APART",
+             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_MAX_STEPS, CCT_ISOLATION, CCT_REPLAY, \
+             CCT_REPLAY_WITH, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS, CCT_APART",
+        ),
+        (
+            "CCT_MAX_STEPS",
+            "10k",
+            "invalid CCT_MAX_STEPS `10k`: expected a whole number above 0, such as 1000",
         ),
         (
             "CCT_ISOLATION",

@@ -19,10 +19,10 @@ fn whole_number(text: &str) -> Option<u64> {
     }
 }
 
-pub(super) fn iterations(text: &str) -> Result<u64, EnvError> {
+pub(super) fn above_0(name: &str, text: &str) -> Result<u64, EnvError> {
     whole_number(text).filter(|&n| n > 0).ok_or_else(|| {
         let expected = "expected a whole number above 0, such as 1000";
-        EnvError::invalid("CCT_ITERATIONS", text, expected)
+        EnvError::invalid(name, text, expected)
     })
 }
 
