@@ -3,13 +3,18 @@
 #![cfg(unix)]
 
 mod again;
+#[macro_use]
+#[path = "again/passes.rs"]
+mod passes;
 
 use again::{again, is_again, said};
 use cct_executor::runtime::{Builder, Runtime};
 use cct_executor::spawn;
-use cct_executor::task::yield_now;
+use cct_executor::task::{LocalSet, spawn_local, yield_now};
 use cct_sync::{Mutex, oneshot};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -270,4 +275,44 @@ fn who_waits_for_a_thread_of_its_own_is_run_once() {
         "cct: {test} was run once, in plain order: where threads cannot take part it does not pass in that order"
     );
     assert!(report.contains(&line), "{report}");
+}
+
+/// One yield, and all others have got as far as they can.
+async fn yields_once() {
+    let count = Arc::new(AtomicU32::new(0));
+    let (first, second) = (count.clone(), count.clone());
+    spawn(async move {
+        first.fetch_add(1, SeqCst);
+        yield_now().await;
+        spawn(async move { second.fetch_add(1, SeqCst) });
+    });
+    yield_now().await;
+    let seen = count.load(SeqCst);
+    yield_now().await;
+    assert_eq!((seen, count.load(SeqCst)), (1, 2));
+}
+
+passes! { ["once" "explore"] on_a_runtime_of_one_thread_a_yield_lasts {
+    Builder::new_current_thread().build().unwrap().block_on(yields_once());
+} }
+
+passes! { ["once" "explore"] in_a_local_set_on_one_thread_a_yield_lasts {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let ran = Rc::new(Cell::new(false));
+        let theirs = ran.clone();
+        spawn_local(async move { theirs.set(true) });
+        yield_now().await;
+        assert!(ran.get());
+    });
+} }
+
+#[test]
+fn on_many_threads_a_yield_does_not_last() {
+    let test = "on_many_threads_a_yield_does_not_last";
+    if is_again() {
+        return Runtime::new().unwrap().block_on(yields_once());
+    }
+    let report = said(&again(test, "explore", &[]));
+    assert!(report.contains("cct: FAILED"), "{report}");
 }

@@ -188,3 +188,17 @@ async fn a_program_in_a_test() {
     let answer = tokio::task::spawn_blocking(|| answer(41)).await.unwrap();
     assert_eq!(answer, 42);
 }
+
+/// As tokio's attribute has it, the runtime has one thread, unless it says otherwise.
+#[tokio::test]
+async fn one_thread() {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+
+    assert_eq!(
+        Handle::current().runtime_flavor(),
+        RuntimeFlavor::CurrentThread
+    );
+    let blocking = std::panic::AssertUnwindSafe(async { tokio::task::block_in_place(|| ()) });
+    let panic = futures::FutureExt::catch_unwind(blocking).await;
+    assert!(panic.is_err(), "tokio panics, too");
+}

@@ -4,8 +4,9 @@
 //! the future of `block_on` in whatever way it has woken itself, and of those put off it goes first. Tests for that
 //! runtime count on it: one `yield_now`, and all others have got as far as they can.
 //!
-//! 1. A task rests only where [`WorldConfig`](crate::words::WorldConfig) says so: the scenario's own when its poll ends and it has
-//!    been woken already, another when it has yielded in that poll.
+//! 1. A task rests only where [`WorldConfig`](crate::words::WorldConfig) says so, or in the world around a test whose own runtime has
+//!    one thread: the scenario's own when its poll ends, or the one of its `block_on`, and it has been woken already;
+//!    another when it has yielded in that poll.
 //! 2. Rests end when no other task is enabled, or after [`STEPS`]: that of the scenario's own task one poll before
 //!    the others. What may arrive, and timers that may fire early, are not waited for.
 //! 3. Who is woken by somebody else meanwhile does not rest any longer, except for the scenario's own task.
@@ -39,6 +40,29 @@ impl Rests {
 }
 
 impl Core {
+    /// From now on yields last.
+    pub(crate) fn let_yields_last(&mut self) {
+        self.config.lasting_yields = true;
+        self.closely = self.looks_closely();
+    }
+
+    /// The poll of a future that a task blocks on has ended, and the task was woken already. Whether it rests, as it runs
+    /// the tasks of its runtime.
+    pub(super) fn rests_in_block_on(
+        &mut self,
+        key: u32,
+        notified: bool,
+        decider: &mut dyn Decider,
+    ) -> bool {
+        if !(self.config.lasting_yields && self.drives_its_runtime(key)) {
+            return false;
+        }
+        if key == MAIN {
+            self.main_has_gone(decider);
+        }
+        notified && self.rests(key)
+    }
+
     /// Whether a task whose poll has ended, and which was woken already, rests first.
     pub(super) fn rests(&mut self, key: u32) -> bool {
         let action = &mut self.actions[key as usize];

@@ -254,10 +254,11 @@ impl World {
             let notified = action.state & state::NOTIFIED != 0;
             action.state &= !(state::NOTIFIED | state::RUNNING);
             core.spin.polled(key, notified);
-            if notified {
+            let rests = core.rests_in_block_on(key, notified, decider);
+            if notified && !rests {
                 core.insert(key);
             } else {
-                if matches!(core.action(key).op.kind, OpKind::Start | OpKind::Yield) {
+                if !rests && matches!(core.action(key).op.kind, OpKind::Start | OpKind::Yield) {
                     core.announce(key, op);
                 }
                 if core.interests.readiness {

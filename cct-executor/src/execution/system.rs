@@ -11,6 +11,11 @@ use std::time::Duration;
 
 /// How much further clocks are with each look: no two looks are at one moment.
 const LOOK_NS: u64 = 1;
+/// The same where [timers are late](crate::words::WorldConfig::late_timers), and clocks those of a machine: a look and what is
+/// done between two take some time.
+const LATE_LOOK_NS: u64 = 100;
+/// The same for the first look in a step: what happened since the last took more.
+const LATE_STEP_NS: u64 = 1_000;
 /// Looks without a step in between...
 const LOOKS: u32 = 1_000;
 /// ...after which it is further by this: code that spins until some time has passed would do so for ever.
@@ -66,29 +71,44 @@ impl Looks {
         }
     }
 
-    fn begin(&mut self, step: u64) {
+    /// Somebody looks in this step. Returns whether that is the first look in it.
+    fn begin(&mut self, step: u64) -> bool {
         self.ever += 1;
-        if self.step != step {
+        let first = self.step != step;
+        if first {
             (self.step, self.count, self.instants) = (step, 0, 0);
         }
+        first
     }
 }
 
 impl Core {
     /// Whether whoever looks at virtual time spins until it has passed.
     fn look_at_time(&mut self) -> bool {
-        self.looks.begin(self.point.step);
+        let first = self.looks.begin(self.point.step);
         self.looks.instants = self.looks.instants.saturating_add(1);
+        if self.config.late_timers {
+            self.creep(self.look_ns(first));
+        }
         self.looks.instants > LOOKS
+    }
+
+    /// What a look takes.
+    fn look_ns(&self, first: bool) -> u64 {
+        match (self.config.late_timers, first) {
+            (false, _) => LOOK_NS,
+            (true, false) => LATE_LOOK_NS,
+            (true, true) => LATE_STEP_NS,
+        }
     }
 
     /// Whether whoever looks at a clock of the system spins until time has passed.
     fn look_at_clock(&mut self) -> bool {
-        let looks = &mut self.looks;
-        looks.begin(self.point.step);
-        looks.count = looks.count.saturating_add(1);
-        looks.ahead_ns += LOOK_NS;
-        looks.count > LOOKS
+        let first = self.looks.begin(self.point.step);
+        // These alone: a subscriber that notes the time is heard in some runs, and must not change what happens.
+        self.looks.ahead_ns += self.look_ns(first);
+        self.looks.count = self.looks.count.saturating_add(1);
+        self.looks.count > LOOKS
     }
 
     /// What the system's clocks of a node show. Who asks does not look: files have their times from here.
@@ -109,12 +129,7 @@ impl Core {
 impl World {
     /// Freezes tokio's clock, or lets it go on. Returns whether it was frozen.
     pub(crate) fn freeze_clock(&self, frozen: bool) -> bool {
-        self.with(|core, _| {
-            if frozen {
-                core.round_time();
-            }
-            std::mem::replace(&mut core.looks.frozen, frozen)
-        })
+        self.with(|core, _| std::mem::replace(&mut core.looks.frozen, frozen))
     }
 
     /// Whether `time::advance` may move tokio's clock.

@@ -197,16 +197,22 @@ impl Core {
         true
     }
 
-    /// What the clock shows when a timer fires.
+    /// What the clock shows when a timer fires. Once it is frozen, it moves by whole ticks.
     fn just_after(&self, deadline_ns: u64) -> u64 {
-        let late = self.config.late_timers && !self.looks.frozen;
-        deadline_ns.saturating_add(if late { LATE_NS } else { 0 })
+        let late_ns = match self.looks.frozen {
+            true => self.point.time_ns % TICK_NS,
+            false if self.config.late_timers => LATE_NS,
+            false => 0,
+        };
+        deadline_ns.saturating_add(late_ns)
     }
 
-    /// The clock is frozen: from here on time is what sleeps add up to.
-    pub(super) fn round_time(&mut self) {
-        if self.config.late_timers && !self.looks.frozen {
-            self.advance_to(Self::rounded(self.point.time_ns));
+    /// The clock moves by as much, if that makes no timer due.
+    pub(super) fn creep(&mut self, by_ns: u64) {
+        let to_ns = self.point.time_ns.saturating_add(by_ns);
+        let first = self.timers.first();
+        if first.is_none_or(|first| to_ns < first.deadline_ns) {
+            self.advance_to(to_ns);
         }
     }
 

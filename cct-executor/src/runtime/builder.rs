@@ -249,8 +249,15 @@ impl Builder {
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
         let (threads, owner) = ((self.one_thread, self.workers), owner());
         let hooks = self.hooks.clone();
-        let runtime =
-            WORLD.with(|world| world.with(|core, _| core.add_runtime(name, threads, owner, hooks)));
+        let runtime = WORLD.with(|world| {
+            world.with(|core, _| {
+                // A test that builds its own runtime of one thread stands where tokio's attribute does.
+                if self.one_thread && world.lone.get() && core.runtimes.is_empty() {
+                    core.let_yields_last();
+                }
+                core.add_runtime(name, threads, owner, hooks)
+            })
+        });
         let Some(runtime) = runtime else {
             return Err(io::Error::other("a world has at most 65535 runtimes"));
         };

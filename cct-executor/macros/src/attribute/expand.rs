@@ -155,12 +155,18 @@ mod tests {
     }
 
     #[test]
-    fn yields_last_where_tokio_has_one_thread() {
-        for (home, options, lasting) in [
-            (Home::Tokio, quote!(), true),
-            (Home::Tokio, quote!(flavor = "current_thread"), true),
-            (Home::Tokio, quote!(flavor = "multi_thread"), false),
-            (Home::Executor, quote!(flavor = "current_thread"), false),
+    fn it_is_told_where_tokio_has_one_thread() {
+        for (home, options, lasting, one_thread) in [
+            (Home::Tokio, quote!(), true, true),
+            (Home::Tokio, quote!(flavor = "current_thread"), true, true),
+            (Home::Tokio, quote!(flavor = "multi_thread"), false, false),
+            (Home::Executor, quote!(), false, false),
+            (
+                Home::Executor,
+                quote!(flavor = "current_thread"),
+                false,
+                true,
+            ),
         ] {
             let test = quote!(
                 async fn a_test() {}
@@ -168,6 +174,8 @@ mod tests {
             let text = expand(home, options.clone(), test).to_string();
             let call = ". lasting_yields (true)";
             assert_eq!(text.contains(call), lasting, "{options}: {text}");
+            let call = ":: current_thread (";
+            assert_eq!(text.contains(call), one_thread, "{options}: {text}");
         }
     }
 

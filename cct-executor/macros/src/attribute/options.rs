@@ -153,6 +153,7 @@ impl Options {
         self.calls.insert(0, plain("late_timers", true));
         if !self.multi_thread {
             self.calls.insert(0, plain("lasting_yields", true));
+            self.current_thread = !self.local;
         }
         self
     }
