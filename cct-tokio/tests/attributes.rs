@@ -202,3 +202,21 @@ async fn one_thread() {
     let panic = futures::FutureExt::catch_unwind(blocking).await;
     assert!(panic.is_err(), "tokio panics, too");
 }
+
+/// A panic that hangs on the branch with which a `select!` begins comes on tokio in every other run, and is not heard.
+#[tokio::test]
+async fn a_panic_that_select_chooses() {
+    for _ in 0..2 {
+        let (stop, mut stopped) = mpsc::channel::<()>(1);
+        let (feed, mut fed) = mpsc::channel::<u8>(1);
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = stopped.recv() => {}
+                byte = fed.recv() => { byte.expect("nobody feeds any more"); }
+            }
+        });
+        tokio::task::yield_now().await;
+        drop((stop, feed));
+        tokio::task::yield_now().await;
+    }
+}

@@ -6,7 +6,7 @@
 //! only then do tasks that called `yield_now` queue again, the last of them first. So `yield_now` in a
 //! test lets everything else run that can.
 //!
-//! Guarantee: deterministic and independent of the seed; of tasks that did not yield, the one that
+//! Guarantee: deterministic and (unless values are drawn) independent of the seed; of tasks that did not yield, the one that
 //! becomes enabled first runs first. Every iteration would be the same one, so a run has a
 //! single iteration and is exhausted then. That says nothing about other schedules: it is a
 //! baseline, and the schedule to start reading a program with.
@@ -14,7 +14,7 @@
 //! Rules, and departures from tokio:
 //! - A task that can go on in the middle of its poll goes on, so a poll is never interrupted.
 //! - A data choice takes 0; for `select!` that means polling the branches in the order written,
-//!   where tokio starts with a random one.
+//!   where tokio starts with a random one. With `data=random` values are drawn, and iterations differ by them.
 //! - Messages that may arrive queue with the tasks. A timer that may fire early fires only when no
 //!   task is enabled, and a cancellation or a fault is taken only when nothing else is left. (tokio
 //!   looks at its timers every so many polls.)
@@ -26,12 +26,15 @@
 //!   and not at the end of the round.
 //! - The queue has no slot for the last task woken (that is the multi-threaded runtime's).
 //!
-//! Measured by `order_is_that_of_becoming_enabled` below.
+//! Measured by `order_is_that_of_becoming_enabled` and `values_may_be_drawn` below.
 
-use super::spec::Entry;
-use super::{Flow, Interests, Lanes, StepEvent, Strategy};
+use super::spec::{Entry, Kind, Parameter};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
-use crate::words::{Action, ActionKey, ActionKind, EnabledSet, Iteration, Pick, SchedulingPoint};
+use crate::words::seed::Generator;
+use crate::words::{
+    Action, ActionKey, ActionKind, EnabledSet, Iteration, Pick, SchedulingPoint, Seed,
+};
 use std::collections::VecDeque;
 
 /// How many tasks a round has at most, as in tokio.
@@ -51,6 +54,8 @@ pub struct RoundRobin {
     left: u32,
     /// Who was picked last.
     last: Option<ActionKey>,
+    /// Where values come from, if they are drawn.
+    values: Option<Generator>,
     done: bool,
 }
 
@@ -147,14 +152,31 @@ fn queue_of(kind: ActionKind) -> usize {
 impl RoundRobin {
     pub(super) const ENTRY: Entry = Entry {
         name: "round-robin",
-        help: "first in, first out, as tokio's current_thread runtime; a single iteration",
-        parameters: &[],
-        build: |_| Box::new(RoundRobin::new()),
+        help: "first in, first out, as tokio's current_thread runtime; one iteration, unless values are drawn",
+        parameters: &[Parameter {
+            name: "data",
+            help: "whether values are the first ones, or drawn, with more than one iteration then (first)",
+            kind: Kind::Word(&["first", "random"]),
+        }],
+        build: |arguments| {
+            Box::new(match arguments.word("data") {
+                Some(1) => RoundRobin::with_random_data(),
+                _ => RoundRobin::new(),
+            })
+        },
     };
 
     /// The schedule of tokio's `current_thread` runtime.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same order of tasks, with values that are drawn: another one in each iteration.
+    pub fn with_random_data() -> Self {
+        RoundRobin {
+            values: Some(Seed(0).stream("round-robin.values")),
+            ..Self::default()
+        }
     }
 
     /// Somebody took another action than the one that was picked, which keeps its place before all others.
@@ -245,7 +267,10 @@ impl RoundRobin {
 
 impl Strategy for RoundRobin {
     fn describe(&self) -> String {
-        Self::ENTRY.name.to_owned()
+        match self.values {
+            Some(_) => format!("{}:data=random", Self::ENTRY.name),
+            None => Self::ENTRY.name.to_owned(),
+        }
     }
 
     fn lanes(&self) -> Lanes {
@@ -273,8 +298,10 @@ impl Strategy for RoundRobin {
         }
     }
 
-    fn begin(&mut self, _: &Iteration) -> Flow {
-        if std::mem::replace(&mut self.done, true) {
+    fn begin(&mut self, iteration: &Iteration) -> Flow {
+        if let Some(values) = &mut self.values {
+            *values = iteration.seed.stream("round-robin.values");
+        } else if std::mem::replace(&mut self.done, true) {
             return Flow::Exhausted;
         }
         self.queues.iter_mut().for_each(Queue::clear);
@@ -290,7 +317,10 @@ impl Strategy for RoundRobin {
                 self.last = Some(actions.action(pick).key());
                 pick
             }
-            EnabledSet::Values(_) => enabled.pick(0),
+            EnabledSet::Values(of) => enabled.pick(match &mut self.values {
+                Some(generator) => draw::value(generator, of),
+                None => 0,
+            }),
         }
     }
 }
@@ -299,7 +329,7 @@ impl Strategy for RoundRobin {
 mod tests {
     use super::*;
     use crate::strategy::model::{Do, Toy};
-    use crate::words::Seed;
+    use std::collections::BTreeSet;
 
     fn order(tasks: Vec<Vec<Do>>) -> Vec<u32> {
         Toy::new(tasks)
@@ -409,5 +439,19 @@ mod tests {
         let mut queue = Queue::default();
         (0..10_000).for_each(|i| queue.append(ActionKey::from_index(i % 3)));
         assert!(queue.entries.len() <= 64 + 2 * 3 + 1);
+    }
+
+    #[test]
+    fn values_may_be_drawn() {
+        let mut toy = Toy::new(vec![vec![Do::Choose(3), Do::Yield, Do::Step]; 2]);
+        let mut drawn = RoundRobin::with_random_data();
+        let runs: Vec<_> = (0..40)
+            .map(|index| toy.run(&mut drawn, Seed(1), index))
+            .collect();
+        // One order, and each pair of values: one is missing with odds of 9 * (8/9)^40 = 0.08 for other seeds.
+        assert!(runs.iter().all(|run| run.order == runs[0].order));
+        let values: BTreeSet<_> = runs.iter().map(|run| run.values.clone()).collect();
+        assert_eq!(values.len(), 9);
+        assert_eq!(drawn.describe(), "round-robin:data=random");
     }
 }
