@@ -6,11 +6,14 @@
 )]
 
 use cct_executor::task::yield_now;
+use futures::task::AtomicWaker;
+use std::future::poll_fn;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 /// What is planted in the tests below; nothing where the harness runs all of them.
 const PLANTED: &str = "PLANTED_IN_APART";
@@ -67,6 +70,14 @@ async fn leaves_something() {
     }
 }
 
+/// What differs is not looked for.
+#[cct_executor::test(determinism_check = false)]
+async fn meets_others() {
+    if planted().is_some() {
+        tells_all_who_listen().await;
+    }
+}
+
 #[cct_executor::test(isolation = "process", poll_limit = "500ms")]
 async fn has_processes() {
     if let Some(plant) = planted() {
@@ -100,6 +111,33 @@ async fn overtaking() {
     for task in [task(0), task(1)] {
         task.await.expect("it goes in turn");
     }
+}
+
+/// Whoever listens is told from here, as long as it does, be it of another iteration.
+async fn tells_all_who_listen() {
+    static LISTENING: Mutex<Vec<Arc<(AtomicU32, AtomicWaker)>>> = Mutex::new(Vec::new());
+    let told = Arc::new((AtomicU32::new(0), AtomicWaker::new()));
+    LISTENING.lock().unwrap().push(told.clone());
+    let theirs = told.clone();
+    let task = cct_executor::spawn(poll_fn(move |cx| {
+        theirs.1.register(cx.waker());
+        match theirs.0.load(SeqCst) {
+            0..100 => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
+    }));
+    for _ in 0..100 {
+        let listening = LISTENING.lock().unwrap().clone();
+        for one in listening {
+            one.0.fetch_add(1, SeqCst);
+            one.1.wake();
+        }
+        yield_now().await;
+    }
+    let mut listening = LISTENING.lock().unwrap();
+    listening.retain(|one| !Arc::ptr_eq(one, &told));
+    drop(listening);
+    task.await.expect("it was told often enough");
 }
 
 /// Fails where another one makes the folder at the same time.
@@ -144,6 +182,24 @@ async fn leave(plant: &str) {
             task.await.expect("it ends");
         }
     }
+}
+
+/// Iterations at the same time that meet in a static are no threads of the test's.
+#[test]
+fn what_another_iteration_does_meanwhile_is_no_failure() {
+    let variables = [
+        ("CCT_WORKERS", "4"),
+        ("CCT_PLAIN_TESTS", "explore"),
+        ("CCT_ITERATIONS", "400"),
+    ];
+    let (passed, text) = run("meets_others", "who listens", &variables);
+    assert!(passed, "{text}");
+    let parts = [
+        "meets_others passed: 400 iterations",
+        "failed (uncontrolled concurrency",
+        "because of what was left in a static",
+    ];
+    assert_says(&text, &parts);
 }
 
 #[test]

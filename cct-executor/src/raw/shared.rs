@@ -23,6 +23,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
+/// What a thread without a name is called that runs another world.
+const RUNS_A_WORLD: &str = "cct-iteration";
+
 /// A wake-up that came from a thread other than the home's.
 pub(crate) struct ForeignWake {
     /// Of which world.
@@ -248,6 +251,8 @@ impl Home {
             reason = "a name for the report, of what is a failure anyway"
         )]
         let thread = std::thread::current().name().map(str::to_owned);
+        // A thread that lasts for one iteration has no name.
+        let thread = thread.or_else(|| ENTERED.get().map(|_| RUNS_A_WORLD.to_owned()));
         lock(&self.inbox).push(ForeignWake {
             serial,
             key,

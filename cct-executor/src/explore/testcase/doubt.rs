@@ -9,6 +9,7 @@
 //! The reverse is a program that makes something once for all and fails while that is new: it fails in a new
 //! process, and in this one never again. What the replay here tells is another run then, so processes tell it.
 
+use crate::explore::THREAD_NAMES;
 use crate::explore::apart::{self, Says, Task, Verdict};
 use crate::explore::env::Settings;
 use crate::explore::result::{FailureReport, Origin, Report};
@@ -31,11 +32,15 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         return Doubt::None;
     };
     // Where a thread was lost a replay may take as long as it did, or end its process; and that a foreign thread
-    // came later elsewhere says nothing.
-    let can_be_told = !matches!(
-        failure.kind,
-        FailureKind::Stuck { .. } | FailureKind::Abort { .. } | FailureKind::Uncontrolled { .. }
-    );
+    // came later elsewhere says nothing, unless it ran another iteration.
+    let can_be_told = match &failure.kind {
+        FailureKind::Stuck { .. } | FailureKind::Abort { .. } => false,
+        FailureKind::Uncontrolled { thread, .. } => {
+            let thread = thread.as_ref();
+            thread.is_some_and(|thread| thread.starts_with(THREAD_NAMES))
+        }
+        _ => true,
+    };
     let was_found = matches!(failure.origin, Origin::Iteration(_)) && settings.replay.is_none();
     if !(was_found && can_be_told) {
         return Doubt::None;
