@@ -187,17 +187,27 @@ impl Notify {
         }
         if any {
             self.resource.resume_point(Location::caller());
+        } else {
+            self.resource.outcome(|| "wakes nobody".to_owned());
         }
     }
 
     fn notify(&self, end: End, site: &'static Location<'static>) {
         self.resource
             .sync_point(OpKind::Notify, Access::Write, site);
-        let (waiter, digest) = self.state.with(|state| (state.tell(end), state.digest()));
+        let (before, waiter, after, digest) = self.state.with(|state| {
+            let before = state.permit;
+            (before, state.tell(end), state.permit, state.digest())
+        });
         self.resource.set_state(digest);
         if let Some(waiter) = waiter {
             waiter.wake();
             self.resource.resume_point(site);
+        } else if after {
+            self.resource.outcome(|| match before {
+                true => "nobody waits, and its permit was there already".to_owned(),
+                false => "nobody waits, so its permit stays".to_owned(),
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
 use cct_executor::{select, spawn};
-use cct_sync::{Barrier, Mutex, Semaphore, mpsc, oneshot};
+use cct_sync::{Barrier, Mutex, Notify, Semaphore, mpsc, oneshot};
 use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
 use std::sync::Arc;
@@ -212,6 +212,26 @@ fn who_sends_to_nobody_and_what_nobody_reads_are_told() {
         "drop mpsc 1: 2 message(s) unread ",
         "send mpsc 1: closed ",
         "send oneshot 2: nobody receives ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn what_becomes_of_a_notification_is_told() {
+    let report = checker("unheard of").run(|| async {
+        let notify = Notify::new();
+        notify.notify_waiters();
+        notify.notify_one();
+        notify.notify_one();
+        notify.notified().await;
+        notify.notified().await;
+    });
+    let text = report.text();
+    for part in [
+        "notify notify 1: wakes nobody ",
+        "notify notify 1: nobody waits, so its permit stays ",
+        "notify notify 1: nobody waits, and its permit was there already ",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -4,6 +4,7 @@ use super::guide::Departure;
 use super::what::Words;
 use crate::execution::record::AGAIN;
 use crate::explore::result;
+use crate::words::OpKind;
 use crate::words::explanation::{Explanation, Step};
 use std::collections::BTreeMap;
 
@@ -69,9 +70,18 @@ impl Teller<'_> {
         let number = task.to_string();
         let told = self.tasks.get(number.as_str());
         let name = told.map_or(&*number, |told| told.name);
-        match told.is_some_and(|told| self.polls_again(told, choice.starts, at)) {
-            true => format!("task {name}, poll again ({place})"),
-            false => format!("task {name}, {what} ({place})"),
+        if told.is_some_and(|told| self.polls_again(told, choice.starts, at)) {
+            return format!("task {name}, poll again ({place})");
+        }
+        // What knows no place but that of its resource, or of the operation before, is told better by the step that
+        // it becomes, if it comes to that.
+        let next = told.and_then(|told| told.steps.iter().find(|&&step| step >= at));
+        let next = next.map(|&next| &self.steps[next]);
+        let step = next.filter(|step| step.what.starts_with(what));
+        match step.map(|step| &step.site) {
+            Some(Some(site)) => format!("task {name}, {what} ({site})"),
+            _ if *what == OpKind::Atomic.name() => format!("task {name}, {what}"),
+            _ => format!("task {name}, {what} ({place})"),
         }
     }
 
