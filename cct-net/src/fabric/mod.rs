@@ -6,7 +6,7 @@
 //! when it is first used.
 //!
 //! 1. What a packet is, and what its arrival does, is the business of whoever sent it (`Arrival`).
-//! 2. Arrivals happen outside the fabric's cell, as no task.
+//! 2. Arrivals happen outside the fabric's cell, as no task; those of what is sent at once, in the poll that sends.
 //! 3. The order of flows, links and nodes is that of first use; nothing depends on addresses.
 //!
 //! Read next: `link` (what a link does to packets), `flow`, `control` (partitions and the like,

@@ -160,6 +160,18 @@ impl Network {
         }
     }
 
+    /// Sends a packet along a flow whose other end is at hand: all that may arrive there by now does, in order.
+    pub(crate) fn send_at_once(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {
+        Network::send(net, id, arrival);
+        let may_arrive = |flow: &Flow| flow.way.passes() && flow.arrivable() > 0;
+        while net
+            .state
+            .with(|state| state.tables.get(id).is_some_and(may_arrive))
+        {
+            net.arrive(id, 0);
+        }
+    }
+
     /// The rest of [`send`](Self::send) where there is a rule, or the flow is closed.
     #[cold]
     fn send_by_rule(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {

@@ -7,25 +7,15 @@ use super::{FlowId, Network, Todo, shown};
 use cct_executor::node::NodeId;
 use cct_executor::shim::{self, ActionSource};
 
-impl ActionSource for Network {
-    /// The next packet of a flow arrives.
-    fn apply(&self, what: u64) {
-        let id = what as FlowId;
-        let choices = self
-            .state
-            .with(|state| state.tables.get(id).map_or(0, Flow::arrivable));
-        let at = match choices {
-            0 => return,
-            1 => 0,
-            // Datagrams overtake each other.
-            n => shim::choose(n, "which datagram arrives"),
-        };
+impl Network {
+    /// One of the packets of a flow that may arrive does.
+    pub(super) fn arrive(&self, id: FlowId, nth: u32) {
         let (arrival, watcher) = self.state.with(|state| {
             if !state.tables.has_flow(id) {
                 return (None, None);
             }
             let (flow, _) = state.tables.flow(id);
-            let arrival = flow.take(at as usize);
+            let arrival = flow.take(nth as usize);
             flow.arrived = flow.arrived.saturating_add(1);
             state.counts.arrived += 1;
             state.refresh(id);
@@ -38,6 +28,23 @@ impl ActionSource for Network {
         if let Some(watcher) = watcher {
             watcher();
         }
+    }
+}
+
+impl ActionSource for Network {
+    /// The next packet of a flow arrives.
+    fn apply(&self, what: u64) {
+        let id = what as FlowId;
+        let choices = self
+            .state
+            .with(|state| state.tables.get(id).map_or(0, Flow::arrivable));
+        let nth = match choices {
+            0 => return,
+            1 => 0,
+            // Datagrams overtake each other.
+            n => shim::choose(n, "which datagram arrives"),
+        };
+        self.arrive(id, nth);
     }
 
     fn node_down(&self, node: NodeId) {

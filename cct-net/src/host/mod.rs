@@ -47,7 +47,8 @@ pub(crate) struct State {
     conns: u64,
     /// If somebody has said how it works.
     pub(crate) tcp: Option<tcp::Options>,
-    pub(crate) udp: udp::Options,
+    /// The same.
+    pub(crate) udp: Option<udp::Options>,
     pub(crate) udp_flows: UdpFlows,
     /// Sockets that stand with others as the standard library's.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
@@ -126,6 +127,10 @@ const TEST: u32 = 0x00ff_fffd;
 impl State {
     pub(crate) fn tcp(&self) -> tcp::Options {
         self.tcp.unwrap_or_default()
+    }
+
+    pub(crate) fn udp(&self) -> udp::Options {
+        self.udp.unwrap_or_default()
     }
 
     /// A node's host.

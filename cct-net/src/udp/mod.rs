@@ -1,8 +1,8 @@
 //! UDP: the names of `tokio::net`.
 //!
-//! Datagrams to one port of one node may overtake each other. They are lost where a link is cut, a
-//! rule says so, the receiver's buffer is full or nobody is bound; besides, where
-//! [`Options::loss`] makes it a choice.
+//! Datagrams to one port of one node may overtake each other; with [`Options::at_once`] those between sockets
+//! of one node do not. They are lost where a link is cut, a rule says so, the receiver's buffer is full or nobody
+//! is bound; besides, where [`Options::loss`] makes it a choice.
 
 mod bufs;
 #[cfg(unix)]
@@ -13,5 +13,5 @@ pub(crate) mod send;
 mod settings;
 mod socket;
 
-pub use options::{Options, configure};
+pub use options::{Options, configure, presume};
 pub use socket::UdpSocket;

@@ -41,6 +41,8 @@ struct Flight {
     to: NodeId,
     addr: SocketAddr,
     load: Load,
+    /// It arrives when it is sent, if nothing holds it up.
+    at_once: bool,
     site: &'static Location<'static>,
 }
 
@@ -114,7 +116,7 @@ impl Inner {
         if let Some(error) = self.take_error() {
             return Err(error);
         }
-        let options = hosts.state.with(|state| state.udp);
+        let options = hosts.state.with(|state| state.udp());
         for node in ways {
             let flight = Flight {
                 hosts: self.hosts.clone(),
@@ -122,6 +124,7 @@ impl Inner {
                 to: node,
                 addr: to,
                 load: Load::Datagram(datagram.clone()),
+                at_once: options.at_once && node == self.node,
                 site,
             };
             match fate(options.loss, options.duplication) {
@@ -203,7 +206,10 @@ impl Flight {
             hosts.state.with(|state| state.udp_flows.insert(key, flow));
             flow
         });
-        Network::send(&net, flow, Box::new(self));
+        match self.at_once {
+            true => Network::send_at_once(&net, flow, Box::new(self)),
+            false => Network::send(&net, flow, Box::new(self)),
+        }
         Ok(())
     }
 
@@ -211,7 +217,7 @@ impl Flight {
     fn receivers(&self, hosts: &Hosts) -> (Vec<Arc<Inner>>, usize) {
         let several = is_broadcast(self.addr.ip()) || self.addr.ip().is_multicast();
         let (mut sockets, room) = hosts.state.with(|state| {
-            let room = state.udp.recv_buffer;
+            let room = state.udp().recv_buffer;
             let host = state.host(self.to);
             let sockets: Vec<Arc<Inner>> = if several {
                 host.udp.sockets().cloned().collect()

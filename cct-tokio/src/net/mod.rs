@@ -5,7 +5,9 @@
 //!
 //! Streams hold as much that was not read as those of one machine do on Linux
 //! ([`Options::loopback`](cct_net::tcp::Options::loopback)): programs that pass there have no more room. Who is to
-//! find out what happens with less calls [`cct_net::tcp::configure`].
+//! find out what happens with less calls [`cct_net::tcp::configure`]. Datagrams between UDP sockets of one machine are
+//! there, in order, when they were sent ([`Options::loopback`](cct_net::udp::Options::loopback)); those of another node
+//! may overtake each other. Who is to find out what happens where all may calls [`cct_net::udp::configure`].
 //!
 //! Read next: `around`, `halves`, then `tcp`.
 

@@ -9,7 +9,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::task::{Context, Poll};
 
 around! {
-    /// A socket of datagrams, see [`cct_net::UdpSocket`].
+    /// A socket of datagrams, see [`cct_net::UdpSocket`]. Between sockets of one node they arrive when they are sent,
+    /// see [`at_once`](cct_net::udp::Options::at_once).
     UdpSocket, cct_net::UdpSocket
 }
 converts!(UdpSocket, std::net::UdpSocket);
@@ -60,6 +61,7 @@ impl UdpSocket {
     /// As there.
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<UdpSocket>> {
+        cct_net::udp::presume(cct_net::udp::Options::loopback());
         let bound = cct_net::UdpSocket::bind(addr);
         async move { bound.await.map(UdpSocket) }
     }

@@ -25,6 +25,8 @@ mod on_tokio {
 
     pub(crate) mod clocks;
     pub(crate) mod copying;
+    #[cfg(target_os = "linux")]
+    pub(crate) mod datagrams;
     pub(crate) mod memory;
     #[cfg(target_os = "linux")]
     pub(crate) mod room;
@@ -38,6 +40,8 @@ mod on_cct {
 
     pub(crate) mod clocks;
     pub(crate) mod copying;
+    #[cfg(target_os = "linux")]
+    pub(crate) mod datagrams;
     pub(crate) mod memory;
     #[cfg(target_os = "linux")]
     pub(crate) mod room;
@@ -51,6 +55,13 @@ fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
 contracts! {
     copying: order failures both_ways streams budget;
     memory: there_and_back little_room one_direction budget;
+}
+
+#[cfg(target_os = "linux")]
+mod of_one_machine {
+    use super::{contracts, on_cct, on_tokio, ours, real};
+
+    contracts! { datagrams: in_order at_once of_peers to_nobody too_many; }
 }
 
 /// Megabytes for each schedule: a few do.
