@@ -5,7 +5,7 @@ pub use cct_macros::{join, select, try_join};
 
 use crate::execution::world::WORLD;
 use crate::task::coop;
-use std::panic::Location;
+use std::panic::{Location, resume_unwind};
 use std::task::{Context, Poll, ready};
 
 /// The branch that `select!` polls first, drawn anew at every poll.
@@ -49,9 +49,9 @@ pub fn waypoint(
     crate::observe::waypoint(name, holds, file, line);
 }
 
-use crate::explore::apart::Says;
+use crate::explore::apart::{Says, tell_once};
 use crate::explore::lone::open_to_threads;
-use crate::explore::testcase::Judged;
+use crate::explore::testcase::{Judged, ToRunOnce, Told};
 pub use crate::explore::testcase::{TestCase, case_name};
 use crate::task::body::ScenarioResult as _;
 
@@ -111,21 +111,48 @@ where
             tell(&verdict.text);
         }
         Judged::Told => {}
-        Judged::Once { why, start_paused } => {
-            // Dropped after the runtime: while one lives the world goes on.
-            let world = open_to_threads(site).expect("there is memory for a stack");
-            let runtime = crate::runtime::Builder::new_multi_thread()
-                .enable_all()
-                .start_paused(start_paused)
-                .build()
-                .expect("a world around us");
-            if let Err(error) = runtime.block_on(scenario()).into_result() {
-                panic!("{error}");
+        Judged::Once(ToRunOnce { start_paused, to }) => {
+            let run = || run_once(site, start_paused, scenario);
+            match to {
+                Told::Here(why) => {
+                    run();
+                    tell(&why);
+                }
+                Told::File(file) => tell_once(&file, run),
             }
-            drop((runtime, world));
+        }
+        Judged::OnceApart { once, why } => {
+            tell(&once.output);
+            if let Some(message) = once.failure {
+                // What is to be said of it was said there.
+                resume_unwind(Box::new(message));
+            }
             tell(&why);
         }
     }
+}
+
+/// Runs a scenario on this thread, with threads taking part.
+///
+/// # Panics
+/// If it fails.
+fn run_once<F, Fut>(site: &'static Location<'static>, start_paused: bool, scenario: F)
+where
+    F: Fn() -> Fut,
+    Fut: Future + 'static,
+    Fut::Output: crate::ScenarioResult,
+{
+    // Dropped after the runtime: while one lives the world goes on.
+    let world = open_to_threads(site).expect("there is memory for a stack");
+    let runtime = crate::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .start_paused(start_paused)
+        .build()
+        .expect("a world around us");
+    if let Err(error) = runtime.block_on(scenario()).into_result() {
+        panic!("{error}");
+    }
+    drop((runtime, world));
 }
 
 #[track_caller]

@@ -1,6 +1,11 @@
 //! Tests with the attribute in which threads of `std` take part: a failure, or run once, as `CCT_PLAIN_TESTS` says.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "threads are what it is about")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what a test prints is looked at"
+)]
 
 mod again;
 
@@ -8,6 +13,7 @@ use again::{again, is_again, said};
 use cct_executor::runtime::Handle;
 use cct_executor::time::{Duration, Instant, sleep};
 use cct_sync::{mpsc, oneshot};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 
@@ -65,6 +71,99 @@ with_threads! { is_joined() a_thread_that_is_waited_for {
     assert_eq!(answered.await, Ok(2));
 } }
 
+/// A thread takes part, and only the first run in a process passes.
+async fn passes_once() {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let before = RUNS.fetch_add(1, SeqCst);
+    let (sender, receiver) = oneshot::channel();
+    thread::spawn(move || sender.send(()));
+    receiver.await.unwrap();
+    assert_eq!(before, 0, "not the first");
+}
+
+with_threads! { finds_a_static_new() what_iterations_have_left_is_not_there {
+    passes_once().await;
+} }
+
+#[cct_executor::test(determinism_check = false)]
+async fn says_what_it_prints() {
+    if is_again() {
+        passes_once().await;
+        println!("a printed line");
+        eprintln!("another one");
+    }
+}
+
+#[test]
+fn what_a_test_prints_where_it_is_run_once_is_printed_here() {
+    if is_again() {
+        return;
+    }
+    let output = again("says_what_it_prints", "once", &OFF);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    for line in ["a printed line\nanother one\n", "1 passed"] {
+        assert_eq!(text.matches(line).count(), 1, "{text}");
+    }
+}
+
+#[cct_executor::test(determinism_check = false)]
+#[should_panic(expected = "as it should")]
+async fn should_panic_there() {
+    if is_again() {
+        passes_once().await;
+    }
+    panic!("as it should");
+}
+
+#[cct_executor::test(determinism_check = false)]
+async fn fails_there() {
+    if is_again() {
+        passes_once().await;
+        panic!("as it should not");
+    }
+}
+
+#[cct_executor::test(determinism_check = false)]
+async fn ends_its_process() {
+    if is_again() {
+        passes_once().await;
+        std::process::exit(7);
+    }
+}
+
+#[test]
+fn what_fails_where_it_is_run_once_fails() {
+    if is_again() {
+        return;
+    }
+    let output = again("should_panic_there", "once", &OFF);
+    assert!(output.status.success(), "{}", said(&output));
+    for (test, what) in [
+        ("fails_there", "threads.rs"),
+        ("fails_there", "as it should not"),
+        ("ends_its_process", "ended before it did (exit status: 7)"),
+    ] {
+        let output = again(test, "once", &OFF);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(101), "{text}");
+        assert_eq!(text.matches(what).count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn without_processes_it_is_run_here() {
+    if is_again() {
+        return;
+    }
+    let here = [OFF[0], ("CCT_ISOLATION", "none")];
+    let output = again("has_a_pool", "once", &here);
+    assert!(output.status.success(), "{}", said(&output));
+    let output = again("finds_a_static_new", "once", &here);
+    let text = said(&output);
+    assert!(text.contains("not the first"), "{text}");
+}
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// A thread that is made once for all, by the first who asks for it, as those of pools are.
@@ -78,7 +177,6 @@ fn pool() -> std::sync::mpsc::Sender<Job> {
     pool.lock().unwrap().clone()
 }
 
-// The one run finds the thread of an iteration before it.
 with_threads! { has_a_pool() a_thread_of_a_pool_in_a_static {
     let (sender, receiver) = oneshot::channel();
     pool().send(Box::new(move || {

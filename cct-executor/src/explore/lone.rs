@@ -17,6 +17,7 @@ mod instead;
 mod stay;
 mod watch;
 
+use super::apart::is_once;
 use super::campaign::Scenario;
 use super::checker::running_test;
 use super::driver::Driver;
@@ -132,7 +133,8 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         true => None,
         false => explored::first(&settings, site)?,
     };
-    let is_one = settings.apart.is_some();
+    let is_one = settings.apart.as_ref();
+    let is_one = is_one.is_some_and(|answer| !is_once(answer));
     around_us(is_one, is_started, || {
         #[cfg(unix)]
         if let Some(teller) = ordered {

@@ -1,6 +1,6 @@
 //! A test written with the attribute: the checker's run, remembered failures included.
 
-use super::apart::{self, Task, Verdict};
+use super::apart::{self, Once, Task, Verdict};
 use super::checker::{Checker, Isolation, running_test};
 use super::endless;
 use super::env::Settings;
@@ -19,6 +19,7 @@ mod unheard;
 
 use coarser::{THREADS_OF_OTHERS, without_atomics};
 use doubt::Doubt;
+pub(crate) use threads::{ToRunOnce, Told};
 
 const NOT_ASKED: &str = "the test could not be run in a process of its own (isolation = \"process\"): its program \
      did not start, or did not run it when asked for it by name";
@@ -65,7 +66,9 @@ pub(crate) enum Judged {
     /// This process was started for it, and has told whoever started it.
     Told,
     /// It is to be run once, with threads taking part.
-    Once { why: String, start_paused: bool },
+    Once(ToRunOnce),
+    /// It was run so in a process of its own; and why.
+    OnceApart { once: Once, why: String },
 }
 
 impl TestCase {
@@ -87,6 +90,10 @@ impl TestCase {
             Some(steps) => checker.max_steps(steps),
             None => checker,
         };
+        let start_paused = checker.world.start_paused;
+        if let Some(to_run) = threads::asked_for(&settings, start_paused) {
+            return Judged::Once(to_run);
+        }
         if let Some(file) = &settings.apart {
             let mut report = self.explore(self.named(checker), scenario, &settings);
             self.remember(&mut report, &settings);
@@ -129,10 +136,8 @@ impl TestCase {
             }
         }
         if let Some(why) = threads::take_part(&report, &settings) {
-            return Judged::Once {
-                why: format!("cct: {}: {why}\n", self.name),
-                start_paused: coarser.0.world.start_paused,
-            };
+            let asks = can_be_asked && settings.isolation.is_none();
+            return threads::once(self, &why, start_paused, asks);
         }
         self.remember(&mut report, &settings);
         Judged::here(report)
@@ -148,7 +153,7 @@ impl TestCase {
     {
         match self.judge(checker, scenario) {
             Judged::Here(report) => *report,
-            Judged::Apart(_) | Judged::Told | Judged::Once { .. } => panic!("it ran elsewhere"),
+            _ => panic!("it ran elsewhere"),
         }
     }
 
@@ -305,7 +310,7 @@ impl Judged {
                 Judged::Here(report)
             }
             Judged::Apart(verdict) => Judged::Apart(verdict.with(&[note.to_owned()])),
-            Judged::Told | Judged::Once { .. } => self,
+            Judged::Told | Judged::Once(_) | Judged::OnceApart { .. } => self,
         }
     }
 

@@ -2,7 +2,8 @@
 //! no part.
 //!
 //! The program of the test is started anew, for this test alone, and told by a variable where to leave its
-//! [`Verdict`]. There it replays one schedule, or explores with a process for each iteration (`forks`).
+//! [`Verdict`]. There it replays one schedule, or explores with a process for each iteration (`forks`). Or it is run
+//! once, threads taking part (`once`).
 //!
 //! 1. A test is asked for in the way of the standard library's harness, and only where that runs it.
 //! 2. Such a process starts no further one of this kind.
@@ -13,6 +14,7 @@ mod answer;
 mod attempt;
 #[cfg(unix)]
 mod forks;
+mod once;
 #[cfg(unix)]
 mod order;
 #[cfg(unix)]
@@ -24,6 +26,8 @@ mod spawned;
 #[cfg(unix)]
 mod told;
 
+pub(crate) use once::{Once, tell_once};
+pub(super) use once::{ask_once, is_once};
 #[cfg(unix)]
 pub(super) use order::Order;
 #[cfg(unix)]

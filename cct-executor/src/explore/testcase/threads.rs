@@ -3,12 +3,31 @@
 //! Where tests without an attribute are run, so that a project need not be changed, such a test is run once, as they
 //! are: in plain order, in a world that threads may use. What its one run says counts. Elsewhere it is a failure, and
 //! who wrote the test can use `spawn_blocking`.
+//!
+//! The run has a process of its own where one can be had, as iterations have run in this one.
 
+use super::{Judged, TestCase};
 use crate::explore::THREAD_NAMES;
+use crate::explore::apart;
 use crate::explore::env::{PlainTests, Settings};
 use crate::explore::result::{FailureReport, Report};
 use crate::words::FailureKind;
 use cct_interpose::threads_started;
+use std::path::PathBuf;
+
+/// How a test is to be run in which threads take part.
+pub(crate) struct ToRunOnce {
+    pub(crate) start_paused: bool,
+    pub(crate) to: Told,
+}
+
+/// Whom the run is for.
+pub(crate) enum Told {
+    /// Whoever reads the test's line; which says why.
+    Here(String),
+    /// Who started this process, and looks there.
+    File(PathBuf),
+}
 
 /// What the report says is better said by one run in which threads take part; and why.
 pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> {
@@ -47,4 +66,28 @@ fn in_plain_order(failure: &FailureReport) -> bool {
     failure.token.trace.decisions().is_empty()
         || failure.passes_in_order == Some(false)
         || failure.departures.as_ref().is_some_and(Vec::is_empty)
+}
+
+/// Runs the test once in a process, if it can be asked for; or says that it is to be run here.
+pub(super) fn once(case: TestCase, why: &str, start_paused: bool, asks: bool) -> Judged {
+    let why = format!("cct: {}: {why}\n", case.name);
+    match asks.then(|| apart::ask_once(case.path())).flatten() {
+        Some(once) => Judged::OnceApart { once, why },
+        None => Judged::Once(ToRunOnce {
+            start_paused,
+            to: Told::Here(why),
+        }),
+    }
+}
+
+/// How the test is to be run, if this process was started to run it once.
+pub(super) fn asked_for(settings: &Settings, start_paused: bool) -> Option<ToRunOnce> {
+    let file = settings
+        .apart
+        .as_ref()
+        .filter(|file| apart::is_once(file))?;
+    Some(ToRunOnce {
+        start_paused,
+        to: Told::File(file.clone()),
+    })
 }
