@@ -186,6 +186,43 @@ with_threads! { has_a_pool() a_thread_of_a_pool_in_a_static {
     assert_eq!(late.await, Ok(Ok(7)));
 } }
 
+/// Where threads are none of a world's.
+#[test]
+fn old_thread_begins() {
+    if is_again() {
+        drop(pool());
+    }
+}
+
+#[cct_executor::test(determinism_check = false)]
+async fn old_thread_is_asked() {
+    if !is_again() {
+        return;
+    }
+    let (sender, receiver) = oneshot::channel();
+    let job = move || {
+        // By then it has long been a deadlock to who knows nothing of the thread.
+        thread::sleep(std::time::Duration::from_secs(1));
+        let _ = sender.send(7);
+    };
+    pool().send(Box::new(job)).unwrap();
+    assert_eq!(receiver.await, Ok(7));
+}
+
+#[test]
+fn a_thread_that_another_test_has_started_is_another_one_there() {
+    if is_again() {
+        return;
+    }
+    for isolation in [None, Some(("CCT_ISOLATION", "process"))] {
+        let in_turn = [OFF[0], ("RUST_TEST_THREADS", "1")];
+        let variables: Vec<_> = in_turn.into_iter().chain(isolation).collect();
+        let text = said(&again("old_thread_", "once", &variables));
+        assert!(text.contains("2 passed"), "{text}");
+        assert!(text.contains("which nobody can repeat ("), "{text}");
+    }
+}
+
 // By the machine's clock: it is not the world's.
 with_threads! { takes_its_time() what_a_thread_takes_passes_for_tasks {
     let (sender, receiver) = oneshot::channel();

@@ -1,6 +1,6 @@
 //! A test written with the attribute: the checker's run, remembered failures included.
 
-use super::apart::{self, Once, Task, Verdict};
+use super::apart::{self, Once, Says, Task, Verdict};
 use super::checker::{Checker, Isolation, running_test};
 use super::endless;
 use super::env::Settings;
@@ -97,7 +97,7 @@ impl TestCase {
         if let Some(file) = &settings.apart {
             let mut report = self.explore(self.named(checker), scenario, &settings);
             self.remember(&mut report, &settings);
-            apart::tell(file, &report);
+            apart::tell(file, &report, threads::take_part(&report, &settings));
             return Judged::Told;
         }
         let isolation = settings.isolation.unwrap_or(checker.isolation);
@@ -105,6 +105,10 @@ impl TestCase {
         let asks = can_be_asked && isolation == Isolation::Process && settings.replay.is_none();
         let mut report = match self.replay_remembered(&checker, &scenario, &settings) {
             Ok(stale) if asks => match apart::ask(self.path(), &Task::Explore) {
+                Some(Verdict {
+                    says: Says::Threads(why),
+                    ..
+                }) => return threads::once(self, &why, start_paused, true),
                 Some(verdict) => return Judged::Apart(verdict.with(&stale)),
                 None => Report::unable(self.name.to_owned(), NOT_ASKED.to_owned()),
             },
@@ -125,6 +129,7 @@ impl TestCase {
         if can_be_asked && !chosen && !self.should_panic && !by_threads {
             match doubt::look(&report, self.path(), &settings) {
                 Doubt::Apart(verdict) => return Judged::Apart(verdict),
+                Doubt::Threads(why) => return threads::once(self, &why, start_paused, true),
                 Doubt::Note(note) => report.warnings.push(note),
                 Doubt::None => {}
             }

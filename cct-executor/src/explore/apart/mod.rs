@@ -67,16 +67,19 @@ pub(crate) enum Says {
     Passed,
     /// With a failure of this class.
     Failed(String),
+    /// It failed as tests do in which threads take part; why it is to be run once.
+    Threads(String),
     /// It could not be run, or the schedule did not fit.
     Unable,
 }
 
 impl Verdict {
-    fn of(report: &Report) -> Verdict {
-        let says = match (&report.error, &report.failure) {
-            (Some(_), _) => Says::Unable,
-            (None, Some(failure)) => Says::Failed(failure.kind.class().to_owned()),
-            (None, None) => Says::Passed,
+    fn of(report: &Report, threads: Option<String>) -> Verdict {
+        let says = match (&report.error, &report.failure, threads) {
+            (Some(_), ..) => Says::Unable,
+            (None, Some(_), Some(why)) => Says::Threads(why),
+            (None, Some(failure), None) => Says::Failed(failure.kind.class().to_owned()),
+            (None, None, _) => Says::Passed,
         };
         Verdict {
             says,
@@ -98,6 +101,7 @@ impl fmt::Display for Verdict {
         match &self.says {
             Says::Passed => f.write_str("passed")?,
             Says::Failed(class) => write!(f, "failed: {class}")?,
+            Says::Threads(why) => write!(f, "threads: {why}")?,
             Says::Unable => f.write_str("unable")?,
         }
         write!(f, "\n{}", self.text)
@@ -109,6 +113,7 @@ fn understand(text: &str) -> Option<Verdict> {
     let (says, text) = text.split_once('\n')?;
     let says = match says.split_once(": ") {
         Some(("failed", class)) => Says::Failed(class.to_owned()),
+        Some(("threads", why)) => Says::Threads(why.to_owned()),
         None if says == "passed" => Says::Passed,
         None if says == "unable" => Says::Unable,
         _ => return None,
@@ -119,10 +124,10 @@ fn understand(text: &str) -> Option<Verdict> {
     })
 }
 
-/// Leaves the verdict where whoever started this process looks for it.
-pub(super) fn tell(file: &Path, report: &Report) {
+/// Leaves the verdict where whoever started this process looks for it; with why threads take part, if they do.
+pub(super) fn tell(file: &Path, report: &Report, threads: Option<String>) {
     // Who finds nothing takes it that the test did not run.
-    let _ = std::fs::write(file, Verdict::of(report).to_string());
+    let _ = std::fs::write(file, Verdict::of(report, threads).to_string());
 }
 
 /// Whether the standard library's harness runs this test, on this thread, so that it can be asked for it again.
@@ -223,6 +228,7 @@ mod tests {
             Says::Passed,
             Says::Unable,
             Says::Failed("poll that does not return".to_owned()),
+            Says::Threads("they do (deadlock): run once".to_owned()),
         ] {
             let text = "cct: a test\n  note: two lines\n".to_owned();
             let verdict = Verdict { says, text };

@@ -198,7 +198,7 @@ impl Left {
                     ..campaign.blank_report()
                 };
                 match to {
-                    Where::File(file) => tell(file, &report),
+                    Where::File(file) => tell(file, &report, None),
                     Where::Screen => {
                         let _ = io::stderr().write_all(report.text().as_bytes());
                     }

@@ -8,6 +8,9 @@
 //!
 //! The reverse is a program that makes something once for all and fails while that is new: it fails in a new
 //! process, and in this one never again. What the replay here tells is another run then, so processes tell it.
+//!
+//! And a thread that is made once for all is nobody's where another test has made it, and waited for by none; in a new
+//! process it is the test's own, which says that threads take part.
 
 use crate::explore::THREAD_NAMES;
 use crate::explore::apart::{self, Says, Task, Verdict};
@@ -23,6 +26,8 @@ pub(super) enum Doubt {
     None,
     /// It did not count; this does.
     Apart(Verdict),
+    /// In a process of its own it came of threads, which others have started here; why it is to be run once.
+    Threads(String),
     Note(String),
 }
 
@@ -48,6 +53,9 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
     let Some(verdict) = apart::ask(test, &Task::Replay(&failure.token)) else {
         return Doubt::None;
     };
+    if let Says::Threads(why) = verdict.says {
+        return Doubt::Threads(why);
+    }
     let fails_there = matches!(verdict.says, Says::Failed(_));
     let listens = Surroundings::of_this_thread().hear();
     if fails_there && listens && !is_told_by(&failure.kind, &verdict.text) {
@@ -79,6 +87,10 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
             says: Says::Failed(class),
             ..
         }) if varies && class == failure.kind.class() => Doubt::None,
+        Some(Verdict {
+            says: Says::Threads(why),
+            ..
+        }) => Doubt::Threads(why),
         Some(verdict) if verdict.says != Says::Unable => Doubt::Apart(verdict.with(&[format!(
             "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the \
              process, by an iteration before it or by another test{}: alone in a process its schedule does not fail. So \
@@ -108,6 +120,10 @@ fn is_told_by(kind: &FailureKind, report: &str) -> bool {
 /// A failure that a new process shows as well, and this one not twice.
 fn the_first_time_only(test: &str, failure: &FailureReport, what: &str) -> Doubt {
     match apart::ask(test, &Task::Explore) {
+        Some(Verdict {
+            says: Says::Threads(why),
+            ..
+        }) => Doubt::Threads(why),
         Some(verdict) if matches!(verdict.says, Says::Failed(_)) => {
             Doubt::Apart(verdict.with(&[format!(
                 "in one process, iteration {} failed ({what}) and its schedule does not fail so again there: what \

@@ -32,8 +32,10 @@ pub(crate) enum Told {
 /// What the report says is better said by one run in which threads take part; and why.
 pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> {
     let failure = report.failure.as_ref()?;
-    // One that is remembered may come of them as well, but who gives a token wants it replayed.
-    let wanted = settings.plain_tests != PlainTests::Refuse && settings.replay.is_none();
+    // One that is remembered may come of them as well, but who gives a token wants it replayed; a process that was
+    // started for that only says so.
+    let is_to_be_replayed = settings.replay.is_some() && settings.apart.is_none();
+    let wanted = settings.plain_tests != PlainTests::Refuse && !is_to_be_replayed;
     if !(cct_interpose::CONTROLLED && wanted) {
         return None;
     }
