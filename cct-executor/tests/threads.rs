@@ -71,6 +71,44 @@ with_threads! { is_joined() a_thread_that_is_waited_for {
     assert_eq!(answered.await, Ok(2));
 } }
 
+/// A poll waits for a thread that waits for the poll.
+async fn waits_for_who_waits() {
+    let (sender, receiver) = oneshot::channel();
+    let thread = thread::spawn(move || sender.send(1));
+    thread.join().unwrap().unwrap();
+    assert_eq!(receiver.await, Ok(1));
+}
+
+#[cct_executor::test(determinism_check = false)]
+async fn waits_in_a_poll() {
+    if is_again() {
+        waits_for_who_waits().await;
+    }
+}
+
+#[cct_executor::test(determinism_check = false, isolation = "process")]
+async fn waits_in_a_process() {
+    if is_again() {
+        waits_for_who_waits().await;
+    }
+}
+
+#[test]
+fn a_poll_that_only_a_thread_can_end_is_not_waited_for_long() {
+    if is_again() {
+        return;
+    }
+    for test in ["waits_in_a_poll", "waits_in_a_process"] {
+        let begin = std::time::Instant::now();
+        let output = again(test, "once", &OFF);
+        let text = said(&output);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("which nobody can repeat ("), "{text}");
+        // The usual limit of a poll is 10 s.
+        assert!(begin.elapsed() < Duration::from_secs(6), "{text}");
+    }
+}
+
 /// A thread takes part, and only the first run in a process passes.
 async fn passes_once() {
     static RUNS: AtomicU32 = AtomicU32::new(0);

@@ -189,8 +189,8 @@ impl Campaign {
     ) -> Report {
         let mut yields = Vec::new();
         let mut pulses: Vec<(Pulse, (u64, u64), Instant)> = Vec::new();
-        let look = (self.checker.poll_limit / 4)
-            .clamp(Duration::from_millis(5), Duration::from_millis(100));
+        let patience = self.checker.patience();
+        let look = patience.look();
         loop {
             match receiver.recv_timeout(look) {
                 Ok(Message::Pulse(pulse)) => {
@@ -220,12 +220,15 @@ impl Campaign {
                         }
                         if beat != *seen || iteration == u64::MAX {
                             (*seen, *since) = (beat, now());
-                        } else if since.elapsed() >= self.checker.poll_limit {
+                            continue;
+                        }
+                        let visited = pulse.visitors.any();
+                        if patience.is_over(since.elapsed(), visited) {
                             board.stop();
                             let lost = Lost {
                                 step: beat.1,
                                 kind: None,
-                                visited: pulse.visitors.any(),
+                                visited,
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }

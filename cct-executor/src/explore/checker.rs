@@ -4,6 +4,7 @@ mod prepare;
 
 use super::campaign::Scenario;
 use super::result::Report;
+use super::watched::Patience;
 use crate::strategy::Strategy;
 use crate::task::body::{ScenarioResult, main_body};
 use crate::words::{Clock, Granularity, ReplayToken, Seed, WorldConfig};
@@ -78,6 +79,8 @@ pub struct Checker {
     pub(super) shrink: bool,
     pub(super) isolation: Isolation,
     pub(super) poll_limit: Duration,
+    /// A test in which threads take part is to be run in another way.
+    pub(super) gives_way: bool,
     /// Nobody has chosen limits: a run whose first iteration takes more steps or tasks ends there, so that it can
     /// be begun anew with higher ones; and a replay may be one of the latter.
     pub(super) usual_limits: bool,
@@ -132,6 +135,7 @@ impl Checker {
             shrink: true,
             isolation: Isolation::None,
             poll_limit: Duration::from_secs(10),
+            gives_way: false,
             usual_limits: false,
             usual_granularity: true,
             replay: None,
@@ -163,6 +167,10 @@ impl Checker {
     ) -> Self {
         self.strategy = Chosen::Made(Arc::new(move || Box::new(make())));
         self
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        Patience::new(self.poll_limit, self.gives_way)
     }
 
     /// The same for one iteration in plain order, that of tokio's `current_thread`.

@@ -32,7 +32,7 @@ impl Campaign {
         trace: &Trace,
     ) -> Result<Recorded, Lost> {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
-        watched::on_fresh_thread(self.checker.poll_limit, move |tell| {
+        watched::on_fresh_thread(self.checker.patience(), move |tell| {
             let over = |finished| tell(Recorded::from(finished));
             campaign.told(|| {
                 if world.stop_after.is_some() {

@@ -90,6 +90,10 @@ impl TestCase {
             Some(steps) => checker.max_steps(steps),
             None => checker,
         };
+        let checker = Checker {
+            gives_way: threads::are_welcome(&settings),
+            ..checker
+        };
         let start_paused = checker.world.start_paused;
         if let Some(to_run) = threads::asked_for(&settings, start_paused) {
             return Judged::Once(to_run);

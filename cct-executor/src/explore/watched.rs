@@ -13,6 +13,42 @@ use std::time::Duration;
 /// How long a thread has to come to its end once it has told what it was for.
 const CLOSING: Duration = Duration::from_secs(1);
 
+/// How long a poll may keep a thread of another's waiting, where it is enough to know that one takes part.
+const FOR_VISITORS: Duration = Duration::from_secs(1);
+
+/// How long a poll may take.
+#[derive(Clone, Copy)]
+pub(super) struct Patience {
+    limit: Duration,
+    /// While another thread waits to use what belongs to the world: it may be what the poll waits for.
+    with_visitors: Duration,
+}
+
+impl Patience {
+    /// `gives_way` where a test in which threads take part is to be run in another way.
+    pub(super) fn new(limit: Duration, gives_way: bool) -> Patience {
+        let with_visitors = if gives_way { FOR_VISITORS } else { limit };
+        Patience {
+            limit,
+            with_visitors: with_visitors.min(limit),
+        }
+    }
+
+    /// How often it is to be looked whether it is over.
+    pub(super) fn look(self) -> Duration {
+        (self.limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100))
+    }
+
+    pub(super) fn is_over(self, waited: Duration, visited: bool) -> bool {
+        waited
+            >= if visited {
+                self.with_visitors
+            } else {
+                self.limit
+            }
+    }
+}
+
 /// A thread that is lost.
 pub(super) struct Lost {
     /// In which step.
@@ -32,12 +68,12 @@ enum Note<T> {
 /// Does this on a fresh thread, and returns what it tells. It may tell it before it comes to its end.
 ///
 /// # Errors
-/// When a poll takes longer than `limit`, or would abort the process. The thread is lost then.
+/// When a poll takes longer than it may, or would abort the process. The thread is lost then.
 ///
 /// # Panics
 /// With what `body` panics with.
 pub(super) fn on_fresh_thread<T: Send + 'static>(
-    limit: Duration,
+    patience: Patience,
     body: impl FnOnce(&dyn Fn(T)) + Send + 'static,
 ) -> Result<T, Lost> {
     let (sender, receiver) = mpsc::channel();
@@ -53,7 +89,7 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
         .stack_size(THREAD_STACK_BYTES);
     let thread = cct_interpose::uncounted(|| thread.spawn(body))
         .expect("cannot start a thread for a replay");
-    let look = (limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100));
+    let look = patience.look();
     let (mut heartbeat, mut last_words) = (Arc::default(), LastWords::default());
     let mut visitors = None;
     let (mut seen, mut waited) = (0, Duration::ZERO);
@@ -63,7 +99,7 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                 (heartbeat, last_words, visitors) = (beat, words, Some(who));
             }
             Ok(Note::Over(told)) => {
-                let _ = receiver.recv_timeout(CLOSING.min(limit));
+                let _ = receiver.recv_timeout(CLOSING.min(patience.limit));
                 return Ok(told);
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
@@ -80,10 +116,11 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                 seen = beat;
                 let words = last_words.lock();
                 let kind = words.unwrap_or_else(PoisonError::into_inner).take();
-                if kind.is_some() || waited > limit {
+                let visited = visitors.is_some_and(Visitors::any);
+                if kind.is_some() || patience.is_over(waited, visited) {
                     return Err(Lost {
                         step: seen,
-                        visited: kind.is_none() && visitors.is_some_and(Visitors::any),
+                        visited: kind.is_none() && visited,
                         kind,
                     });
                 }

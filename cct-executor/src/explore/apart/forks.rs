@@ -282,7 +282,7 @@ impl Campaign {
             let _ = shared.set(run::shared_trace());
             campaign.untold(|| tell(campaign.one_apart(job)));
         };
-        watched::on_fresh_thread(self.checker.poll_limit, body).unwrap_or_else(|lost| {
+        watched::on_fresh_thread(self.checker.patience(), body).unwrap_or_else(|lost| {
             let trace = trace.get().map(|trace| trace.snapshot());
             Answer {
                 steps: lost.step,

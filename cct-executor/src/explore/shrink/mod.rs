@@ -210,7 +210,7 @@ pub(super) fn try_it(
     given: Given,
 ) -> Option<Tried> {
     let (scenario, world) = (campaign.scenario.clone(), world.clone());
-    let limit = campaign.checker.poll_limit;
+    let patience = campaign.checker.patience();
     let detail = match lasting {
         true => Detail::Story,
         false => Detail::Nothing,
@@ -223,7 +223,7 @@ pub(super) fn try_it(
         });
     };
     // Whatever goes wrong here must not cost the failure that is being explained.
-    let tried = AssertUnwindSafe(|| watched::on_fresh_thread(limit, body).ok());
+    let tried = AssertUnwindSafe(|| watched::on_fresh_thread(patience, body).ok());
     let (mut tried, explanation) = catch_unwind(tried).ok().flatten()?;
     if let Some(explanation) = explanation {
         tried.outcome = campaign.shown(tried.outcome, &explanation);

@@ -29,14 +29,19 @@ pub(crate) enum Told {
     File(PathBuf),
 }
 
-/// What the report says is better said by one run in which threads take part; and why.
-pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> {
-    let failure = report.failure.as_ref()?;
-    // One that is remembered may come of them as well, but who gives a token wants it replayed; a process that was
+/// Whether a test in which threads take part is to be run once.
+pub(super) fn are_welcome(settings: &Settings) -> bool {
+    // A failure that is remembered may come of them as well, but who gives a token wants it replayed; a process that was
     // started for that only says so.
     let is_to_be_replayed = settings.replay.is_some() && settings.apart.is_none();
     let wanted = settings.plain_tests != PlainTests::Refuse && !is_to_be_replayed;
-    if !(cct_interpose::CONTROLLED && wanted) {
+    cct_interpose::CONTROLLED && wanted
+}
+
+/// What the report says is better said by one run in which threads take part; and why.
+pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> {
+    let failure = report.failure.as_ref()?;
+    if !are_welcome(settings) {
         return None;
     }
     // Those of a pool in a static an earlier iteration may have started, or another test.
