@@ -11,10 +11,11 @@ mod again;
 
 use again::{again, is_again, said};
 use cct_executor::runtime::Handle;
+use cct_executor::spawn;
 use cct_executor::time::{Duration, Instant, sleep};
 use cct_sync::{mpsc, oneshot};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread;
 
 /// Failures that nobody can repeat are not to be remembered beside this file.
@@ -201,6 +202,29 @@ fn without_processes_it_is_run_here() {
     let text = said(&output);
     assert!(text.contains("not the first"), "{text}");
 }
+
+with_threads! { joins() a_thread_that_is_joined_and_waits_for_a_task {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let task = spawn(async move { sender.send(1).unwrap() });
+    let thread = thread::spawn(move || receiver.recv().unwrap());
+    assert_eq!(thread.join().unwrap(), 1);
+    task.await.unwrap();
+} }
+
+with_threads! { joins_one_who_looks() a_thread_that_is_joined_and_waits_for_a_condition {
+    let shared = Arc::new((Mutex::new(false), Condvar::new()));
+    let told = shared.clone();
+    let task = spawn(async move {
+        *told.0.lock().unwrap() = true;
+        told.1.notify_all();
+    });
+    let thread = thread::spawn(move || {
+        let looked = shared.0.lock().unwrap();
+        drop(shared.1.wait_while(looked, |set| !*set).unwrap());
+    });
+    thread.join().unwrap();
+    task.await.unwrap();
+} }
 
 type Job = Box<dyn FnOnce() + Send>;
 

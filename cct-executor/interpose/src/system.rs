@@ -19,6 +19,8 @@ pub struct System {
     /// Called where the thread would block until another one has ended, with what says whether it has. Returns
     /// whether it has been waited for.
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
+    /// Called where the thread blocks until another one has ended, as nobody has waited for it, and when it goes on.
+    pub joins: fn(bool),
     /// Called before an atomic operation of instrumented code.
     pub atomic: fn(Atomic),
     /// How much time clocks show to have passed since zero.
@@ -39,6 +41,7 @@ impl System {
         sleep: |_| false,
         give_way: || false,
         join: |_| false,
+        joins: |_| {},
         atomic: |_| {},
         clock: || Duration::ZERO,
         file: |_, _| None,

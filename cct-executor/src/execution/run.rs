@@ -126,15 +126,27 @@ pub(crate) fn heartbeat() -> Arc<AtomicU64> {
     prepared(|core| core.heartbeat.clone())
 }
 
-/// Whether other threads wait to use what belongs to a thread's world, for a watchdog.
+/// Whether other threads wait to use what belongs to a thread's world, or that thread waits for one, for a watchdog.
 #[derive(Clone, Copy)]
 pub(crate) struct Visitors(&'static Home);
 
 impl Visitors {
-    /// Whether there are any at this moment.
-    pub(crate) fn any(self) -> bool {
-        self.0.has_visitors()
+    /// What holds at this moment.
+    pub(crate) fn now(self) -> Entangled {
+        Entangled {
+            visited: self.0.has_visitors(),
+            joins: self.0.joins(),
+        }
     }
+}
+
+/// What a poll that does not return has to do with other threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Entangled {
+    /// One waits to use what belongs to the world.
+    pub(crate) visited: bool,
+    /// The poll waits for one to end.
+    pub(crate) joins: bool,
 }
 
 /// Those of this thread's worlds.

@@ -4,6 +4,7 @@
 
 use super::core::{Core, NONE};
 use super::world::{Phase, WORLD, World};
+use crate::raw::shared::Home;
 use crate::words::{FailureKind, NodeId};
 use cct_interpose::{Clocks, OnFile, SocketFile, System};
 use std::path::Path;
@@ -27,6 +28,7 @@ pub(crate) const SYSTEM: System = System {
     sleep: |time| WORLD.with(|world| world.sleep_for(time)),
     give_way: || WORLD.with(World::give_way),
     join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
+    joins: Home::note_joins,
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: || WORLD.with(World::system_clock),
     file: |path, what| WORLD.with(|world| world.on_file(path, what)),

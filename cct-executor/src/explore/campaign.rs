@@ -15,6 +15,7 @@ use super::trace_log::{self, Surroundings};
 use super::watched::Lost;
 use super::worker::{THREAD_STACK_BYTES, now};
 use crate::execution::harvest::{Harvest, SometimesKey};
+use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
 use crate::words::{Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
@@ -214,7 +215,7 @@ impl Campaign {
                             let lost = Lost {
                                 step: beat.1,
                                 kind: Some(kind),
-                                visited: false,
+                                threads: Entangled::default(),
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }
@@ -222,13 +223,13 @@ impl Campaign {
                             (*seen, *since) = (beat, now());
                             continue;
                         }
-                        let visited = pulse.visitors.any();
-                        if patience.is_over(since.elapsed(), visited) {
+                        let threads = pulse.visitors.now();
+                        if patience.is_over(since.elapsed(), threads.visited) {
                             board.stop();
                             let lost = Lost {
                                 step: beat.1,
                                 kind: None,
-                                visited,
+                                threads,
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }

@@ -9,7 +9,7 @@ use super::same::{alike, equal};
 use super::shrink::Departure;
 use super::watched::{self, Lost};
 use crate::execution::Detail;
-use crate::execution::run::Finished;
+use crate::execution::run::{Entangled, Finished};
 use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
 use std::mem::discriminant;
@@ -221,7 +221,7 @@ pub(super) fn lost(
     Lost {
         step,
         kind,
-        visited,
+        threads,
     }: Lost,
     trace: &Trace,
 ) -> FailureReport {
@@ -249,12 +249,19 @@ pub(super) fn lost(
         Origin::Iteration(index) => campaign.iteration(index).seed,
         _ => Seed(world.noise.0),
     };
+    // A panic that would abort the process waits for nobody.
+    let threads = if kind.is_some() {
+        Entangled::default()
+    } else {
+        threads
+    };
     let kind = kind.unwrap_or(FailureKind::Stuck { task });
     let strategy = campaign.blank_report().strategy;
     let token = campaign.token(&world, trace, 0);
     FailureReport {
         reproduced: up_to_it,
-        threads_wait: visited,
+        threads_wait: threads.visited,
+        joins_thread: threads.joins,
         ..FailureReport::new(
             Failure { kind, step },
             origin,

@@ -139,6 +139,8 @@ pub struct FailureReport {
     /// Whether a thread that the program started waits to use something of a world, where a poll does
     /// not return.
     pub threads_wait: bool,
+    /// Whether a poll that does not return waits for a thread to end.
+    pub joins_thread: bool,
     /// What came of trying granularity `await` as well; for failures at a finer one that were found
     /// by searching, and come from the order of steps. See
     /// [`Checker::await_check`](crate::Checker::await_check).
@@ -177,6 +179,7 @@ impl FailureReport {
             reproduced: true,
             again: None,
             threads_wait: false,
+            joins_thread: false,
             at_await: None,
             passes_in_order: None,
             shortened: None,

@@ -3,7 +3,7 @@
 use super::THREAD_NAMES;
 use super::worker::THREAD_STACK_BYTES;
 use crate::execution::panics::LastWords;
-use crate::execution::run::{self, Visitors};
+use crate::execution::run::{self, Entangled, Visitors};
 use crate::words::FailureKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -55,8 +55,8 @@ pub(super) struct Lost {
     pub(super) step: u64,
     /// To a panic that would abort the process; or else to a poll that does not return.
     pub(super) kind: Option<FailureKind>,
-    /// Another thread waits to use what belongs to its world.
-    pub(super) visited: bool,
+    /// And what other threads have to do with that.
+    pub(super) threads: Entangled,
 }
 
 /// What the thread says.
@@ -116,11 +116,11 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                 seen = beat;
                 let words = last_words.lock();
                 let kind = words.unwrap_or_else(PoisonError::into_inner).take();
-                let visited = visitors.is_some_and(Visitors::any);
-                if kind.is_some() || patience.is_over(waited, visited) {
+                let threads = visitors.map(Visitors::now).unwrap_or_default();
+                if kind.is_some() || patience.is_over(waited, threads.visited) {
                     return Err(Lost {
                         step: seen,
-                        visited: kind.is_none() && visited,
+                        threads,
                         kind,
                     });
                 }

@@ -47,6 +47,8 @@ pub(crate) struct Home {
     pub(super) afar: Afar,
     /// How many threads wait for it while it is another's.
     visitors: AtomicUsize,
+    /// The thread blocks until another one has ended.
+    joins: AtomicBool,
     /// Counts the steps of the thread's worlds.
     heartbeat: Mutex<Arc<AtomicU64>>,
     /// Address of the word that the thread waits for, or 0.
@@ -132,6 +134,7 @@ impl Home {
                 inbox: Mutex::new(Vec::new()),
                 afar: Afar::new(),
                 visitors: AtomicUsize::new(0),
+                joins: AtomicBool::new(false),
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
                 scenario: AtomicUsize::new(0),
@@ -280,6 +283,18 @@ impl Home {
     /// Whether some thread waits to use what belongs to the world that runs here.
     pub(crate) fn has_visitors(&self) -> bool {
         self.visitors.load(Ordering::Relaxed) > 0
+    }
+
+    /// Says whether this thread, which runs a world, blocks until another one has ended.
+    pub(crate) fn note_joins(joins: bool) {
+        if let Some(home) = Home::here() {
+            home.joins.store(joins, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the thread blocks until another one has ended.
+    pub(crate) fn joins(&self) -> bool {
+        self.joins.load(Ordering::Relaxed)
     }
 
     /// Says that the world of this number is open to others, or with 0 none.

@@ -217,6 +217,11 @@ fn blocked(out: &mut String, failure: &FailureReport) {
              this poll returns;\n  if the poll waits for that thread, use spawn_blocking instead of \
              a thread\n",
         );
+    } else if failure.joins_thread {
+        out.push_str(
+            "  this poll waits for a thread of std to end; if that waits for another task, which does not go on before \
+             this poll returns,\n  use spawn_blocking instead of a thread\n",
+        );
     }
     let suspended = failure.explanation.tasks.iter();
     let suspended: Vec<&str> = suspended
@@ -235,7 +240,7 @@ fn blocked(out: &mut String, failure: &FailureReport) {
              streams",
             suspended.join(", task ")
         );
-    } else if !failure.threads_wait {
+    } else if !failure.threads_wait && !failure.joins_thread {
         out.push_str(
             "  maybe in a `block_on` of another crate, a channel of std, or an `accept` or `read` of `std::net`, \
              while which no\n  other task goes on; use `runtime::Runtime`, channels of cct_sync and sockets of \

@@ -229,6 +229,31 @@ fn a_thread_that_waits_for_the_poll_is_thought_of() {
     assert!(report.text().contains("use spawn_blocking instead of"));
 }
 
+/// The thread wants nothing of the world; but it waits for what a task is to do.
+#[test]
+fn a_thread_that_the_poll_waits_for_is_thought_of() {
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = Arc::new(std::sync::Mutex::new(released));
+    let report = within(20, || {
+        checker("joins a thread that waits")
+            .poll_limit(Duration::from_millis(300))
+            .workers(1)
+            .run(move || {
+                let released = released.clone();
+                async move {
+                    let thread = std::thread::spawn(move || released.lock().unwrap().recv());
+                    let _ = thread.join();
+                }
+            })
+    });
+    drop(release);
+    let failure = failed(&report);
+    assert!(matches!(failure.kind, FailureKind::Stuck { .. }));
+    let told = (failure.threads_wait, failure.joins_thread);
+    assert_eq!(told, (false, true), "{}", report.text());
+    assert!(report.text().contains("waits for a thread of std to end"));
+}
+
 /// The thread of the run before still waits, but not for this world.
 #[test]
 fn a_thread_that_waits_for_another_run_is_not_blamed() {

@@ -3,7 +3,7 @@
 //! Whoever waits may wait for one of them, which nothing but time can tell.
 
 use super::{Hidden, clocks, stay};
-use crate::system::{self, ThreadsStarted};
+use crate::system::{self, System, ThreadsStarted};
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t};
 use std::cell::{Cell, OnceCell};
 use std::mem::transmute;
@@ -242,6 +242,7 @@ pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut
     if system.is_some_and(|system| (system.join)(&mut has_ended)) {
         return outcome;
     }
+    let _joins = system.map(Joins::begin);
     // What it joins has been counted, or nobody stays.
     let is_counted = COUNTS.try_with(|counts| counts.get().is_some());
     let timed = TIMED.get();
@@ -261,6 +262,22 @@ pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut
         }
     }
     outcome
+}
+
+/// The thread blocks until another one has ended.
+struct Joins(System);
+
+impl Joins {
+    fn begin(system: System) -> Joins {
+        (system.joins)(true);
+        Joins(system)
+    }
+}
+
+impl Drop for Joins {
+    fn drop(&mut self) {
+        (self.0.joins)(false);
+    }
 }
 
 const SECOND_NS: c_long = 1_000_000_000;

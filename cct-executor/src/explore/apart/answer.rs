@@ -4,6 +4,7 @@
 //! bytes that say nothing are none.
 
 use crate::execution::harvest::{Harvest, Sightings, SometimesKey};
+use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
 use crate::words::{FailureKind, Limit, ReplayToken};
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ pub(super) enum End {
     /// A poll did not return, or would have aborted the process.
     Lost {
         abort: Option<(String, Option<String>)>,
-        visited: bool,
+        threads: Entangled,
     },
 }
 
@@ -40,12 +41,12 @@ const LIMITS: [Limit; 4] = [Limit::Steps, Limit::Tasks, Limit::Time, Limit::Deci
 
 impl End {
     /// That of a thread that was lost.
-    pub(super) fn lost(kind: Option<FailureKind>, visited: bool) -> End {
+    pub(super) fn lost(kind: Option<FailureKind>, threads: Entangled) -> End {
         let abort = match kind {
             Some(FailureKind::Abort { message, location }) => Some((message, location)),
             other => other.map(|kind| (kind.to_string(), None)),
         };
-        End::Lost { abort, visited }
+        End::Lost { abort, threads }
     }
 
     fn write(&self, out: &mut Writer) {
@@ -53,9 +54,10 @@ impl End {
             End::Passed => out.number(0),
             End::Failed => out.number(1),
             End::Exhausted => out.number(2),
-            End::Lost { abort, visited } => {
+            End::Lost { abort, threads } => {
                 out.number(3);
-                out.number(u64::from(*visited));
+                out.number(u64::from(threads.visited));
+                out.number(u64::from(threads.joins));
                 out.option(abort.as_ref(), |out, (message, location)| {
                     out.text(message);
                     out.option(location.as_ref(), |out, text| out.text(text));
@@ -74,7 +76,10 @@ impl End {
             1 => End::Failed,
             2 => End::Exhausted,
             3 => End::Lost {
-                visited: from.number()? != 0,
+                threads: Entangled {
+                    visited: from.number()? != 0,
+                    joins: from.number()? != 0,
+                },
                 abort: from.option(|from| {
                     let message = from.text()?.to_owned();
                     let location = from.option(|from| Some(from.text()?.to_owned()))?;
@@ -278,7 +283,10 @@ mod tests {
     fn what_is_told_is_understood() {
         let lost = |abort| End::Lost {
             abort,
-            visited: true,
+            threads: Entangled {
+                visited: true,
+                joins: false,
+            },
         };
         let mut ends = vec![End::Passed, End::Failed, End::Exhausted, lost(None)];
         ends.extend(LIMITS.map(End::Cut));

@@ -133,13 +133,13 @@ impl Campaign {
             };
             let answer = self.answer(index, process, &mut done.names)?;
             let trace = answer.token.clone().map(|token| token.trace);
-            if let End::Lost { abort, visited } = answer.end {
+            if let End::Lost { abort, threads } = answer.end {
                 let kind =
                     abort.map(|(message, location)| FailureKind::Abort { message, location });
                 let lost = Lost {
                     step: answer.steps,
                     kind,
-                    visited,
+                    threads,
                 };
                 return Ok(Some(self.lost(index, lost, &trace.unwrap_or_default())));
             }
@@ -287,7 +287,7 @@ impl Campaign {
             Answer {
                 steps: lost.step,
                 token: Some(self.token_of(index, trace.unwrap_or_default())),
-                ..Answer::of(End::lost(lost.kind, lost.visited))
+                ..Answer::of(End::lost(lost.kind, lost.threads))
             }
         })
     }

@@ -53,7 +53,7 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
         FailureKind::Uncontrolled { thread, .. } => thread
             .as_ref()
             .is_none_or(|thread| !thread.starts_with(THREAD_NAMES)),
-        FailureKind::Stuck { .. } => failure.threads_wait,
+        FailureKind::Stuck { .. } => failure.threads_wait || failure.joins_thread,
         FailureKind::Nondeterminism { .. } => threads > 0,
         // In plain order already: so it is where what the world has is refused to a thread; or it depends on how fast
         // the thread comes to that.
