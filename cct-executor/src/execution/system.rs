@@ -134,6 +134,12 @@ impl World {
         self.with(|core, _| std::mem::replace(&mut core.looks.frozen, frozen))
     }
 
+    /// Tokio's clock begins, and does not go on by itself.
+    pub(crate) fn begin_frozen(&self) {
+        self.with(|core, _| core.round_time());
+        self.freeze_clock(true);
+    }
+
     /// Whether `time::advance` may move tokio's clock.
     pub(crate) fn has_frozen_clock(&self) -> bool {
         self.with(|core, _| core.looks.frozen)

@@ -207,6 +207,11 @@ impl Core {
         deadline_ns.saturating_add(late_ns)
     }
 
+    /// Moves time to the beginning of a tick, as it is where a clock begins.
+    pub(super) fn round_time(&mut self) {
+        self.advance_to(Self::rounded(self.point.time_ns));
+    }
+
     /// The clock moves by as much, if that makes no timer due.
     pub(super) fn creep(&mut self, by_ns: u64) {
         let to_ns = self.point.time_ns.saturating_add(by_ns);

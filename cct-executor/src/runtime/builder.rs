@@ -7,7 +7,7 @@ use super::local::{LocalOptions, LocalRuntime};
 use super::metrics::WORKERS;
 use crate::execution::core::NONE;
 use crate::execution::hooks::Hooks;
-use crate::execution::world::WORLD;
+use crate::execution::world::{WORLD, World};
 use crate::explore::lone;
 use std::io;
 use std::panic::Location;
@@ -244,7 +244,7 @@ impl Builder {
             ));
         };
         if self.start_paused {
-            WORLD.with(|world| world.freeze_clock(true));
+            WORLD.with(World::begin_frozen);
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
         let (threads, owner) = ((self.one_thread, self.workers), owner());
