@@ -134,9 +134,8 @@ async fn tells_all_who_listen() {
         }
         yield_now().await;
     }
-    let mut listening = LISTENING.lock().unwrap();
-    listening.retain(|one| !Arc::ptr_eq(one, &told));
-    drop(listening);
+    let others = |one: &Arc<_>| !Arc::ptr_eq(one, &told);
+    LISTENING.lock().unwrap().retain(others);
     task.await.expect("it was told often enough");
 }
 
