@@ -8,9 +8,10 @@
 //!
 //! # Differences from tokio
 //! A world is always on virtual time: [`pause`] and [`resume`] only decide whether [`advance`] is
-//! allowed. Of several timers that are due at once, the one registered first fires first. A jump ends
-//! at the deadline; one that begins between two milliseconds, as after [`advance`] by a part of one,
-//! ends that part of a millisecond later with tokio.
+//! allowed, and where a jump ends: that of a paused clock, as tokio's does, at the deadline and the part of a
+//! millisecond from which it began; that of another one at the deadline, or a little later
+//! ([`late_timers`](crate::Checker::late_timers)). Of several timers that are due at once, the one registered first fires
+//! first.
 
 mod control;
 pub mod error;

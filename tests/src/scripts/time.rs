@@ -34,11 +34,8 @@ pub(crate) async fn play(script: Script, log: Log) {
             Turn::Ready(text) => note!(log, "    {text}"),
             Turn::Own(what) => match what % 22 {
                 0 => {
-                    // Jumps that begin between two milliseconds end elsewhere with tokio, as
-                    // `time` says of itself.
-                    let by = Duration::from_millis(span(act).as_millis() as u64);
-                    note!(log, "  advance {by:?}");
-                    advance(by).await;
+                    note!(log, "  advance {:?}", span(act));
+                    advance(span(act)).await;
                 }
                 1 => {
                     note!(log, "  the task sleeps {:?}", span(act));
