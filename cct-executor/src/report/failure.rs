@@ -153,6 +153,11 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         );
         return;
     }
+    // Where one thread was not seen to show it, it takes a switch in the middle of a poll, such as a thread's sleep is.
+    let at_await = failure.at_await.as_ref();
+    if !in_order && at_await.is_some_and(|found| found.same.is_none()) {
+        return;
+    }
     // The test passes on tokio all the same, and nothing needs to differ for that.
     if failure.explanation.unheard.is_some() {
         let order = match failure.iteration() {
@@ -163,7 +168,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         return;
     }
     let clock = if cct_interpose::CONTROLLED {
-        "clocks stand still while code runs"
+        "code takes no time"
     } else {
         "std's clock sees no virtual time pass"
     };
@@ -179,7 +184,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     };
     let _ = writeln!(
         out,
-        "  {order}. Should tokio pass, this may differ:\n  {clock},\n  std's \
+        "  {order}. Should tokio pass, this may differ: {clock},\n  std's \
          threads{started}, files and sockets are not the world's, and a static keeps what an earlier run left in it"
     );
 }

@@ -476,6 +476,24 @@ fn a_report_says_what_differs_from_tokio_where_order_does_not_matter() {
     assert!(!hint(&report), "{}", report.text());
 }
 
+/// A thread that sleeps lets others go on, as on many threads: on one it does not.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_takes_a_switch_within_a_poll_is_not_said_to_fail_on_tokio() {
+    let report = checker("sleeps in a poll")
+        .lasting_yields(true)
+        .run(|| async {
+            let task = spawn(sleep(Duration::from_millis(10)));
+            yield_now().await;
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!task.is_finished(), "nobody has polled it");
+        });
+    let text = report.text();
+    assert_eq!(failed(&report).token.trace.decisions(), [], "{text}");
+    assert!(text.contains("not seen at granularity `await`"), "{text}");
+    assert!(!text.contains("tokio should fail"), "{text}");
+}
+
 #[test]
 fn a_deadlock_in_every_order_may_be_none_where_a_thread_of_an_earlier_test_wakes_its_tasks() {
     let hint = |report: &cct_executor::Report| {
