@@ -336,7 +336,7 @@ impl World {
     }
 
     /// A scheduling point of granularity `spawn` within a call that returns at once: where another task was woken, which
-    /// may act before who woke it goes on, and between the two steps of a `send`. Not where a lock of `std` cannot be
+    /// may act before who woke it goes on, and at a seam (`Resource::seam_point`). Not where a lock of `std` cannot be
     /// waited for: much is told under one.
     #[inline]
     pub(crate) fn resume_point(&self, op: Op) {

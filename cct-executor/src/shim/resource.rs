@@ -246,8 +246,9 @@ impl Resource {
         }
     }
 
-    /// The scheduling point in the middle of an operation that takes two steps, between which others can see the first
-    /// alone; a decision at granularity `sync`, and on Linux at `spawn`.
+    /// The scheduling point in the middle of what takes two steps, between which others may come: an operation of which
+    /// they can see the first alone, or a look and what the caller is about to do upon it. A decision at granularity
+    /// `sync`, and on Linux at `spawn`.
     #[inline]
     pub fn seam_point(&self, kind: OpKind, access: Access, site: &'static Location<'static>) {
         if WORLD.with(|world| world.granularity.get() != Granularity::Spawn) {

@@ -1,6 +1,6 @@
 //! Timers that are late, as on any machine.
 
-use crate::{GRANULARITIES, checker};
+use crate::{GRANULARITIES, checker, failed};
 use cct_executor::time::{Instant, interval, pause, sleep, timeout};
 use cct_executor::{Report, join, select};
 use std::time::Duration;
@@ -81,4 +81,26 @@ fn time_is_in_between_milliseconds_unless_it_is_paused() {
         // Each begins in the middle of a tick.
         assert_eq!(paused.elapsed(), 63 * MS);
     }));
+}
+
+/// What is traced is looked at where somebody hears it, as in the replay that tells a failure, and not while it is
+/// explored: no deadline is another one for that.
+#[test]
+fn looks_for_what_is_traced_alone_change_nothing() {
+    let report = checker("traced").late_timers(true).run(|| async {
+        let begun = Instant::now();
+        for _ in 0..3_000 {
+            tracing::debug!(elapsed = ?begun.elapsed());
+            cct_executor::task::yield_now().await;
+        }
+        sleep(5 * MS).await;
+        panic!("{} ms", begun.elapsed().as_millis());
+    });
+    let failure = failed(&report);
+    let said = failure.kind.to_string();
+    // What the search saw, and what the replay did that tells it.
+    assert!(failure.reproduced, "{}", report.text());
+    assert!(said.ends_with(": 6 ms"), "{said}");
+    let last = failure.explanation.steps.last().unwrap();
+    assert!(last.time_ns / 1_000_000 == 6, "{}", report.text());
 }

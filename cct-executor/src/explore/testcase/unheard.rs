@@ -51,8 +51,9 @@ where
                 .to_owned(),
         );
     }
-    let mut drawn = in_order.strategy_text("round-robin:data=random");
-    drawn = drawn.iterations(DRAWN);
+    let mut drawn = in_order
+        .strategy_text("round-robin:data=random")
+        .iterations(DRAWN);
     while !places.iter().any(|place| place == failed) && places.len() < PLACES_MAX {
         drawn.world.expected_panics = places.clone().into();
         let run = drawn.clone().run(scenario.clone());
