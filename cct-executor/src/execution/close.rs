@@ -143,7 +143,7 @@ impl Core {
     fn take_left_over(&mut self, from: &mut usize) -> Option<LeftOver> {
         while let Some(task) = self.tasks.get_mut(*from) {
             *from += 1;
-            let (key, body, locals) = (task.key, task.body.take(), task.take_locals());
+            let (key, body, locals) = (task.key, task.take_body(), task.take_locals());
             self.actions[key as usize].state |= state::DONE;
             if body.is_some() || locals.is_some() {
                 return Some((key, body, locals));

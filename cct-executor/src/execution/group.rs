@@ -268,7 +268,7 @@ impl Core {
     pub(crate) fn take_group_member(&mut self, group: u32) -> Option<(u32, Body)> {
         let members = self.groups[group as usize].members.clone();
         members.into_iter().find_map(|key| {
-            let body = self.task(key).body.take()?;
+            let body = self.task(key).take_body()?;
             self.remove(key);
             Some((key, body))
         })

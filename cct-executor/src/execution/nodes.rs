@@ -272,7 +272,7 @@ impl Core {
         if self.actions[key as usize].node != node {
             return None;
         }
-        let body = self.tasks[subject].body.take()?;
+        let body = self.tasks[subject].take_body()?;
         self.remove(key);
         Some((key, body))
     }

@@ -6,10 +6,9 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::panics;
 use super::world::{Phase, Running, WORLD, World};
-use crate::raw::task::Body;
+use crate::raw::task::Lent;
 use crate::words::{FailureKind, Outcome};
 use std::any::Any;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
@@ -33,10 +32,6 @@ pub(crate) struct Begun {
     pub(crate) body: Lent,
 }
 
-/// A body in the hands of the step loop, which it leaves by way of the table or `settle`; not a panic
-/// of the engine's own, so that the loop need not know at every turn how to drop it.
-pub(crate) type Lent = ManuallyDrop<Body>;
-
 impl Core {
     /// How many operations a poll may do.
     pub(crate) fn budget_of_a_poll(&self) -> u8 {
@@ -59,7 +54,7 @@ impl World {
     fn step_loop(&self, first: u32) {
         let (budget, mut turn) = self.with(|core, decider| {
             let budget = core.budget_of_a_poll();
-            (budget, Turn::Poll(core.begin_poll(first, decider)))
+            (budget, core.begin_poll(first, decider))
         });
         loop {
             let pending = match turn {
@@ -82,23 +77,23 @@ impl World {
                 }
             };
             turn = self.with(|core, decider| {
-                if let Some((key, body)) = pending {
-                    core.end_poll(key, body, decider);
+                if let Some(key) = pending {
+                    core.end_poll(key, decider);
                 }
                 core.next_turn(decider)
             });
         }
     }
 
-    /// Polls a task. What is left to do when all is as usual, its body put back and the next
-    /// decision taken, is left to the caller, who does both at once.
+    /// Polls a task. What is left to do when all is as usual, to note that it is not polled any more
+    /// and to take the next decision, is left to the caller, who does both at once.
     #[inline(always)]
-    fn poll_task(&self, begun: Begun, budget: u8) -> Result<Option<(u32, Lent)>, Turn> {
+    fn poll_task(&self, begun: Begun, budget: u8) -> Result<Option<u32>, Turn> {
         let Begun {
             key,
             waker,
             aborted,
-            mut body,
+            body,
         } = begun;
         self.running.set(Running {
             key,
@@ -119,31 +114,23 @@ impl World {
         }));
         let usual = self.phase.get() == Phase::Running && !self.has_deferred.get();
         match result {
-            Ok(Poll::Pending) if usual => Ok(Some((key, body))),
-            result => self.settle(key, ManuallyDrop::into_inner(body), result),
+            Ok(Poll::Pending) if usual => Ok(Some(key)),
+            result => self.settle(key, result),
         }
     }
 
     /// What follows a poll that ended, panicked, deferred wake-ups, or went on while the world
     /// closed.
-    fn settle(
-        &self,
-        key: u32,
-        body: Body,
-        result: std::thread::Result<Poll<()>>,
-    ) -> Result<Option<(u32, Lent)>, Turn> {
+    fn settle(&self, key: u32, result: std::thread::Result<Poll<()>>) -> Result<Option<u32>, Turn> {
         let closing = self.phase.get() != Phase::Running;
         if !closing {
             self.fire_advanced(key);
         }
         match result {
-            Ok(Poll::Pending) if closing => self.with(|core, _| core.put_back(key, body)),
-            Ok(Poll::Pending) => {
-                let body = ManuallyDrop::new(body);
-                self.with(|core, decider| core.end_poll(key, body, decider));
-            }
-            Ok(Poll::Ready(())) => self.finish(key, body),
-            Err(payload) => self.poll_panicked(key, body, payload),
+            Ok(Poll::Pending) if closing => self.with(|core, _| core.left_over(key)),
+            Ok(Poll::Pending) => self.with(|core, decider| core.end_poll(key, decider)),
+            Ok(Poll::Ready(())) => self.finish(key),
+            Err(payload) => self.poll_panicked(key, payload),
         }
         self.running.set(Running::NOBODY);
         if closing {
@@ -165,8 +152,11 @@ impl World {
     }
 
     /// A task is over: drops what is left of it outside the core.
-    fn finish(&self, key: u32, body: Body) {
-        let locals = self.with(|core, decider| core.exit(key, decider));
+    fn finish(&self, key: u32) {
+        let (body, locals) = self.with(|core, decider| {
+            let locals = core.exit(key, decider);
+            (core.task(key).take_body(), locals)
+        });
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             drop(body);
             drop(locals);
@@ -180,14 +170,18 @@ impl World {
 
     /// A poll, or a destructor inside it, panicked.
     #[cold]
-    fn poll_panicked(&self, key: u32, mut body: Body, payload: Box<dyn Any + Send>) {
+    fn poll_panicked(&self, key: u32, payload: Box<dyn Any + Send>) {
+        let mut body = self
+            .with(|core, _| core.task(key).take_body())
+            .expect("cct bug: the body of a task that was polled is gone");
         if payload.is::<Closing>() || self.phase.get() != Phase::Running {
             let _ = catch_unwind(AssertUnwindSafe(|| {
                 drop(payload);
                 body.cancel();
             }));
             panics::forget();
-            return self.finish(key, body);
+            self.with(|core, _| core.task(key).body = Some(body));
+            return self.finish(key);
         }
         let kind = panics::failure_of(Some(&*payload));
         // The future is dropped here; should that panic too, the first panic is what counts.
@@ -195,11 +189,12 @@ impl World {
         // Code around which there is a world may never ask for a task's panic, as on tokio.
         let heard = heard.unwrap_or(false) || self.lone.get();
         self.with(|core, _| {
+            core.task(key).body = Some(body);
             if !core.panic_is_crash(key) {
                 core.panicked(key, kind, heard);
             }
         });
-        self.finish(key, body);
+        self.finish(key);
     }
 
     /// Wakes whom the poll that is over has deferred, the last one first, as tokio does.
@@ -226,11 +221,7 @@ impl Core {
     #[inline(always)]
     fn next_turn(&mut self, decider: &mut dyn Decider) -> Turn {
         match self.next_inlined(NONE, decider) {
-            Next::Run(key) if self.actions[key as usize].state & state::FROZEN != 0 => {
-                self.prefetch(key);
-                Turn::Leave(key)
-            }
-            Next::Run(key) => Turn::Poll(self.begin_poll(key, decider)),
+            Next::Run(key) => self.begin_poll(key, decider),
             Next::Wake => Turn::Wake,
             Next::End | Next::Crash => Turn::Leave(NONE),
         }
@@ -248,11 +239,10 @@ impl Core {
         self.conclude(Outcome::Passed);
     }
 
-    /// While closing: keeps a body that is still to be dropped.
-    fn put_back(&mut self, key: u32, body: Body) {
+    /// While closing: a poll has returned, and the task is still to be dropped.
+    fn left_over(&mut self, key: u32) {
         let action = self.action(key);
         action.state &= !(state::RUNNING | state::FROZEN);
-        self.task(key).body = Some(body);
         self.take_worker(key);
     }
 }

@@ -3,11 +3,10 @@
 use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::run::MAIN;
-use super::step::{Begun, Lent};
+use super::step::{Begun, Turn};
 use crate::raw::task::Body;
 use crate::words::{Action, ActionKey, ActionKind, FailureKind, StepEvent};
 use std::any::Any;
-use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -21,7 +20,7 @@ pub(crate) struct Local {
 /// is one.
 #[repr(align(64))]
 pub(crate) struct Task {
-    /// Absent while the task is polled and after its end.
+    /// Lent while the task is polled, and absent after its end.
     pub(crate) body: Option<Body>,
     /// Data pointer of its waker; only compared.
     pub(crate) waker: *const (),
@@ -54,6 +53,11 @@ impl Rare {
 }
 
 impl Task {
+    /// Takes the body out of the table, unless the task is polled.
+    pub(super) fn take_body(&mut self) -> Option<Body> {
+        self.body.take_if(|body| !body.is_lent())
+    }
+
     pub(super) fn name(&self) -> Option<&str> {
         self.rare.as_ref()?.name.as_deref()
     }
@@ -72,10 +76,14 @@ impl Task {
 const _: () = assert!(size_of::<Task>() == 64, "a task is one cache line");
 
 impl Core {
-    /// A task was picked: what is needed to poll it.
+    /// A task was picked: what is needed to poll it, unless its poll is suspended on another stack.
     #[inline(always)]
-    pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> Begun {
+    pub(crate) fn begin_poll(&mut self, key: u32, decider: &mut dyn Decider) -> Turn {
         let action = &mut self.actions[key as usize];
+        if action.state & state::FROZEN != 0 {
+            self.prefetch(key);
+            return Turn::Leave(key);
+        }
         let aborted = action.state & state::ABORTED != 0;
         let yielded = action.state & state::YIELDED != 0;
         action.state = action.state & !(state::NOTIFIED | state::YIELDED) | state::RUNNING;
@@ -89,30 +97,25 @@ impl Core {
             self.tell_step(key, decider);
         }
         let task = &mut self.tasks[subject as usize];
-        Begun {
+        Turn::Poll(Begun {
             key,
             waker: task.waker,
             aborted,
             body: task
                 .body
-                .take()
-                .map(ManuallyDrop::new)
+                .as_ref()
+                .and_then(Body::lend)
                 .expect("cct bug: a task without a body was picked"),
-        }
+        })
     }
 
     /// A poll returned `Pending`.
     #[inline(always)]
-    pub(crate) fn end_poll(&mut self, key: u32, body: Lent, decider: &mut dyn Decider) {
+    pub(crate) fn end_poll(&mut self, key: u32, decider: &mut dyn Decider) {
         self.sweep();
         let action = &mut self.actions[key as usize];
         let was = action.state;
         action.state = was & !state::RUNNING;
-        let before = self.tasks[action.subject as usize]
-            .body
-            .replace(ManuallyDrop::into_inner(body));
-        debug_assert!(before.is_none(), "cct bug: a task has two bodies");
-        std::mem::forget(before); // there is none, and the compiler need not know how to drop it
         // A blocking wait in the middle of the poll may have used up the wake-up of an abort.
         let notified = was & (state::NOTIFIED | state::ABORTED) != 0;
         if self.closely || was & state::GROUPED != 0 {
@@ -233,7 +236,7 @@ impl Core {
             return;
         }
         let task = self.task(key);
-        if task.blocking && task.body.is_none() {
+        if task.blocking && task.body.as_ref().is_none_or(Body::is_lent) {
             return; // a blocking closure that has begun runs to its end
         }
         self.action(key).state |= state::ABORTED;

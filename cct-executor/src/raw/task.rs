@@ -3,12 +3,19 @@
 //! 1. A [`Body`] is the one way to the future. It is neither cloned nor sent to another thread, and
 //!    drops the future when it is dropped: however long join handles and wakers keep the allocation,
 //!    and on whatever thread, by then it holds no future any more.
-//! 2. The waker is the task itself only where the cell may go to other threads, as wakers do.
+//! 2. What a body has [`Lent`] is that way for as long as it lasts, and there is one at a time. A body that
+//!    is dropped meanwhile leaves everything where it is, for good.
+//! 3. The waker is the task itself only where the cell may go to other threads, as wakers do.
 //!
 //! Does not: know what becomes of a result, or what a wake-up does.
 
+mod body;
+
+pub(crate) use body::{Body, Lent};
+
+use body::Free;
 use std::any::Any;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::pin::Pin;
@@ -40,7 +47,11 @@ pub(crate) trait WakeTask {
     }
 }
 
+/// `repr(C)`, for the mark that it is lent is looked for at the beginning.
+#[repr(C)]
 struct Task<F, E, W> {
+    /// Touched on the body's thread only.
+    lent: Cell<bool>,
     ending: E,
     waker: W,
     /// Present until the end.
@@ -63,7 +74,7 @@ impl<F, E: WakeTask> WakerOf<Task<F, E, Itself>> for Itself {
     #[inline(always)]
     fn waker(&self, task: *const Task<F, E, Itself>) -> ManuallyDrop<Waker> {
         // SAFETY: the functions treat the pointer as one `Arc`, as the contract of wakers wants.
-        // They may be called on any thread by invariant 2.
+        // They may be called on any thread by invariant 3.
         ManuallyDrop::new(unsafe { Waker::from_raw(raw_waker::<F, E>(task.cast())) })
     }
 }
@@ -106,7 +117,7 @@ unsafe fn wake<F, E: WakeTask>(task: *const ()) {
 
 unsafe fn wake_by_ref<F, E: WakeTask>(task: *const ()) {
     // SAFETY: the waker lives, and with it the task. Only its `ending` is touched, which may be
-    // from any thread by invariant 2.
+    // from any thread by invariant 3.
     unsafe { &(*task.cast::<Task<F, E, Itself>>()).ending }.wake_task();
 }
 
@@ -118,10 +129,11 @@ unsafe fn forget<F, E: WakeTask>(task: *const ()) {
 
 /// A task whose kind of future is forgotten.
 trait Runs {
-    /// Polls. `task` is this task's address in its `Arc`.
+    /// Polls, and is not lent any more. `task` is this task's address in its `Arc`.
     ///
     /// # Safety
-    /// Called by the body only, which is not in the middle of another call.
+    /// Called by what the body lent, or by the body while that is nothing, and not in the middle of
+    /// another call.
     unsafe fn poll(&self, task: *const ()) -> Poll<()>;
 
     /// Drops the future, unless it was.
@@ -144,8 +156,9 @@ where
     W: WakerOf<Self>,
 {
     unsafe fn poll(&self, task: *const ()) -> Poll<()> {
-        // SAFETY: the body alone comes here, so there is no other reference, and the future stays
-        // where it is, in an `Arc`, until it is dropped in place.
+        let _free = Free(&self.lent);
+        // SAFETY: nobody else comes here, so there is no other reference, and the future stays where
+        // it is, in an `Arc`, until it is dropped in place.
         let future = unsafe { &mut *self.future.get() };
         let pinned = future.as_mut().expect("cct bug: poll after the end");
         // SAFETY: as said.
@@ -172,86 +185,6 @@ where
 
     fn waker_data(&self, task: *const ()) -> *const () {
         self.waker.waker(task.cast()).data()
-    }
-}
-
-/// The right to poll a task. Two words, so that it travels in registers; as an `Arc` gives them away
-/// and takes them back, so that a poll need not look up where in the allocation the task lies.
-pub(crate) struct Body(*const dyn Runs);
-
-impl Body {
-    /// A task that is its own waker, and its ending, which others may hold.
-    pub(crate) fn new<F, E>(future: F, ending: E) -> (Body, Share<E>)
-    where
-        F: Future + 'static,
-        E: Ending<F::Output> + WakeTask + Send + Sync + 'static,
-    {
-        Body::with(future, ending, Itself)
-    }
-
-    /// A task with a waker of its own, for endings that must stay on their thread.
-    pub(crate) fn local<F, E>(future: F, ending: E, waker: Waker) -> (Body, Share<E>)
-    where
-        F: Future + 'static,
-        E: Ending<F::Output> + 'static,
-    {
-        Body::with(future, ending, Apart(waker))
-    }
-
-    fn with<F, E, W>(future: F, ending: E, waker: W) -> (Body, Share<E>)
-    where
-        F: Future + 'static,
-        E: Ending<F::Output> + 'static,
-        W: WakerOf<Task<F, E, W>> + 'static,
-    {
-        let task = Arc::new(Task {
-            ending,
-            waker,
-            future: UnsafeCell::new(Some(future)),
-        });
-        (Body(Arc::into_raw(task.clone())), Share(task))
-    }
-
-    #[inline(always)]
-    fn task(&self) -> &dyn Runs {
-        // SAFETY: the body owns one count.
-        unsafe { &*self.0 }
-    }
-
-    /// Polls. When it is done it has dropped the future and told the ending.
-    #[inline(always)]
-    pub(crate) fn poll(&mut self) -> Poll<()> {
-        // SAFETY: this is the body, borrowed for this call alone.
-        unsafe { self.task().poll(self.0.cast()) }
-    }
-
-    /// Drops the future instead of polling it, and tells the ending.
-    pub(crate) fn cancel(&mut self) {
-        // SAFETY: as in `poll`.
-        unsafe { self.task().drop_future() };
-        self.task().cancelled();
-    }
-
-    /// Drops the future, whose poll panicked, and tells the ending. Returns whether anybody can
-    /// still learn of the panic.
-    pub(crate) fn panicked(&mut self, payload: Box<dyn Any + Send>) -> bool {
-        // SAFETY: as in `poll`.
-        unsafe { self.task().drop_future() };
-        self.task().panicked(payload)
-    }
-
-    /// Data pointer of the waker that it polls with; only to be compared.
-    pub(crate) fn waker_data(&self) -> *const () {
-        self.task().waker_data(self.0.cast())
-    }
-}
-
-impl Drop for Body {
-    fn drop(&mut self) {
-        // SAFETY: the count that the body owns ends here, also if dropping the future panics.
-        let _task = unsafe { Arc::from_raw(self.0) };
-        // SAFETY: as in `poll`. This upholds invariant 1.
-        unsafe { self.task().drop_future() };
     }
 }
 
@@ -285,5 +218,4 @@ impl<E> Deref for Share<E> {
 }
 
 #[cfg(test)]
-#[path = "task_tests.rs"]
 mod tests;
