@@ -2,6 +2,7 @@
 
 mod at_await;
 mod budget;
+mod earlier;
 pub(crate) mod failure;
 mod foreign;
 mod panics;

@@ -9,6 +9,7 @@
 //! A long stretch in which tasks do nothing but wake themselves is told in one line, and so is one in which a
 //! task drops what it owns: what led to it is what matters.
 
+use super::earlier::earlier;
 use super::failure::{node, time_text};
 use super::summary::grouped;
 use crate::explore::FailureReport;
@@ -19,8 +20,6 @@ use std::fmt::Write as _;
 
 /// Lines shown before the failure.
 const LAST_LINES: usize = 25;
-/// Lines shown of faults and departures that came before these steps.
-const EARLIER: usize = 20;
 /// So many steps in which nothing happens are one line; of the stretch, the first and the last are shown.
 const STRETCH: usize = 10;
 /// So many things that a task drops at once are one line; the first is shown.
@@ -28,15 +27,17 @@ const DROPS: usize = 4;
 
 /// A step as it is shown.
 #[derive(Clone, Copy)]
-struct Row<'a> {
-    step: &'a Step,
+pub(super) struct Row<'a> {
+    pub(super) step: &'a Step,
     /// The schedule departs here from the plain one.
-    departs: bool,
+    pub(super) departs: bool,
 }
 
 /// One line of the table.
-enum Line<'a> {
+pub(super) enum Line<'a> {
     Step(Row<'a>),
+    /// Steps are left out.
+    Gap,
     /// So many more in which these tasks wake themselves and no more.
     Idle(usize, BTreeSet<&'a str>),
     /// So many more that are dropped.
@@ -110,8 +111,7 @@ fn story(out: &mut String, steps: &[Step], departures: &[u64]) {
         "\n  last {last} of {} steps{named} (! = preemption{departs}):",
         rows.len()
     );
-    let gap = !earlier.is_empty();
-    table(out, earlier, gap, lines);
+    table(out, &earlier, &lines);
 }
 
 /// The departures are in order, and there may be as many as steps. Of a thing whose parts are dropped one
@@ -132,51 +132,25 @@ fn rows<'a>(steps: &'a [Step], departures: &[u64]) -> Vec<Row<'a>> {
     rows
 }
 
-/// What of these the end is to be explained by, and its name: faults, departures, and what was going on where
-/// the schedule departed.
-fn earlier<'a>(rows: &[Row<'a>]) -> (Vec<Line<'a>>, &'static str) {
-    let faults = rows.iter().any(|row| is_fault(row.step));
-    let departures = rows.iter().any(|row| row.departs);
-    let named = match (faults, departures) {
-        (false, false) => "",
-        (true, false) => ", and the faults before them",
-        (false, true) => ", and the departures before them",
-        (true, true) => ", and the faults and departures before them",
-    };
-    let overtaken = |at: usize| rows.get(at + 1).is_some_and(|next| next.departs);
-    let shown = |&(at, row): &(usize, &Row<'_>)| row.departs || is_fault(row.step) || overtaken(at);
-    let shown: Vec<Row<'a>> = rows
-        .iter()
-        .enumerate()
-        .filter(shown)
-        .map(|(_, row)| *row)
-        .collect();
-    let shown = &shown[shown.len().saturating_sub(EARLIER)..];
-    (shown.iter().copied().map(Line::Step).collect(), named)
-}
-
 /// Lines with columns as wide as it takes.
-fn table(out: &mut String, earlier: Vec<Line<'_>>, gap: bool, last: Vec<Line<'_>>) {
+fn table(out: &mut String, earlier: &[Line<'_>], last: &[Line<'_>]) {
     let heads = ["step", "time", "node", "task", "action", "choices"].map(str::to_owned);
     let mut widths = heads.clone().map(|head| head.len());
-    for line in earlier.iter().chain(&last) {
+    for line in earlier.iter().chain(last) {
         let Line::Step(row) = line else { continue };
         for (width, cell) in widths.iter_mut().zip(cells(row)) {
             *width = (*width).max(cell.chars().count());
         }
     }
     table_line(out, &heads, widths, "at");
-    let begin = earlier.len();
-    for (at, line) in earlier.into_iter().chain(last).enumerate() {
-        if gap && at == begin {
-            out.push_str("    ...\n");
-        }
+    for line in earlier.iter().chain(last) {
         match line {
+            Line::Gap => out.push_str("    ...\n"),
             Line::Step(row) => {
                 let place = row.step.site.as_deref().unwrap_or("");
-                table_line(out, &cells(&row), widths, place);
+                table_line(out, &cells(row), widths, place);
             }
-            Line::Idle(count, tasks) => idle_line(out, count, &tasks),
+            Line::Idle(count, tasks) => idle_line(out, *count, tasks),
             Line::Drops(count) => {
                 let _ = writeln!(out, "    ... and {count} more that it drops");
             }
@@ -189,6 +163,7 @@ impl Line<'_> {
     fn steps(&self) -> usize {
         match self {
             Line::Step(_) => 1,
+            Line::Gap => 0,
             Line::Idle(count, _) | Line::Drops(count) => *count,
         }
     }
@@ -241,11 +216,6 @@ fn drops_on(first: &Row<'_>, second: &Row<'_>) -> bool {
     same && is_dropped(second.step)
 }
 
-/// Faults and what mends them are nobody's steps.
-fn is_fault(step: &Step) -> bool {
-    step.task.is_none() && step.what.starts_with("fault ")
-}
-
 fn idle_line(out: &mut String, count: usize, tasks: &BTreeSet<&str>) {
     let tasks: Vec<&str> = tasks.iter().copied().collect();
     let _ = writeln!(
@@ -280,10 +250,10 @@ fn cells(Row { step, departs }: &Row<'_>) -> [String; 6] {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn step(step: u64, task: &str, what: &str) -> Step {
+    pub(crate) fn step(step: u64, task: &str, what: &str) -> Step {
         Step {
             step,
             time_ns: 0,
@@ -301,31 +271,10 @@ mod tests {
         with_departures(steps, &[])
     }
 
-    fn with_departures(steps: Vec<Step>, departures: &[u64]) -> String {
+    pub(crate) fn with_departures(steps: Vec<Step>, departures: &[u64]) -> String {
         let mut out = String::new();
         story(&mut out, &steps, departures);
         out
-    }
-
-    #[test]
-    fn departures_are_shown_with_what_was_going_on_there() {
-        let mut steps: Vec<Step> = (1..100).map(|at| step(at, "1", "lock mutex 1")).collect();
-        steps[49] = step(50, "2", "send mpsc 3");
-        steps.insert(50, step(50, "2", "notify"));
-        let table = with_departures(steps, &[50, 98]);
-        assert!(
-            table.starts_with(
-                "\n  last 25 of 100 steps, and the departures before them (! = preemption, \
-                 * = not first in, first out):\n    \
-                 step  time  node  task  action          choices  at\n      \
-                 49   0ms  n0    1     lock mutex 1          1  a.rs:1\n      \
-                 50   0ms  n0    2     send mpsc 3 *         1  a.rs:1\n    \
-                 ...\n      \
-                 75   0ms"
-            ),
-            "{table}"
-        );
-        assert_eq!(table.matches(" *  ").count(), 2, "{table}");
     }
 
     #[test]
