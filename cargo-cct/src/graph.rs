@@ -2,8 +2,9 @@
 
 use crate::patch::{self, Locked, VERSION};
 use anyhow::{Result, bail};
-use cargo_metadata::{Dependency, DependencyKind, Metadata, Package};
+use cargo_metadata::{Dependency, DependencyKind, Metadata, Node, Package, PackageId};
 use semver::Version;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -24,14 +25,36 @@ pub(crate) fn real_tokio(metadata: &Metadata) -> Result<Locked> {
     locked(tokio).ok_or_else(|| not_from_the_registry(tokio))
 }
 
-/// What the project has locked of the packages for which there are mends.
+/// What the project has locked of the packages for which there are mends. What only tokio asks for, nobody does
+/// once ours is in its place, and cargo warns of a patch that nobody uses.
 pub(crate) fn with_mends(metadata: &Metadata) -> Vec<Locked> {
+    let used = used_without_tokio(metadata);
     let packages = metadata.packages.iter();
-    let some = packages.filter(|package| patch::with_mends().any(|name| name == package.name));
+    let some = packages.filter(|package| {
+        used.contains(&package.id) && patch::with_mends().any(|name| name == package.name)
+    });
     let mut some: Vec<Locked> = some.filter_map(locked).collect();
     // In an order that is always the same, as the folder says it: of two versions the newer one comes first.
     some.sort_by(|a, b| (&a.name, &b.version).cmp(&(&b.name, &a.version)));
     some
+}
+
+/// What the project's own packages depend on, and so on, tokio left out.
+fn used_without_tokio(metadata: &Metadata) -> BTreeSet<&PackageId> {
+    let tokios: Vec<&PackageId> = tokios(metadata).iter().map(|tokio| &tokio.id).collect();
+    let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
+    let nodes: BTreeMap<&PackageId, &Node> = nodes.map(|node| (&node.id, node)).collect();
+    let mut used: BTreeSet<&PackageId> = metadata.workspace_members.iter().collect();
+    let mut left: Vec<&PackageId> = used.iter().copied().collect();
+    while let Some(id) = left.pop() {
+        let node = nodes.get(id).filter(|_| !tokios.contains(&id));
+        for dependency in node.iter().flat_map(|node| &node.dependencies) {
+            if used.insert(dependency) {
+                left.push(dependency);
+            }
+        }
+    }
+    used
 }
 
 /// A package of crates.io.

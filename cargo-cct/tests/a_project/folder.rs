@@ -12,9 +12,8 @@ edition = "2021"
 
 [dependencies]
 futures = "0.3"
-# With those of the other project, so that what both stand on is built once.
-parking_lot = "0.12"
-tokio = { version = "1", features = ["macros", "rt", "sync", "time"] }
+# What only tokio depends on is nobody's any more.
+tokio = { version = "1", features = ["macros", "parking_lot", "rt", "sync", "time"] }
 tokio-stream = "0.1"
 tracing = { version = "0.1", default-features = false, features = ["std"] }
 

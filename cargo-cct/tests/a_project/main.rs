@@ -49,6 +49,7 @@ fn tests_of_a_project_are_explored_without_a_change_to_it() {
 fn explores(folder: &Path) -> String {
     let (code, text) = call(folder, &["test", "--offline", "--lib"]);
     assert_eq!(code, Some(101), "{text}");
+    assert!(!text.contains("was not used"), "a patch in vain: {text}");
     for line in [
         "test a_stream_ends_late ... ok",
         "test patient ... ok",
