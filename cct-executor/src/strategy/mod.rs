@@ -24,6 +24,7 @@ pub mod fest;
 pub mod greedy;
 pub mod idb;
 pub mod irs;
+mod length;
 mod memory;
 pub mod negrl_visits;
 mod patience;

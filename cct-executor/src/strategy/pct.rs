@@ -44,18 +44,15 @@
 //! alarm below 10^-9.
 
 use super::description::Description;
+use super::length::{LANES, Length};
 use super::ranking::{BELOW_NEW, Ranking};
 use super::spec::{Entry, Kind, Parameter};
 use super::tail::Tail;
 use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
-use crate::words::{
-    ActionKey, EnabledSet, Iteration, IterationEnd, Outcome, Pick, SchedulingPoint, Seed,
-};
+use crate::words::{ActionKey, EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, Seed};
 
-/// The instances among which iterations are shared when something is learnt from one to the next.
-const LANES: u32 = 8;
 const DEFAULT_PATIENCE: u64 = 1000;
 /// One in so many yields beyond patience lowers the task.
 const IMPATIENCE: u32 = 16;
@@ -109,9 +106,7 @@ pub struct Pct {
 /// What one iteration tells the next.
 #[derive(Clone, Copy, Debug, Default)]
 struct Learnt {
-    /// Most decisions of an iteration that ended by itself, and of one that was cut.
-    ended: u64,
-    cut: u64,
+    length: Length,
     /// Most steps of the main task.
     main_steps: u64,
 }
@@ -234,12 +229,8 @@ impl Pct {
 
     /// Over how many decisions to spread the changes of the next iteration.
     fn spread(&self) -> u64 {
-        let learnt = if self.learnt.ended > 0 {
-            self.learnt.ended
-        } else {
-            self.learnt.cut
-        };
-        self.given_k.unwrap_or(learnt)
+        self.given_k
+            .unwrap_or_else(|| self.learnt.length.decisions())
     }
 
     fn draw_changes(&mut self) {
@@ -456,17 +447,16 @@ impl Strategy for Pct {
     }
 
     fn end(&mut self, end: &IterationEnd) {
+        if self.lanes() == Lanes::Independent {
+            return; // any instance may run any iteration
+        }
         let decisions = self.max_decisions.max(self.decisions);
-        let most = match end.outcome {
-            Outcome::Cut(_) => &mut self.learnt.cut,
-            _ => &mut self.learnt.ended,
-        };
-        *most = decisions.max(*most);
+        self.learnt.length.learn(decisions, end);
         self.learnt.main_steps = self.learnt.main_steps.max(self.main_steps);
     }
 
     fn expect_decisions(&mut self, decisions: u64) {
-        self.learnt.ended = decisions;
+        self.learnt.length.expect(decisions);
     }
 
     fn adapted(&self) -> String {

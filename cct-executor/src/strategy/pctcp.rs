@@ -18,9 +18,9 @@
 //! Departures:
 //! - The paper's events are messages. A task that takes several steps for one counts as often.
 //! - What was sent without waking a task that waited is no causality.
-//! - `k` is the number of decisions of the run's first iteration, which changes nothing itself,
-//!   and positions are counted over decisions with an alternative, those repeated after a change
-//!   included.
+//! - `k` is the most decisions that iteration 0, which changes nothing itself, or any earlier iteration of
+//!   the lane took, as in PCT; positions are counted over decisions with an alternative, those
+//!   repeated after a change included.
 //! - Chains beyond the 256th belong to one task, as in PCT.
 //! - A task that has yielded 1000 times while no other ran is put below all with odds of 1/16 at each
 //!   further yield: it is probably spinning. A long iteration ends in a random walk (see
@@ -31,10 +31,11 @@
 //! false alarm in 10^9.
 
 use super::chains::{ChainId, Chains};
+use super::length::{LANES, Length};
 use super::spec::{Entry, Kind, Parameter};
 use super::tail::Tail;
 use super::tournament::Tournament;
-use super::{Flow, Interests, StepEvent, Strategy, draw};
+use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
 use crate::words::enabled::EnabledActions;
 use crate::words::seed::Generator;
 use crate::words::{ActionKey, EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint, Seed};
@@ -55,7 +56,8 @@ const IMPATIENCE: u32 = 16;
 #[derive(Clone, Debug)]
 pub struct Pctcp {
     depth: u32,
-    /// Decisions of the first iteration.
+    length: Length,
+    /// Over how many decisions the changes of this iteration are spread; 0 while nothing is known.
     k: u64,
     priorities: Generator,
     positions: Generator,
@@ -71,7 +73,6 @@ pub struct Pctcp {
     changes: Vec<(u64, u64)>,
     position: u64,
     decisions: u64,
-    profiling: bool,
     running: Option<ActionKey>,
     yields: u32,
     bottom: u64,
@@ -135,7 +136,7 @@ impl Pctcp {
             changes: Vec::new(),
             position: 0,
             decisions: 0,
-            profiling: false,
+            length: Length::default(),
             running: None,
             yields: 0,
             bottom: BELOW_CHANGED,
@@ -145,7 +146,7 @@ impl Pctcp {
 
     fn draw_changes(&mut self) {
         self.changes.clear();
-        if self.k == 0 || self.profiling {
+        if self.k == 0 {
             return;
         }
         let d = u64::from(self.depth);
@@ -277,8 +278,16 @@ impl Strategy for Pctcp {
         format!("pctcp:d={}", self.depth)
     }
 
+    fn lanes(&self) -> Lanes {
+        if self.depth > 1 {
+            Lanes::Fixed(LANES)
+        } else {
+            Lanes::Independent
+        }
+    }
+
     fn primed(&self) -> bool {
-        self.depth > 1
+        self.lanes() != Lanes::Independent
     }
 
     fn interests(&self) -> Interests {
@@ -305,7 +314,7 @@ impl Strategy for Pctcp {
         self.running = None;
         self.yields = 0;
         self.bottom = BELOW_CHANGED;
-        self.profiling = iteration.index == 0;
+        self.k = self.length.decisions();
         self.tail.begin(iteration, self.k);
         self.draw_changes();
         Flow::Continue
@@ -351,14 +360,14 @@ impl Strategy for Pctcp {
         }
     }
 
-    fn end(&mut self, _: &IterationEnd) {
-        if self.profiling {
-            self.k = self.decisions;
+    fn end(&mut self, end: &IterationEnd) {
+        if self.depth > 1 {
+            self.length.learn(self.decisions, end);
         }
     }
 
     fn expect_decisions(&mut self, decisions: u64) {
-        self.k = decisions;
+        self.length.expect(decisions);
     }
 
     fn adapted(&self) -> String {
@@ -406,7 +415,7 @@ mod tests {
         let mut toy = Toy::new(relay(0).chain(relay(8)).collect());
         let mut strategy = Pctcp::depth(2);
         toy.run(&mut strategy, Seed(52), 0);
-        let k = strategy.k;
+        let k = strategy.length.decisions();
         assert!(k <= 14);
         let hits = (1..20_001).filter(|&index| {
             let run = toy.run(&mut strategy, Seed(52), index);
@@ -414,6 +423,24 @@ mod tests {
             when(11) < when(7) && when(7) < when(12)
         });
         assert_at_least(hits.count() as u64, 20_000, 1.0 / (4.0 * k as f64));
+    }
+
+    /// The run's first iteration ends early, as it may where that is a matter of order. A change beyond its end takes
+    /// a `k` that is learnt from later ones.
+    #[test]
+    fn a_short_first_iteration_is_not_the_measure_of_all() {
+        let mut strategy = Pctcp::depth(2);
+        Toy::new(vec![vec![Do::Step]; 2]).run(&mut strategy, Seed(54), 0);
+        assert_eq!(strategy.length.decisions(), 1);
+        let mut toy = Toy::new(vec![vec![Do::Step; 10]; 2]);
+        let hits = (1..20_001).filter(|&index| {
+            let run = toy.run(&mut strategy, Seed(54), index);
+            run.when(0, 8) < run.when(1, 0) && run.when(1, 0) < run.when(0, 9)
+        });
+        let hits = hits.count() as u64;
+        let k = strategy.length.decisions();
+        assert!((10..20).contains(&k), "{k}");
+        assert_at_least(hits, 20_000, 1.0 / (4.0 * k as f64));
     }
 
     #[test]
