@@ -41,13 +41,15 @@ pub(crate) struct Task {
 pub(super) struct Rare {
     name: Option<Rc<str>>,
     locals: Vec<Local>,
+    /// It was aborted in the middle of a poll, which went on.
+    given_up: bool,
 }
 
 impl Rare {
     pub(super) fn named(name: Rc<str>) -> Box<Self> {
         Box::new(Rare {
             name: Some(name),
-            locals: Vec::new(),
+            ..Rare::default()
         })
     }
 }
@@ -65,6 +67,11 @@ impl Task {
     /// The values of its `task_local!`s.
     pub(crate) fn locals(&mut self) -> &mut Vec<Local> {
         &mut self.rare.get_or_insert_default().locals
+    }
+
+    /// Whether nobody wants to know any more what becomes of its poll.
+    fn is_given_up(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.given_up)
     }
 
     pub(super) fn take_locals(&mut self) -> Option<Vec<Local>> {
@@ -181,9 +188,10 @@ impl Core {
         task.take_locals()
     }
 
-    /// A task panicked; `heard` tells whether its join handle can still deliver the news.
+    /// A task panicked; `heard` tells whether its join handle can still deliver the news. Who has aborted a task
+    /// takes what its poll still does, the way it is going, for no news.
     pub(crate) fn panicked(&mut self, key: u32, kind: FailureKind, heard: bool) {
-        let expected = key != MAIN && self.config.expects(&kind);
+        let expected = key != MAIN && (self.config.expects(&kind) || self.task(key).is_given_up());
         if heard || expected {
             if let Some(recorder) = &mut self.recorder {
                 recorder.panicked(key, self.point.step, kind.to_string());
@@ -236,8 +244,11 @@ impl Core {
             return;
         }
         let task = self.task(key);
-        if task.blocking && task.body.as_ref().is_none_or(Body::is_lent) {
-            return; // a blocking closure that has begun runs to its end
+        if task.body.as_ref().is_none_or(Body::is_lent) {
+            if task.blocking {
+                return; // a blocking closure that has begun runs to its end
+            }
+            task.rare.get_or_insert_default().given_up = true;
         }
         self.action(key).state |= state::ABORTED;
         self.wake(key, decider);

@@ -4,7 +4,7 @@ use crate::{checker, failed, panic_text};
 use cct_executor::runtime::Handle;
 use cct_executor::task::{self, JoinSet, spawn_blocking, yield_now};
 use cct_executor::time::sleep;
-use cct_executor::words::{FailureKind, Limit};
+use cct_executor::words::{FailureKind, Granularity, Limit};
 use cct_executor::{Checker, Report, nondet, spawn};
 use cct_sync::{Mutex, Notify, mpsc, oneshot};
 use std::convert::Infallible;
@@ -131,6 +131,46 @@ fn a_detached_panic_fails_and_names_the_task() {
     });
     assert_eq!(panicked(&report).0, "nobody hears");
     assert!(report.text().contains("`clerk`"), "{}", report.text());
+}
+
+/// The channel is closed under a task that was aborted in the middle of a poll: whoever has aborted it does not care.
+/// Before the abort it is a failure, and so is what the abort itself brings about.
+#[test]
+fn a_panic_in_the_poll_that_an_abort_comes_into_is_no_failure() {
+    let run = |abort_first: bool, bad_drop: bool| {
+        let report = checker("aborted").granularity(Granularity::Op);
+        report.iterations(200).run(move || async move {
+            let (sender, mut receiver) = cct_sync::mpsc::channel(4);
+            let task = spawn(async move {
+                let _bad = Bad(bad_drop);
+                for i in 0..3 {
+                    assert!(sender.send(i).await.is_ok(), "nobody there");
+                }
+                pending::<()>().await;
+            });
+            assert_eq!(receiver.recv().await, Some(0));
+            if abort_first {
+                task.abort();
+                drop((task, receiver));
+            } else {
+                drop((receiver, task));
+            }
+            sleep(Duration::from_millis(5)).await;
+        })
+    };
+    let report = run(true, false);
+    assert!(report.passed(), "{}", report.text());
+    assert_eq!(panicked(&run(false, false)).0, "nobody there");
+    assert_eq!(panicked(&run(true, true)).0, "a bad destructor");
+}
+
+/// Panics when it is dropped, unless a panic drops it.
+struct Bad(bool);
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        assert!(!self.0 || std::thread::panicking(), "a bad destructor");
+    }
 }
 
 #[test]
