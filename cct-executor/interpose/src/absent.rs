@@ -1,10 +1,29 @@
 //! Targets on which nothing is interposed.
 
 use crate::system::{Clocks, Stay, ThreadsStarted};
+use std::backtrace::Backtrace;
 use std::convert::Infallible;
 use std::time::Duration;
 
 pub(crate) const DEFINED: bool = false;
+
+/// A thread that can be asked where it is, which does not answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Whereabouts;
+
+impl Whereabouts {
+    /// This thread.
+    #[must_use]
+    pub fn here() -> Whereabouts {
+        Whereabouts
+    }
+
+    /// Always `None`.
+    #[must_use]
+    pub fn stack(self) -> Option<Backtrace> {
+        None
+    }
+}
 
 pub(crate) fn keep() {}
 

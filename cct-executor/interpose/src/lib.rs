@@ -48,7 +48,7 @@ mod symbols;
 #[path = "absent.rs"]
 mod symbols;
 
-pub use symbols::Word;
+pub use symbols::{Whereabouts, Word};
 pub use system::{Atomic, Clocks, OnFile, SocketFile, Stay, System, ThreadsStarted, Waited};
 
 /// Whether random bytes, clocks and blocking are under control on this target.

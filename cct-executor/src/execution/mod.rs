@@ -44,7 +44,7 @@ pub(crate) mod sketch;
 pub(crate) mod source;
 pub(crate) mod spawn;
 pub(crate) mod spin;
-mod stacks;
+pub(crate) mod stacks;
 pub(crate) mod standstill;
 pub(crate) mod step;
 pub(crate) mod strangers;

@@ -18,6 +18,8 @@ use crate::raw::task::Body;
 use crate::words::explanation::Explanation;
 use crate::words::trace::SharedTrace;
 use crate::words::{FailureKind, Granularity, IterationEnd, OpKind, Outcome, Trace, WorldConfig};
+use cct_interpose::Whereabouts;
+use std::backtrace::Backtrace;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
@@ -128,15 +130,23 @@ pub(crate) fn heartbeat() -> Arc<AtomicU64> {
 
 /// Whether other threads wait to use what belongs to a thread's world, or that thread waits for one, for a watchdog.
 #[derive(Clone, Copy)]
-pub(crate) struct Visitors(&'static Home);
+pub(crate) struct Visitors {
+    home: &'static Home,
+    thread: Whereabouts,
+}
 
 impl Visitors {
     /// What holds at this moment.
     pub(crate) fn now(self) -> Entangled {
         Entangled {
-            visited: self.0.has_visitors(),
-            joins: self.0.joins(),
+            visited: self.home.has_visitors(),
+            joins: self.home.joins(),
         }
+    }
+
+    /// Where that thread is, which must not have ended; `None` where it cannot tell.
+    pub(crate) fn stack(self) -> Option<Backtrace> {
+        self.thread.stack()
     }
 }
 
@@ -151,7 +161,10 @@ pub(crate) struct Entangled {
 
 /// Those of this thread's worlds.
 pub(crate) fn visitors() -> Visitors {
-    Visitors(WORLD.with(World::prepare))
+    Visitors {
+        home: WORLD.with(World::prepare),
+        thread: Whereabouts::here(),
+    }
 }
 
 /// Whether polls were left on this thread where they stood. What they keep in thread-locals, as that an

@@ -53,6 +53,12 @@ pub(super) fn places(stack: &Backtrace, folder: &str) -> Vec<String> {
     places_of(&stack.to_string(), folder)
 }
 
+/// [`places`] in paths like that of this place, `file:line`.
+pub(crate) fn places_as(stack: &Backtrace, place: &str) -> Vec<String> {
+    let file = place.rsplit_once(':').map_or(place, |(file, _)| file);
+    places(stack, &folder(file))
+}
+
 fn places_of(stack: &str, folder: &str) -> Vec<String> {
     let mut places: Vec<String> = all_places(stack, folder)
         .iter()

@@ -216,6 +216,7 @@ impl Campaign {
                                 step: beat.1,
                                 kind: Some(kind),
                                 threads: Entangled::default(),
+                                stack: None,
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }
@@ -230,6 +231,7 @@ impl Campaign {
                                 step: beat.1,
                                 kind: None,
                                 threads,
+                                stack: pulse.visitors.stack(),
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }

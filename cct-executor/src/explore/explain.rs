@@ -10,6 +10,7 @@ use super::shrink::Departure;
 use super::watched::{self, Lost};
 use crate::execution::Detail;
 use crate::execution::run::{Entangled, Finished};
+use crate::execution::stacks;
 use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
 use std::mem::discriminant;
@@ -222,6 +223,7 @@ pub(super) fn lost(
         step,
         kind,
         threads,
+        stack,
     }: Lost,
     trace: &Trace,
 ) -> FailureReport {
@@ -256,12 +258,16 @@ pub(super) fn lost(
         threads
     };
     let kind = kind.unwrap_or(FailureKind::Stuck { task });
+    let main = explanation.tasks.first();
+    let place = main.map_or("", |main| main.spawned_at.as_str());
+    let stuck_at = stack.map_or_else(Vec::new, |stack| stacks::places_as(&stack, place));
     let strategy = campaign.blank_report().strategy;
     let token = campaign.token(&world, trace, 0);
     FailureReport {
         reproduced: up_to_it,
         threads_wait: threads.visited,
         joins_thread: threads.joins,
+        stuck_at,
         ..FailureReport::new(
             Failure { kind, step },
             origin,

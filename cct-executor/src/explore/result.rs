@@ -141,6 +141,9 @@ pub struct FailureReport {
     pub threads_wait: bool,
     /// Whether a poll that does not return waits for a thread to end.
     pub joins_thread: bool,
+    /// Where a poll stood that does not return when it had taken too long, the innermost place first; empty where that
+    /// could not be found out. On Linux, and not with isolation `process`.
+    pub stuck_at: Vec<String>,
     /// What came of trying granularity `await` as well; for failures at a finer one that were found
     /// by searching, and come from the order of steps. See
     /// [`Checker::await_check`](crate::Checker::await_check).
@@ -180,6 +183,7 @@ impl FailureReport {
             again: None,
             threads_wait: false,
             joins_thread: false,
+            stuck_at: Vec::new(),
             at_await: None,
             passes_in_order: None,
             shortened: None,

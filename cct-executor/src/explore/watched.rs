@@ -5,6 +5,7 @@ use super::worker::THREAD_STACK_BYTES;
 use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Entangled, Visitors};
 use crate::words::FailureKind;
+use std::backtrace::Backtrace;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
@@ -57,6 +58,8 @@ pub(super) struct Lost {
     pub(super) kind: Option<FailureKind>,
     /// And what other threads have to do with that.
     pub(super) threads: Entangled,
+    /// Where it is, if it could tell.
+    pub(super) stack: Option<Backtrace>,
 }
 
 /// What the thread says.
@@ -118,10 +121,12 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                 let kind = words.unwrap_or_else(PoisonError::into_inner).take();
                 let threads = visitors.map(Visitors::now).unwrap_or_default();
                 if kind.is_some() || patience.is_over(waited, threads.visited) {
+                    let asked = visitors.filter(|_| kind.is_none());
                     return Err(Lost {
                         step: seen,
                         threads,
                         kind,
+                        stack: asked.and_then(Visitors::stack),
                     });
                 }
             }

@@ -233,10 +233,22 @@ fn blocked(out: &mut String, failure: &FailureReport) {
         .filter(|story| story.state == TaskState::Suspended && story.name != *stuck)
         .map(|story| story.name.as_str())
         .collect();
-    out.push_str(
-        "  it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger on the \
-         replay shows where\n",
-    );
+    match &failure.stuck_at[..] {
+        [] => out.push_str(
+            "  it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger on the \
+             replay shows where\n",
+        ),
+        [at, outer @ ..] => {
+            let _ = write!(
+                out,
+                "  it works, spins or waits for longer than `poll_limit`, while which no other task goes on, at {at}"
+            );
+            for place in outer {
+                let _ = write!(out, ",\n    called at {place}");
+            }
+            out.push('\n');
+        }
+    }
     if !suspended.is_empty() {
         let _ = writeln!(
             out,
@@ -246,11 +258,14 @@ fn blocked(out: &mut String, failure: &FailureReport) {
             suspended.join(", task ")
         );
     } else if !failure.threads_wait && !failure.joins_thread {
-        out.push_str(
+        out.push_str(if failure.stuck_at.is_empty() {
             "  maybe in a `block_on` of another crate, a channel of std, or an `accept` or `read` of `std::net`, \
              while which no\n  other task goes on; use `runtime::Runtime`, channels of cct_sync and sockets of \
-             cct_net\n",
-        );
+             cct_net\n"
+        } else {
+            "  should it wait in a `block_on` of another crate, a channel of std, or an `accept` or `read` of \
+             `std::net`, use\n  `runtime::Runtime`, channels of cct_sync and sockets of cct_net\n"
+        });
     }
 }
 

@@ -76,8 +76,12 @@ fn is_reported(isolation: Isolation, strategy: &str) {
     assert!(failure.reproduced, "{}", report.text());
     assert!(!failure.explanation.steps.is_empty());
     assert!(report.text().contains("the token c1-"), "{}", report.text());
-    let where_it_is =
-        "it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger";
+    let where_it_is = if cct_interpose::CONTROLLED {
+        assert!(failure.stuck_at[0].contains("it_engine/stuck.rs:"));
+        "it works, spins or waits for longer than `poll_limit`, while which no other task goes on, at "
+    } else {
+        "it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger"
+    };
     assert!(report.text().contains(where_it_is), "{}", report.text());
     assert!(
         report.text().contains("): was running; last"),
@@ -289,6 +293,46 @@ fn a_socket_of_the_standard_library_that_blocks_is_thought_of() {
     let remedy = "an `accept` or `read` of `std::net`";
     assert!(text.contains(remedy), "{text}");
     assert!(text.contains("sockets of cct_net"), "{text}");
+}
+
+/// Where a poll is that takes memory all the time, and one that waits for the system; also where several are asked.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn it_is_told_where_the_poll_is() {
+    use std::io::Read as _;
+    use std::os::unix::net::UnixStream;
+
+    fn lines(report: &Report) -> Vec<u32> {
+        let places = failed(report).stuck_at.iter();
+        let line = |place: &String| place.rsplit_once("stuck.rs:")?.1.parse().ok();
+        places.filter_map(line).collect()
+    }
+    let release = Release::default();
+    let released = release.0.clone();
+    let allocates = std::thread::spawn(move || {
+        let report = spinning(Isolation::None).run(move || {
+            let released = released.clone();
+            async move {
+                while !released.load(SeqCst) {
+                    std::hint::black_box(vec![0_u8; 100]);
+                }
+            }
+        });
+        (line!() - 4, lines(&report))
+    });
+    let (reads, wakes) = UnixStream::pair().expect("two ends");
+    let report = spinning(Isolation::None).workers(1).run(move || {
+        let mut reads = reads.try_clone().expect("one more");
+        async move {
+            let mut byte = [0];
+            let _ = reads.read_exact(&mut byte);
+        }
+    });
+    let line = line!() - 3;
+    assert_eq!(lines(&report)[0], line, "{}", report.text());
+    let (line, lines) = allocates.join().expect("a report");
+    assert!((line - 1..=line).contains(&lines[0]), "{line} {lines:?}");
+    drop((wakes, release));
 }
 
 /// Before the step that does not return, the poll is suspended, and a world that closes there lets it go on.

@@ -20,6 +20,7 @@ mod segments;
 mod signals;
 mod stay;
 mod threads;
+mod whereabouts;
 
 pub(crate) use clocks::{clocks_outside, clocks_seen, go_on_from};
 pub use futex::Word;
@@ -31,6 +32,7 @@ pub(crate) use threads::{
     count_starter, family, is_welcome, threads_started, uncounted, was_controlled, was_started,
     welcome_threads,
 };
+pub use whereabouts::Whereabouts;
 
 use crate::{stream, system};
 use libc::{c_char, c_int, c_long, c_uint, c_void, size_t, ssize_t};

@@ -140,6 +140,7 @@ impl Campaign {
                     step: answer.steps,
                     kind,
                     threads,
+                    stack: None,
                 };
                 return Ok(Some(self.lost(index, lost, &trace.unwrap_or_default())));
             }
