@@ -6,7 +6,8 @@
 //!    point does (the world is closing);
 //! 2. spends budget with [`coop`](crate::task::coop) exactly where tokio does;
 //! 3. acts on its state inside [`Shared::with`], and wakes only after leaving it;
-//! 4. calls [`Resource::blocked`] right before it returns `Pending`.
+//! 4. calls [`Resource::blocked`] right before it returns `Pending`, and [`Resource::gave_up`] when it is
+//!    dropped while it waits; [`Resource::waits`] does both.
 //!
 //! Outside a world points are passed at once and everything works as an ordinary, thread-safe
 //! primitive.
@@ -26,6 +27,7 @@ pub use source::{
     ActionSource, Alarm, CrashCause, NodeState, Offer, OnFile, SocketFile, Source, SourceAction,
     crash_cause, kill_process, node_state, pause_node, source, wall_clock, world_time_ns,
 };
+pub use told::Waits;
 
 use crate::execution::world::{Phase, WORLD, World};
 use crate::words::{FailureKind, Granularity, Observations};

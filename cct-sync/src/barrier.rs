@@ -1,7 +1,7 @@
 //! A barrier: tasks wait for each other, a fixed number at a time.
 
 use crate::crowd::{Crowd, Place};
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, choose};
+use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waits, choose};
 use cct_executor::task::coop;
 use std::fmt;
 use std::future::poll_fn;
@@ -73,9 +73,10 @@ impl Barrier {
                 return BarrierWaitResult(true);
             };
             let mut place = self.waiting.place();
+            let mut waits = self.resource.waits(OpKind::Wait, site);
             let mut seen = 0;
             poll_fn(|cx| {
-                let poll = self.poll_passed(before, &mut seen, &mut place, cx, site);
+                let poll = self.poll_passed(before, &mut seen, (&mut place, &mut waits), cx);
                 ready!(poll);
                 Poll::Ready(BarrierWaitResult(false))
             })
@@ -112,9 +113,8 @@ impl Barrier {
         &self,
         before: usize,
         seen: &mut usize,
-        place: &mut Place<'_>,
+        (place, waits): (&mut Place<'_>, &mut Waits<'_>),
         cx: &mut Context<'_>,
-        site: &'static Location<'static>,
     ) -> Poll<()> {
         loop {
             let budget = ready!(coop::poll_proceed(cx));
@@ -132,7 +132,7 @@ impl Barrier {
             }
             let poll = place.poll(cx, || passed() > before);
             if poll.is_pending() {
-                self.resource.blocked(OpKind::Wait, site);
+                waits.blocked();
                 self.resource.remark(|| {
                     let arrived = self.count.with(|count| count.arrived);
                     format!("{arrived} of {} have come", self.size)

@@ -313,9 +313,11 @@ impl BatchSemaphore {
                 let queued = state.queue.queued();
                 let first = state.queue.first();
                 let missing = first.map_or(0, |key| state.queue.node(key).missing);
+                let is_served = state.queue.served().next().is_some();
                 let queue = match missing {
                     0 if self.counted => format!("{} permit(s) free", state.permits),
-                    0 => "free, or about to be".to_owned(),
+                    0 if state.permits > 0 || is_served => "free, or about to be".to_owned(),
+                    0 => "held, and nobody in the queue".to_owned(),
                     _ if self.counted => {
                         format!("{queued} in the queue, the first lacks {missing} permit(s)")
                     }

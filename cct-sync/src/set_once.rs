@@ -133,11 +133,12 @@ impl<T> SetOnce<T> {
         async move {
             poll_fn(|_| self.resource.point(OpKind::Wait, Access::Read, site)).await;
             let mut place = self.waiting.place();
+            let mut waits = self.resource.waits(OpKind::Wait, site);
             poll_fn(|cx| {
                 if !self.slot.is_full() {
                     let waited = place.poll(cx, || self.slot.is_full());
                     if waited.is_pending() {
-                        self.resource.blocked(OpKind::Wait, site);
+                        waits.blocked();
                     }
                     ready!(waited);
                 }

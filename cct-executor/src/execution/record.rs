@@ -19,7 +19,7 @@ type Site = &'static Location<'static>;
 const UNTOLD: char = '~';
 
 /// One thing an operation waits for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Blocked {
     kind: OpKind,
     resource: u32,
@@ -272,11 +272,26 @@ impl Recorder {
     }
 
     pub(crate) fn blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
-        self.blocked.entry(key).or_default().push(Blocked {
+        let wait = Blocked {
             kind,
             resource,
             site,
-        });
+        };
+        let waits = self.blocked.entry(key).or_default();
+        // A poll may look at one thing several times, as a loop around a `select!` does.
+        if !waits.contains(&wait) {
+            waits.push(wait);
+        }
+    }
+
+    /// What a task waited for with a future that is dropped now.
+    fn gave_up(&mut self, key: u32, wait: Blocked) {
+        if let Some(waits) = self.blocked.get_mut(&key) {
+            waits.retain(|other| *other != wait);
+            if waits.is_empty() {
+                self.blocked.remove(&key);
+            }
+        }
     }
 
     /// A timer that one task waits for is polled by another.
@@ -288,12 +303,12 @@ impl Recorder {
 
     /// A timer is dropped, and nobody waits for it any more.
     fn timer_gone(&mut self, key: u32, site: Site) {
-        if let Some(waits) = self.blocked.get_mut(&key) {
-            waits.retain(|wait| wait.kind != OpKind::Sleep || wait.site != site);
-            if waits.is_empty() {
-                self.blocked.remove(&key);
-            }
-        }
+        let wait = Blocked {
+            kind: OpKind::Sleep,
+            resource: 0,
+            site,
+        };
+        self.gave_up(key, wait);
     }
 
     pub(crate) fn acquired(&mut self, resource: u32, holder: u32, site: Site) {
@@ -385,6 +400,19 @@ impl Core {
     pub(crate) fn note_blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
         if let Some(recorder) = &mut self.recorder {
             recorder.blocked(key, kind, resource, site);
+        }
+    }
+
+    /// Notes that the running task no longer waits for a resource.
+    #[cold]
+    pub(crate) fn note_gave_up(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
+        if let Some(recorder) = &mut self.recorder {
+            let wait = Blocked {
+                kind,
+                resource,
+                site,
+            };
+            recorder.gave_up(key, wait);
         }
     }
 

@@ -17,6 +17,28 @@ impl Resource {
         });
     }
 
+    /// Notes that the current task no longer waits here for this resource: the future that did is dropped, and has lost
+    /// its place among those that wait. See also [`waits`](Self::waits).
+    #[inline]
+    pub fn gave_up(&self, kind: OpKind, site: &'static Location<'static>) {
+        self.tell(|world, resource| {
+            if let Some(key) = world.current() {
+                world.with(|core, _| core.note_gave_up(key, kind, resource, site));
+            }
+        });
+    }
+
+    /// A future's wait for this resource, which it has [given up](Self::gave_up) when this is dropped.
+    #[inline]
+    pub fn waits(&self, kind: OpKind, site: &'static Location<'static>) -> Waits<'_> {
+        Waits {
+            resource: self,
+            kind,
+            site,
+            noted: false,
+        }
+    }
+
     /// Says what has become of the resource: whoever waits for it then learns what it looks like. To be called where
     /// somebody begins to wait, and where it changes later on without waking them.
     #[inline]
@@ -72,5 +94,32 @@ impl Resource {
                 note(world, resource);
             }
         });
+    }
+}
+
+/// A wait that reports list for as long as its future lives; made by [`Resource::waits`].
+#[derive(Debug)]
+pub struct Waits<'a> {
+    resource: &'a Resource,
+    site: &'static Location<'static>,
+    kind: OpKind,
+    noted: bool,
+}
+
+impl Waits<'_> {
+    /// As [`Resource::blocked`].
+    #[inline]
+    pub fn blocked(&mut self) {
+        self.noted = true;
+        self.resource.blocked(self.kind, self.site);
+    }
+}
+
+impl Drop for Waits<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.noted {
+            self.resource.gave_up(self.kind, self.site);
+        }
     }
 }

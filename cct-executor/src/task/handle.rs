@@ -153,6 +153,16 @@ impl<T> JoinHandle<T> {
         });
     }
 
+    /// Notes that the running task no longer waits for this one.
+    fn note_gave_up(&self, site: &'static Location<'static>) {
+        let resource = task_resource(self.task.key);
+        self.task.in_world(|world| {
+            if let (true, Some(current)) = (world.recording.get(), world.current()) {
+                world.with(|core, _| core.note_gave_up(current, OpKind::Join, resource, site));
+            }
+        });
+    }
+
     /// Notes that the running task waits for this one.
     pub(super) fn note_blocked(&self, site: &'static Location<'static>) {
         let resource = task_resource(self.task.key);
@@ -168,6 +178,9 @@ impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         if self.taken {
             return;
+        }
+        if let Some(site) = self.site {
+            self.note_gave_up(site);
         }
         let unseen = self.cell.detach();
         if unseen

@@ -4,10 +4,11 @@ use crate::{checker, failed};
 use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
-use cct_executor::{select, spawn};
-use cct_sync::{Barrier, Mutex, Notify, Semaphore, mpsc, oneshot};
+use cct_executor::{Report, select, spawn};
+use cct_sync::{Barrier, Mutex, Notify, Semaphore, mpsc, oneshot, watch};
 use std::collections::VecDeque;
-use std::future::{Future as _, poll_fn};
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::task::{Poll, Waker};
@@ -274,4 +275,77 @@ fn a_wake_up_that_an_aborted_task_took_away_is_told() {
     let told = "was woken in step";
     let lost = ", and dropped before it went on (aborted): that wake-up is lost";
     assert!(text.contains(told) && text.contains(lost), "{text}");
+}
+
+/// What the scenario's own task is said to wait for when it receives in vain, after it has given up another wait.
+async fn gives_up_and_receives<R>(waits: impl Future<Output = R>) {
+    let (_sender, mut receiver) = mpsc::channel::<u32>(1);
+    assert!(timeout(Duration::from_millis(5), waits).await.is_err());
+    receiver.recv().await;
+}
+
+#[track_caller]
+fn assert_receives_alone(report: &Report) {
+    let waits = &failed(report).explanation.tasks[0].waits;
+    let ops: Vec<&str> = waits.iter().map(|wait| &*wait.op).collect();
+    assert_eq!(ops, ["recv"], "{}", report.text());
+}
+
+#[test]
+fn who_has_given_up_a_wait_is_not_said_to_wait() {
+    let once = |name| checker(name).iterations(1);
+    let locks = once("given up: lock").run(|| async {
+        let mutex = Arc::new(Mutex::new(()));
+        let held = mutex.clone();
+        spawn(async move {
+            let _guard = held.lock().await;
+            pending::<()>().await;
+        });
+        sleep(Duration::from_millis(1)).await;
+        gives_up_and_receives(mutex.lock()).await;
+    });
+    assert_receives_alone(&locks);
+    let reserves = once("given up: send").run(|| async {
+        let (sender, _receiver) = mpsc::channel(1);
+        sender.send(1).await.unwrap();
+        gives_up_and_receives(sender.send(2)).await;
+    });
+    assert_receives_alone(&reserves);
+    let receives = once("given up: recv").run(|| async {
+        let (_sender, mut receiver) = mpsc::channel::<u32>(1);
+        gives_up_and_receives(receiver.recv()).await;
+    });
+    assert_receives_alone(&receives);
+    let notified = once("given up: notified").run(|| async {
+        gives_up_and_receives(Notify::new().notified()).await;
+    });
+    assert_receives_alone(&notified);
+    let changed = once("given up: changed").run(|| async {
+        let (_sender, mut receiver) = watch::channel(1);
+        gives_up_and_receives(receiver.changed()).await;
+    });
+    assert_receives_alone(&changed);
+    let closed = once("given up: closed").run(|| async {
+        let (mut sender, _receiver) = oneshot::channel::<u32>();
+        gives_up_and_receives(sender.closed()).await;
+    });
+    assert_receives_alone(&closed);
+    let joins = once("given up: join").run(|| async {
+        gives_up_and_receives(spawn(pending::<()>())).await;
+    });
+    assert_receives_alone(&joins);
+}
+
+#[test]
+fn what_a_poll_looks_at_twice_is_told_once() {
+    let report = checker("twice").iterations(1).run(|| async {
+        let (_sender, mut receiver) = mpsc::channel::<u32>(1);
+        let mut received = pin!(receiver.recv());
+        poll_fn(|cx| {
+            assert!(received.as_mut().poll(cx).is_pending());
+            received.as_mut().poll(cx)
+        })
+        .await;
+    });
+    assert_receives_alone(&report);
 }

@@ -233,6 +233,7 @@ impl<'a> Acquire<'a> {
             (waiter, state.news(semaphore))
         });
         self.stage = Stage::Done;
+        semaphore.resource.gave_up(self.kind, self.site);
         semaphore.settle(news, &mut wakes);
         semaphore.remark();
         drop(waiter);

@@ -102,6 +102,7 @@ impl<T: Clone> Receiver<T> {
             let chan = &*self.chan;
             let next = &mut self.next;
             let mut place = Place::new(&chan.state, |state| &mut state.receiving);
+            let mut waits = chan.resource.waits(OpKind::Recv, site);
             let mut started = false;
             poll_fn(|cx| {
                 if !started {
@@ -114,7 +115,7 @@ impl<T: Clone> Receiver<T> {
                         state.find(next).map(|found| (found, state.digest()))
                     });
                     if poll.is_pending() {
-                        chan.resource.blocked(OpKind::Recv, site);
+                        waits.blocked();
                         chan.remark();
                     }
                     let (found, digest) = ready!(poll);

@@ -121,6 +121,7 @@ impl<T> Sender<T> {
         async move {
             let chan = &*self.chan;
             let mut place = Place::new(&chan.state, |state| &mut state.closing);
+            let mut waits = chan.resource.waits(OpKind::Close, site);
             let mut started = false;
             poll_fn(|cx| {
                 if !started {
@@ -129,7 +130,7 @@ impl<T> Sender<T> {
                 }
                 let poll = place.poll(cx, |state| state.is_closed().then_some(()));
                 if poll.is_pending() {
-                    chan.resource.blocked(OpKind::Close, site);
+                    waits.blocked();
                 }
                 poll
             })

@@ -404,6 +404,7 @@ impl<T> Tx<T> {
     pub(super) async fn closed(&self, site: &'static Location<'static>) {
         let chan = &*self.0;
         let mut place = Place::new(&chan.state, |state| &mut state.watching);
+        let mut waits = chan.resource.waits(OpKind::Close, site);
         let mut started = false;
         poll_fn(|cx| {
             if !started {
@@ -412,7 +413,7 @@ impl<T> Tx<T> {
             }
             let poll = place.poll(cx, |state| state.closed.then_some(()));
             if poll.is_pending() {
-                chan.resource.blocked(OpKind::Close, site);
+                waits.blocked();
             }
             poll
         })

@@ -25,6 +25,23 @@ enum Step<R> {
     NeedsWaiter,
 }
 
+/// A call that may be given up while it waits.
+struct ReceiveCall<'a, T> {
+    rx: &'a mut Rx<T>,
+    site: &'static Location<'static>,
+    /// The scheduling point was passed.
+    started: bool,
+}
+
+impl<T> Drop for ReceiveCall<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.rx.waiting {
+            self.rx.chan.resource.gave_up(OpKind::Recv, self.site);
+        }
+    }
+}
+
 impl<T> Rx<T> {
     pub(super) fn new(chan: Arc<Chan<T>>) -> Self {
         Rx {
@@ -69,15 +86,19 @@ impl<T> Rx<T> {
 
     #[inline]
     pub(super) async fn recv(&mut self, site: &'static Location<'static>) -> Option<T> {
-        let mut started = false;
+        let mut call = ReceiveCall {
+            rx: self,
+            site,
+            started: false,
+        };
         poll_fn(|cx| {
-            if !started {
-                if let Some(value) = ready!(self.poll_at_once(site)) {
+            if !call.started {
+                if let Some(value) = ready!(call.rx.poll_at_once(site)) {
                     return Poll::Ready(Some(value));
                 }
-                started = true;
+                call.started = true;
             }
-            self.poll_next(cx, site)
+            call.rx.poll_next(cx, site)
         })
         .await
     }
@@ -88,13 +109,17 @@ impl<T> Rx<T> {
         limit: usize,
         site: &'static Location<'static>,
     ) -> usize {
-        let mut started = false;
+        let mut call = ReceiveCall {
+            rx: self,
+            site,
+            started: false,
+        };
         poll_fn(|cx| {
-            if !started {
-                ready!(self.point(site));
-                started = true;
+            if !call.started {
+                ready!(call.rx.point(site));
+                call.started = true;
             }
-            self.poll_many(cx, buffer, limit, site)
+            call.rx.poll_many(cx, buffer, limit, site)
         })
         .await
     }

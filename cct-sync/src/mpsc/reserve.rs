@@ -271,6 +271,7 @@ impl<T> Reserve<'_, T> {
             let step = self.refuse(state, &mut waiter, &mut wakes);
             (step, state.digest(chan.bound))
         });
+        chan.resource.gave_up(self.kind, self.site);
         chan.settle(digest, &mut wakes);
         if let Step::Refused {
             receiver: Some(receiver),

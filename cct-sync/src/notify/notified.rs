@@ -227,6 +227,7 @@ impl<N: Deref<Target = Notify>> Drop for Listener<N> {
             (node, next, state.digest())
         });
         notify.resource.set_state(digest);
+        notify.resource.gave_up(OpKind::Notified, self.site);
         drop(node);
         if let Some(next) = next {
             next.wake();

@@ -157,6 +157,7 @@ impl<T> Drop for Receiver<T> {
             inner
                 .resource
                 .sync_point(OpKind::Drop, Access::Write, inner.site);
+            inner.resource.gave_up(OpKind::Recv, inner.site);
             let message = inner.close(true);
             drop(message);
         }

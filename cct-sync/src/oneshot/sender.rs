@@ -16,6 +16,21 @@ pub struct Sender<T> {
     pub(super) waiting: bool,
 }
 
+/// A call of [`Sender::closed`], which may be given up while it waits.
+struct ClosedCall<'a, T> {
+    sender: &'a mut Sender<T>,
+    site: &'static Location<'static>,
+}
+
+impl<T> Drop for ClosedCall<'_, T> {
+    fn drop(&mut self) {
+        if self.sender.waiting {
+            let resource = &self.sender.inner().resource;
+            resource.gave_up(OpKind::Close, self.site);
+        }
+    }
+}
+
 impl<T> Sender<T> {
     fn inner(&self) -> &Inner<T> {
         self.inner
@@ -64,7 +79,8 @@ impl<T> Sender<T> {
         let site = Location::caller();
         async move {
             self.waiting = false;
-            std::future::poll_fn(|cx| self.poll_closed_at(cx, site)).await;
+            let call = ClosedCall { sender: self, site };
+            std::future::poll_fn(|cx| call.sender.poll_closed_at(cx, site)).await;
         }
     }
 

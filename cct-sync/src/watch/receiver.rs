@@ -104,6 +104,7 @@ impl<T> Receiver<T> {
             let chan = &*self.chan;
             let seen = &mut self.seen;
             let mut place = Place::new(&chan.state, |state| &mut state.watching);
+            let mut waits = chan.resource.waits(OpKind::Changed, site);
             let mut started = false;
             poll_fn(|cx| {
                 if !started {
@@ -115,7 +116,7 @@ impl<T> Receiver<T> {
                 match poll.is_ready() {
                     true => coop.made_progress(),
                     false => {
-                        chan.resource.blocked(OpKind::Changed, site);
+                        waits.blocked();
                         chan.remark();
                     }
                 }
@@ -155,6 +156,7 @@ impl<T> Receiver<T> {
         let chan = &*self.chan;
         let seen = &mut self.seen;
         let mut place = Place::new(&chan.state, |state| &mut state.watching);
+        let mut waits = chan.resource.waits(OpKind::Changed, site);
         let mut started = false;
         // A value to show to `accepts`: the current one, then those that come.
         let mut shows = true;
@@ -181,7 +183,7 @@ impl<T> Receiver<T> {
                 shows = false;
                 let news = place.poll(cx, |state| state.news(seen));
                 if news.is_pending() {
-                    chan.resource.blocked(OpKind::Changed, site);
+                    waits.blocked();
                     chan.remark();
                 }
                 closed = ready!(news).is_err();

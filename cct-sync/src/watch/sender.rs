@@ -145,6 +145,7 @@ impl<T> Sender<T> {
         async move {
             let chan = &*self.chan;
             let mut place = Place::new(&chan.state, |state| &mut state.closing);
+            let mut waits = chan.resource.waits(OpKind::Close, site);
             let mut started = false;
             poll_fn(|cx| {
                 if !started {
@@ -155,7 +156,7 @@ impl<T> Sender<T> {
                 let poll = place.poll(cx, |state| (state.receivers == 0).then_some(()));
                 match poll.is_ready() {
                     true => coop.made_progress(),
-                    false => chan.resource.blocked(OpKind::Close, site),
+                    false => waits.blocked(),
                 }
                 poll
             })
