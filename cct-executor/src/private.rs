@@ -115,19 +115,20 @@ where
             let run = || run_once(site, start_paused, scenario);
             match to {
                 Told::Here(why) => {
-                    run();
+                    // Before it runs: a panic is easier to read with the reason above it, and nothing comes after it.
                     tell(&why);
+                    run();
                 }
                 Told::File(file) => tell_once(&file, run),
             }
         }
         Judged::OnceApart { once, why } => {
+            tell(&why);
             tell(&once.output);
             if let Some(message) = once.failure {
                 // What is to be said of it was said there.
                 resume_unwind(Box::new(message));
             }
-            tell(&why);
         }
     }
 }

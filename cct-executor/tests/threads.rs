@@ -187,6 +187,13 @@ fn what_fails_where_it_is_run_once_fails() {
         let text = said(&output);
         assert_eq!(output.status.code(), Some(101), "{text}");
         assert_eq!(text.matches(what).count(), 1, "{text}");
+        // Why there is no report of a schedule.
+        assert!(text.contains("which nobody can repeat ("), "{text}");
+    }
+    let here = [OFF[0], ("CCT_ISOLATION", "none")];
+    let text = said(&again("fails_there", "once", &here));
+    for what in ["not the first", "which nobody can repeat ("] {
+        assert_eq!(text.matches(what).count(), 1, "{text}");
     }
 }
 
