@@ -78,15 +78,31 @@ pub(super) fn check(
     if same {
         return None;
     }
-    let (_, first) = again(Detail::Story);
-    let (_, third) = again(Detail::Story);
+    let (first_end, first) = again(Detail::Story);
+    let (third_end, third) = again(Detail::Story);
     let step = second.steps;
+    let mut message = describe(&first, &third);
+    let ends = [&second, &first_end, &third_end];
+    // The first to fail: what comes later may be its consequence, as a lock that it has poisoned.
+    if let Some(kind) = ends.into_iter().find_map(failed_itself) {
+        let kind = kind.to_string().replace('\n', "\n    ");
+        message.push_str("\n  it passed when it was found, but failed when it was repeated: ");
+        message.push_str(&kind);
+    }
     Some(Failure {
-        kind: FailureKind::Nondeterminism {
-            message: describe(&first, &third),
-        },
+        kind: FailureKind::Nondeterminism { message },
         step,
     })
+}
+
+/// How a run of the same decisions failed, unless by that these no longer fit.
+fn failed_itself(end: &IterationEnd) -> Option<&FailureKind> {
+    match &end.outcome {
+        Outcome::Failed(failure) => {
+            Some(&failure.kind).filter(|kind| !matches!(kind, FailureKind::Nondeterminism { .. }))
+        }
+        Outcome::Passed | Outcome::Cut(_) => None,
+    }
 }
 
 /// What the system gives would explain it, where that is not under control.

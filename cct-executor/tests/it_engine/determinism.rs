@@ -285,6 +285,33 @@ thread_local! {
 }
 
 #[test]
+fn a_repetition_that_panics_is_quoted() {
+    // What the first iteration keeps is another iteration's in the second, which then poisons the lock.
+    let kept = Arc::new(std::sync::Mutex::new(None));
+    let report = checker("kept").determinism_check(true).run(move || {
+        let kept = kept.clone();
+        async move {
+            let task = spawn(async {});
+            let mut kept = kept.lock().unwrap();
+            assert!(kept.is_none(), "of another iteration");
+            *kept = Some(task);
+        }
+    });
+    let message = nondeterminism(&report);
+    let quoted = "it passed when it was found, but failed when it was repeated: panic at ";
+    assert!(message.contains(quoted), "{message}");
+    assert!(message.contains("of another iteration"), "{message}");
+    // One that differs and passes has nothing to be quoted.
+    let report = checker("counted").determinism_check(true).run(|| async {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        for _ in 0..COUNTER.fetch_add(1, SeqCst) {
+            yield_now().await;
+        }
+    });
+    assert!(!nondeterminism(&report).contains("but failed"));
+}
+
+#[test]
 fn what_differs_the_first_time_only_is_not_said_to_be_hashed_or_observed() {
     static USED: std::sync::Once = std::sync::Once::new();
     let report = checker("first use").determinism_check(true).run(|| async {
