@@ -89,7 +89,7 @@ where
     Fut::Output: crate::ScenarioResult,
 {
     let checker = crate::Checker::new().name(name).start_paused(start_paused);
-    show(&checker.run(scenario));
+    show(&checker.explore(scenario));
 }
 
 /// Runs a test written with the attribute.

@@ -3,6 +3,7 @@
 mod prepare;
 
 use super::campaign::Scenario;
+use super::endless;
 use super::result::Report;
 use super::watched::Patience;
 use crate::strategy::Strategy;
@@ -81,6 +82,8 @@ pub struct Checker {
     pub(super) poll_limit: Duration,
     /// A test in which threads take part is to be run in another way.
     pub(super) gives_way: bool,
+    /// Somebody has chosen a limit.
+    pub(super) chosen_limits: bool,
     /// Nobody has chosen limits: a run whose first iteration takes more steps or tasks ends there, so that it can
     /// be begun anew with higher ones; and a replay may be one of the latter.
     pub(super) usual_limits: bool,
@@ -136,6 +139,7 @@ impl Checker {
             isolation: Isolation::None,
             poll_limit: Duration::from_secs(10),
             gives_way: false,
+            chosen_limits: false,
             usual_limits: false,
             usual_granularity: true,
             replay: None,
@@ -227,18 +231,21 @@ impl Checker {
 
     /// Steps an iteration may take.
     pub fn max_steps(mut self, steps: u64) -> Self {
+        self.chosen_limits = true;
         self.world.limits.steps = steps;
         self
     }
 
     /// Tasks an iteration may spawn.
     pub fn max_tasks(mut self, tasks: u32) -> Self {
+        self.chosen_limits = true;
         self.world.limits.tasks = tasks;
         self
     }
 
     /// Virtual time an iteration may take.
     pub fn max_time(mut self, time: Duration) -> Self {
+        self.chosen_limits = true;
         self.world.limits.time = time;
         self
     }
@@ -356,12 +363,30 @@ impl Checker {
         self
     }
 
-    /// Explores the scenario.
+    /// Explores the scenario. A run of which no iteration came to its end, under limits that nobody has chosen, shows
+    /// nothing and has not [passed](Report::passed); [`Report::error`] says so.
     ///
     /// # Panics
     /// Inside a scenario. Bad settings do not panic; see [`Report::error`].
     #[track_caller]
     pub fn run<F, Fut>(self, scenario: F) -> Report
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future + 'static,
+        Fut::Output: ScenarioResult,
+    {
+        let scenario = Arc::new(scenario);
+        let scenario = move || scenario();
+        let mut report = self.clone().explore(scenario.clone());
+        if !endless::may_be_meant(&report, &self) {
+            endless::look(&mut report, self, scenario);
+        }
+        report
+    }
+
+    /// The same, whether or not an iteration comes to its end.
+    #[track_caller]
+    pub(crate) fn explore<F, Fut>(self, scenario: F) -> Report
     where
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future + 'static,

@@ -7,10 +7,13 @@
 //! A test with tokio's attribute may be longer than any that is explored. If it ends in plain order, which is tokio's, it is
 //! no failure that it does not here.
 //!
+//! A `main` that is a scenario may be a server, and is not looked at: what it shows is for whoever reads its line.
+//!
 //! Does not: judge a test some of whose iterations end; see `hang.rs`.
 
 use super::checker::Checker;
-use super::result::Report;
+use super::env::Settings;
+use super::result::{Report, StoppedBy};
 use crate::task::body::ScenarioResult;
 use crate::words::{Limit, Limits};
 
@@ -32,7 +35,7 @@ where
     let mut in_order = checker.in_plain_order();
     in_order.world.limits.raise();
     in_order.world.limits.steps = STEPS_OF_ONE;
-    let run = in_order.run(scenario.clone());
+    let run = in_order.explore(scenario.clone());
     (run.passed() && run.cut() == 0).then(|| {
         format!(
             "none of {} iterations came to its end within {} steps, but the test does in plain order after {}: that \
@@ -42,6 +45,16 @@ where
             run.coverage.steps
         )
     })
+}
+
+/// Whether it need not end, as somebody has chosen a limit. A replay and a failure say what they say in any case.
+pub(super) fn may_be_meant(report: &Report, checker: &Checker) -> bool {
+    if !report.passed() || report.stopped_by == StoppedBy::Replay || checker.chosen_limits {
+        return true;
+    }
+    let settings = || Settings::from_env().ok();
+    let settings = checker.use_environment.then(settings).flatten();
+    settings.is_some_and(|settings| settings.max_steps.is_some())
 }
 
 /// Says so in the report if no iteration came to its end.
@@ -64,7 +77,7 @@ where
         knowledge: None,
         ..checker.iterations(1).fail_on_limit(true)
     };
-    report.endless = once.run(scenario).failure.map(Box::new);
+    report.endless = once.explore(scenario).failure.map(Box::new);
 }
 
 /// Why a run shows nothing in which no iteration came to its end. With a limit that somebody chose it

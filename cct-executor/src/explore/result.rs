@@ -38,7 +38,8 @@ pub struct Report {
     pub search: Duration,
     /// What failed, if anything did.
     pub failure: Option<FailureReport>,
-    /// Why the run could not begin: a bad setting, token or file.
+    /// Why the run could not begin: a bad setting, token or file. Or why it shows nothing: none of its iterations came
+    /// to its end, under limits that nobody has chosen.
     pub error: Option<String>,
     /// What the strategy has to say: bounds completed, tables full.
     pub remarks: Vec<String>,
@@ -270,12 +271,12 @@ impl Report {
         self.iterations
     }
 
-    /// Why the run could not begin, if it could not.
+    /// Why the run could not begin, if it could not, or shows nothing, as none of its iterations came to its end.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Whether the run began and nothing failed.
+    /// Whether the run began, shows something, and nothing failed.
     pub fn passed(&self) -> bool {
         self.failure.is_none() && self.error.is_none()
     }

@@ -177,7 +177,7 @@ impl TestCase {
 
     fn named(self, checker: Checker) -> Checker {
         let mut checker = checker.name(self.name).test(self.name);
-        checker.usual_limits = !limits_are_chosen(&checker) && !checker.world.fail_on_limit;
+        checker.usual_limits = !checker.chosen_limits && !checker.world.fail_on_limit;
         // Nobody reads the report of a failure that is expected.
         checker.shrink &= !self.should_panic;
         checker
@@ -216,7 +216,7 @@ impl TestCase {
             }
             let replay = |checker: Checker| {
                 let replay = checker.replay(case.token.clone());
-                replay.run(scenario.clone())
+                replay.explore(scenario.clone())
             };
             let mut report = self.heedless(&mut checker, scenario, replay);
             if let Some(failure) = &mut report.failure {
@@ -267,7 +267,7 @@ impl TestCase {
         let run = |checker| to_the_end(checker, scenario.clone());
         let mut report = self.heedless(&mut checker, &scenario, run);
         let is_a_search = settings.replay.is_none() && !self.should_panic;
-        if report.passed() && is_a_search && !limits_are_chosen(&checker) {
+        if report.passed() && is_a_search && !checker.chosen_limits {
             let ends = self
                 .of_tokio
                 .then(|| endless::ends_in_order(&report, &checker, &scenario));
@@ -328,10 +328,6 @@ impl Judged {
     }
 }
 
-fn limits_are_chosen(checker: &Checker) -> bool {
-    checker.world.limits != Limits::default()
-}
-
 /// Runs the scenario, and anew with higher limits if its first iteration takes more steps or tasks than is usual.
 fn to_the_end<F, Fut>(checker: Checker, scenario: F) -> Report
 where
@@ -341,12 +337,12 @@ where
 {
     let mut longer = checker.clone();
     longer.world.limits.raise();
-    let report = checker.run(scenario.clone());
+    let report = checker.explore(scenario.clone());
     if !(longer.usual_limits && report.passed() && report.first_was_long) {
         return report;
     }
     longer.usual_limits = false;
-    let mut report = longer.run(scenario);
+    let mut report = longer.explore(scenario);
     report.warnings.push(format!(
         "max_steps was raised to {} and max_tasks to {}, as the first iteration takes more than {} or {}",
         Limits::MORE_STEPS,

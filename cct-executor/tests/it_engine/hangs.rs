@@ -1,6 +1,6 @@
 //! Tests that hang in some schedules while a heartbeat goes on, so that nothing but a limit ends them.
 
-use crate::{checker, failed};
+use crate::{checker, failed, panic_text};
 use cct_executor::task::yield_now;
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
@@ -192,12 +192,39 @@ fn with_a_limit_that_somebody_chose_a_test_may_go_on() {
 
 #[test]
 fn a_test_that_goes_on_in_all_schedules_does_not_hang() {
-    let report = checker("serves").iterations(3).run(|| async {
+    let serves = |checker: Checker| {
+        checker.iterations(3).run(|| async {
+            spawn(heart());
+            std::future::pending::<()>().await;
+        })
+    };
+    let report = serves(checker("serves"));
+    assert!(report.failure().is_none(), "{}", report.text());
+    assert_eq!(report.cut(), 3);
+    // But it shows nothing, unless it says that this is meant.
+    assert!(!report.passed(), "{}", report.text());
+    let text = panic_text(|| report.assert_passed());
+    let what = "cct: serves shows nothing: each of 3 iterations was cut at the step limit";
+    assert!(text.starts_with(what), "{text}");
+    assert!(text.contains("task 0 `main`"), "{text}");
+    for meant in [
+        checker("serves").max_steps(2_000),
+        checker("serves").max_time(Duration::from_secs(60)),
+    ] {
+        let report = serves(meant);
+        report.assert_passed();
+        assert_eq!(report.cut(), 3);
+    }
+}
+
+#[test]
+fn a_test_passes_that_ends_beside_tasks_that_go_on() {
+    let report = checker("beside a heart").iterations(3).run(|| async {
         spawn(heart());
-        std::future::pending::<()>().await;
+        sleep(Duration::from_secs(1)).await;
     });
     report.assert_passed();
-    assert_eq!(report.cut(), 3);
+    assert_eq!(report.cut(), 0);
 }
 
 #[test]

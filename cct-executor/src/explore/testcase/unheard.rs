@@ -41,7 +41,7 @@ where
     let mut places: Vec<String> = checker.world.expected_panics.to_vec();
     loop {
         in_order.world.expected_panics = places.clone().into();
-        let run = in_order.clone().run(scenario.clone());
+        let run = in_order.clone().explore(scenario.clone());
         if run.passed() {
             break;
         }
@@ -56,7 +56,7 @@ where
         .iterations(DRAWN);
     while !places.iter().any(|place| place == failed) && places.len() < PLACES_MAX {
         drawn.world.expected_panics = places.clone().into();
-        let run = drawn.clone().run(scenario.clone());
+        let run = drawn.clone().explore(scenario.clone());
         places.push(place(&run)?.to_owned());
     }
     if !places.iter().any(|place| place == failed) {
