@@ -89,7 +89,9 @@ where
     Fut::Output: crate::ScenarioResult,
 {
     let checker = crate::Checker::new().name(name).start_paused(start_paused);
-    show(&checker.explore(scenario));
+    let report = checker.explore(scenario);
+    report.assert_passed();
+    tell(&report.text());
 }
 
 /// Runs a test written with the attribute.
@@ -105,11 +107,13 @@ where
 {
     let site = Location::caller();
     match case.judge(checker, scenario.clone()) {
-        Judged::Here(report) => show(&report),
-        Judged::Apart(verdict) => {
-            assert!(verdict.says == Says::Passed, "{}", verdict.text);
-            tell(&verdict.text);
+        Judged::Here(report) if report.passed() => tell(&report.text()),
+        Judged::Here(report) => {
+            report.abort_if_due();
+            fail(report.text(), case.should_panic);
         }
+        Judged::Apart(verdict) if verdict.says == Says::Passed => tell(&verdict.text),
+        Judged::Apart(verdict) => fail(verdict.text, case.should_panic),
         Judged::Told => {}
         Judged::Once(ToRunOnce { start_paused, to }) => {
             let run = || run_once(site, start_paused, scenario);
@@ -156,10 +160,22 @@ where
     drop((runtime, world));
 }
 
+/// Panics with a report. If it says what is expected the harness looks for that in all of it, and reading on is told
+/// no more than what failed.
+///
+/// # Panics
+/// Always.
 #[track_caller]
-fn show(report: &crate::Report) {
-    report.assert_passed();
-    tell(&report.text());
+fn fail(text: String, expected: Option<&str>) -> ! {
+    if !expected.is_some_and(|part| text.contains(part)) {
+        panic!("{text}");
+    }
+    let mut lines = text.lines();
+    for line in lines.by_ref().take(2) {
+        tell(&format!("{line}\n"));
+    }
+    // The hook, which would print it, is not asked.
+    resume_unwind(Box::new(text));
 }
 
 #[expect(

@@ -280,7 +280,7 @@ fn traces() {
         manifest_dir: env!("CARGO_MANIFEST_DIR"),
         file: file!(),
         line: line!(),
-        should_panic: false,
+        should_panic: None,
         of_tokio: false,
     };
     let scenario = move || look_at_what_is_traced(plant.clone());

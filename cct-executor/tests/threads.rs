@@ -156,6 +156,43 @@ async fn should_panic_there() {
 }
 
 #[cct_executor::test(determinism_check = false)]
+#[should_panic(expected = "as it should")]
+async fn says_what_is_expected() {
+    panic!("as it should");
+}
+
+#[cct_executor::test(determinism_check = false)]
+#[should_panic(expected = "as it should")]
+async fn says_something_else() {
+    assert!(!is_again(), "as nobody thought");
+    panic!("as it should");
+}
+
+#[test]
+fn an_expected_failure_is_told_in_short() {
+    if is_again() {
+        return;
+    }
+    let output = again("says_what_is_expected", "refuse", &OFF);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    let failed = "cct: FAILED threads::says_what_is_expected: panic\n  panic at ";
+    assert!(text.contains(failed), "{text}");
+    assert!(text.contains(": as it should\n"), "{text}");
+    assert!(
+        !text.contains("steps") && !text.contains("replay: "),
+        "{text}"
+    );
+    // All of it, where it is another one.
+    let output = again("says_something_else", "refuse", &OFF);
+    let text = said(&output);
+    assert!(!output.status.success(), "{text}");
+    for part in ["as nobody thought", "\n  replay: "] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[cct_executor::test(determinism_check = false)]
 async fn fails_there() {
     if is_again() {
         passes_once().await;

@@ -35,8 +35,8 @@ pub struct TestCase {
     pub file: &'static str,
     /// `line!()` of the function.
     pub line: u32,
-    /// Whether it has `#[should_panic]`: its failures are no news, and are not remembered.
-    pub should_panic: bool,
+    /// With `#[should_panic]`, what the panic is expected to say: such failures are no news, and are not remembered.
+    pub should_panic: Option<&'static str>,
     /// Whether it is tokio's own attribute that it has.
     pub of_tokio: bool,
 }
@@ -130,7 +130,7 @@ impl TestCase {
             .as_ref()
             .is_some_and(|failure| failure.iteration() == 0);
         let by_threads = is_first && threads::take_part(&report, &settings).is_some();
-        if can_be_asked && !chosen && !self.should_panic && !by_threads {
+        if can_be_asked && !chosen && self.should_panic.is_none() && !by_threads {
             match doubt::look(&report, self.path(), &settings) {
                 Doubt::Apart(verdict) => return Judged::Apart(verdict),
                 Doubt::Threads(why) => return threads::once(self, &why, start_paused, true),
@@ -179,7 +179,7 @@ impl TestCase {
         let mut checker = checker.name(self.name).test(self.name);
         checker.usual_limits = !checker.chosen_limits && !checker.world.fail_on_limit;
         // Nobody reads the report of a failure that is expected.
-        checker.shrink &= !self.should_panic;
+        checker.shrink &= self.should_panic.is_none();
         checker
     }
 
@@ -266,7 +266,7 @@ impl TestCase {
     {
         let run = |checker| to_the_end(checker, scenario.clone());
         let mut report = self.heedless(&mut checker, &scenario, run);
-        let is_a_search = settings.replay.is_none() && !self.should_panic;
+        let is_a_search = settings.replay.is_none() && self.should_panic.is_none();
         if report.passed() && is_a_search && !checker.chosen_limits {
             let ends = self
                 .of_tokio
@@ -281,7 +281,7 @@ impl TestCase {
 
     /// Keeps a failing trace, or says which line to add.
     fn remember(self, report: &mut Report, settings: &Settings) {
-        let is_news = settings.replay.is_none() && !self.should_panic;
+        let is_news = settings.replay.is_none() && self.should_panic.is_none();
         let (Some(failure), Some(path), true) = (&report.failure, self.file(), is_news) else {
             return;
         };

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{AttrStyle, Attribute, ItemFn, ReturnType};
+use syn::{AttrStyle, Attribute, ItemFn, Meta, MetaNameValue, ReturnType};
 
 pub(super) fn expand(
     function: &ItemFn,
@@ -22,9 +22,7 @@ pub(super) fn expand(
         block,
     } = function;
     let attributes = attrs.iter().cloned().map(outer);
-    let should_panic = attrs
-        .iter()
-        .any(|attribute| attribute.path().is_ident("should_panic"));
+    let should_panic = should_panic(attrs);
     let of_tokio = options.of_tokio;
     let name = &sig.ident;
     let text = name.unraw().to_string();
@@ -100,6 +98,25 @@ fn passed(
     }
 }
 
+/// What the harness looks for in a panic, if one is expected.
+fn should_panic(attributes: &[Attribute]) -> TokenStream {
+    let mut attributes = attributes.iter();
+    let Some(attribute) = attributes.find(|attribute| attribute.path().is_ident("should_panic"))
+    else {
+        return quote!(::core::option::Option::None);
+    };
+    let text = match &attribute.meta {
+        Meta::Path(_) => None,
+        Meta::NameValue(expected) => Some(expected.value.clone()),
+        Meta::List(list) => {
+            let expected = list.parse_args::<MetaNameValue>();
+            expected.ok().map(|expected| expected.value)
+        }
+    };
+    let text = text.map_or_else(|| quote!(""), |text| quote!(#text));
+    quote!(::core::option::Option::Some(#text))
+}
+
 /// Attributes inside the body stand before the function instead: they are about the whole test.
 fn outer(mut attribute: Attribute) -> Attribute {
     attribute.style = AttrStyle::Outer;
@@ -143,13 +160,17 @@ mod tests {
     #[test]
     fn an_expected_panic_is_handed_over() {
         for (attribute, expected) in [
-            (quote!(#[should_panic(expected = "lost")]), true),
-            (quote!(#[should_panic]), true),
-            (quote!(#[allow(unused)]), false),
+            (
+                quote!(#[should_panic(expected = "lost")]),
+                quote!(Some("lost")),
+            ),
+            (quote!(#[should_panic = "lost"]), quote!(Some("lost"))),
+            (quote!(#[should_panic]), quote!(Some(""))),
+            (quote!(#[allow(unused)]), quote!(None)),
         ] {
             let test = quote!(#attribute async fn a_test() {});
             let text = expand(Home::Executor, quote!(), test).to_string();
-            let field = format!("should_panic : {expected} ,");
+            let field = format!("should_panic : :: core :: option :: Option :: {expected} ,");
             assert!(text.contains(&field), "{text}");
         }
     }

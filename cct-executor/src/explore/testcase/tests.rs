@@ -22,7 +22,7 @@ impl Place {
             manifest_dir: self.0.to_str().unwrap().to_owned().leak(),
             file: "bank.rs",
             line: 1,
-            should_panic,
+            should_panic: should_panic.then_some(""),
             of_tokio: false,
         }
     }
