@@ -175,17 +175,21 @@ impl Builder {
         expect_world(format_args!(
             "node `{name}` can be started inside a scenario only"
         ));
-        WORLD.with(|world| {
-            let text: Rc<str> = name.as_str().into();
-            let id = world.with(|core, _| {
+        let text: Rc<str> = name.as_str().into();
+        let id = WORLD.with(|world| {
+            world.with(|core, _| {
                 let taken = core.node_names.contains_key(&text);
                 let id = if taken { None } else { core.add_node(text) };
                 id.ok_or(taken)
-            });
-            let id = id.unwrap_or_else(|taken| match taken {
-                true => panic!("there is a node `{name}` already"),
-                false => panic!("node `{name}` is one too many: there are 65535"),
-            });
+            })
+        });
+        // Not in a closure, which would be the place of the panic.
+        let id = match id {
+            Ok(id) => id,
+            Err(true) => panic!("there is a node `{name}` already"),
+            Err(false) => panic!("node `{name}` is one too many: there are 65535"),
+        };
+        WORLD.with(|world| {
             world.with(|core, _| {
                 core.configure_node(id, |entry| {
                     entry.clock = clock;

@@ -295,6 +295,7 @@ fn names_are_unique() {
     });
     let text = failed(&report).kind.to_string();
     assert!(text.contains("there is a node `db` already"), "{text}");
+    assert!(text.contains("it_engine/nodes.rs"), "{text}");
 }
 
 /// The report names nodes, says what was delivered, and what sources looked like at the end.

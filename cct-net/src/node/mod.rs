@@ -161,6 +161,7 @@ impl Builder {
     }
 }
 
+#[track_caller]
 fn enter(node: NodeId, (name, addresses, style): &(String, Vec<IpAddr>, CrashStyle)) {
     if let (Ok(hosts), Ok(net)) = (hosts(), network()) {
         net.set_crash_style(node, *style);

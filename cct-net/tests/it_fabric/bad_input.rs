@@ -70,6 +70,18 @@ fn names_and_addresses_of_nobody_are_named() {
     report.assert_passed();
 }
 
+/// The panic is at the line of the test that starts the second one.
+#[test]
+fn a_second_node_of_a_name_is_the_test_s_fault() {
+    let report = checker("twice").iterations(1).run(|| async {
+        idle("db");
+        node("db").start(std::future::pending::<()>);
+    });
+    let text = failed(&report).kind.to_string();
+    assert!(text.contains("there is a node `db` already"), "{text}");
+    assert!(text.contains("it_fabric/bad_input.rs"), "{text}");
+}
+
 /// A handle that outlived its scenario, as from a static or a pool of a test.
 fn kept() -> Node {
     let keep = Arc::new(Mutex::new(None));
