@@ -190,7 +190,7 @@ impl Checker {
             .shrink(false)
     }
 
-    /// How many iterations at most.
+    /// How many iterations at most, and at least 1.
     pub fn iterations(mut self, iterations: u64) -> Self {
         self.iterations = iterations;
         self
@@ -208,8 +208,8 @@ impl Checker {
         self
     }
 
-    /// How many threads run iterations; by default as many as there are cores. Changes nothing but
-    /// the time it takes.
+    /// How many threads run iterations, from 1 to 1024; by default as many as there are cores. Changes nothing
+    /// but the time it takes.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
@@ -229,7 +229,7 @@ impl Checker {
         self
     }
 
-    /// Steps an iteration may take.
+    /// Steps an iteration may take, at least 1.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.chosen_limits = true;
         self.world.limits.steps = steps;

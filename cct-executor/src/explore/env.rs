@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+pub(super) use values::WORKER_COUNT;
 
 /// Bytes of a file with a token; a token that is longer is refused anyway.
 const TOKEN_FILE_MAX: u64 = 1 << 27;

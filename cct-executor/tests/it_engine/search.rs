@@ -5,7 +5,7 @@ use crate::checker;
 use cct_executor::strategy::{Flow, Interests, Lanes, StepEvent, Strategy};
 use cct_executor::task::yield_now;
 use cct_executor::words::{EnabledSet, Iteration, IterationEnd, Pick, SchedulingPoint};
-use cct_executor::{Isolation, nondet, observe, sometimes, spawn, watermark, waypoint};
+use cct_executor::{Checker, Isolation, nondet, observe, sometimes, spawn, watermark, waypoint};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -413,4 +413,30 @@ fn long_iterations_keep_to_the_time_budget() {
             }
         });
     assert!(report.iterations <= 2, "{}", report.iterations);
+}
+
+/// A bound of 0 would explore nothing, and so pass whatever the scenario does.
+#[test]
+fn bounds_that_leave_nothing_to_explore_are_named() {
+    let complaint = |checker: Checker| {
+        let report = checker.run(|| async { panic!("it runs") });
+        report.error().expect("it cannot run").to_owned()
+    };
+    let cases = [
+        (checker("none").iterations(0), "iterations is 0"),
+        (checker("none").max_tasks(0), "max_tasks is 0"),
+        (checker("none").max_steps(0), "max_steps is 0"),
+        (
+            checker("none").workers(0),
+            "workers is 0: expected a number from 1 to 1024",
+        ),
+        (
+            checker("many").workers(1025),
+            "workers is 1025: expected a number from 1 to 1024",
+        ),
+    ];
+    for (checker, expected) in cases {
+        let error = complaint(checker);
+        assert!(error.contains(expected), "{error}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Checker, Chosen, Factory, Isolation};
 use crate::explore::campaign::{Campaign, Scenario};
-use crate::explore::env::Settings;
+use crate::explore::env::{Settings, WORKER_COUNT};
 use crate::explore::knowledge::{self, Knowledge};
 use crate::strategy::spec::StrategySpec;
 use crate::words::{ReplayToken, Seed};
@@ -47,8 +47,13 @@ impl Checker {
         if self.iterations == 0 {
             return Err("iterations is 0: at least 1 is needed".to_owned());
         }
-        if self.workers == Some(0) {
-            return Err("workers is 0: at least 1 is needed".to_owned());
+        if let Some(workers) = self.workers.filter(|n| !WORKER_COUNT.contains(n)) {
+            return Err(format!(
+                "workers is {workers}: expected a number from 1 to 1024"
+            ));
+        }
+        if self.world.limits.steps == 0 {
+            return Err("max_steps is 0: the scenario's first poll is a step".to_owned());
         }
         if self.world.limits.tasks == 0 {
             return Err("max_tasks is 0: the scenario itself is a task".to_owned());

@@ -8,7 +8,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
-const WORKERS: RangeInclusive<usize> = 1..=1024;
+/// How many workers there may be, wherever it is said.
+pub(in crate::explore) const WORKER_COUNT: RangeInclusive<usize> = 1..=1024;
 
 /// Digits only: `parse` alone would also take a plus sign.
 fn whole_number(text: &str) -> Option<u64> {
@@ -28,7 +29,7 @@ pub(super) fn above_0(name: &str, text: &str) -> Result<u64, EnvError> {
 
 pub(super) fn workers(text: &str) -> Result<usize, EnvError> {
     let number = whole_number(text).and_then(|n| usize::try_from(n).ok());
-    number.filter(|n| WORKERS.contains(n)).ok_or_else(|| {
+    number.filter(|n| WORKER_COUNT.contains(n)).ok_or_else(|| {
         let expected = "expected a whole number from 1 to 1024, such as 4";
         EnvError::invalid("CCT_WORKERS", text, expected)
     })
