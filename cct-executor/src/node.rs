@@ -225,7 +225,7 @@ impl Node {
         self.0.id
     }
 
-    /// Whether it is up: not crashed, and not paused.
+    /// Whether it is up: not crashed, and not paused. A node of another scenario is not.
     pub fn is_up(&self) -> bool {
         let state = self.in_world(|world| world.with(|core, _| core.node_state(self.0.id)));
         state == Some(NodeState::Up)
@@ -234,18 +234,44 @@ impl Node {
     /// Whether it is a node of the scenario that runs here, and not one of another iteration whose
     /// handle was kept.
     pub fn is_here(&self) -> bool {
-        self.in_world(|_| ()).is_some()
+        WORLD.with(|world| world.phase.get() != Phase::Idle && world.serial.get() == self.0.serial)
+    }
+
+    /// Its number, which stands for it in the scenario that runs here.
+    ///
+    /// # Panics
+    /// If it is a node of another scenario: its number stands for somebody else here, or for nobody.
+    #[track_caller]
+    pub fn expect_here(&self) -> NodeId {
+        // Not in a closure, which would be the place of the panic.
+        let is_idle = WORLD.with(|world| world.phase.get()) == Phase::Idle;
+        assert!(
+            is_idle || self.is_here(),
+            "node `{}` is not of this scenario: its handle was kept from another one; make a node anew \
+             in each iteration",
+            self.0.name
+        );
+        self.0.id
     }
 
     /// Drops its tasks and timers, at once. Whoever waits for one of its tasks is told that the
     /// task was cancelled.
     ///
-    /// A task of the node that calls this does not go on.
+    /// A task of the node that calls this does not go on. Where no scenario runs, it does nothing.
+    ///
+    /// # Panics
+    /// If it is a node of another scenario.
+    #[track_caller]
     pub fn crash(&self) {
+        self.expect_here();
         self.crash_by(CrashCause::Asked);
     }
 
     /// Starts its main task anew, after a crash if it is up.
+    ///
+    /// # Panics
+    /// If it is a node of another scenario.
+    #[track_caller]
     pub fn restart(&self) {
         self.crash();
         let up = self.in_world(|world| {
@@ -267,23 +293,36 @@ impl Node {
     }
 
     /// Stops its tasks where they stand. Timers go on and fire when the node resumes.
+    ///
+    /// # Panics
+    /// If it is a node of another scenario.
+    #[track_caller]
     pub fn pause(&self) {
+        self.expect_here();
         self.in_world(|world| world.pause_now(self.0.id, true));
     }
 
     /// Lets a paused node go on.
+    ///
+    /// # Panics
+    /// If it is a node of another scenario.
+    #[track_caller]
     pub fn resume(&self) {
+        self.expect_here();
         self.in_world(|world| world.pause_now(self.0.id, false));
     }
 
     /// Spawns a task on the node. On a node that is down it is cancelled at once.
+    ///
+    /// # Panics
+    /// If it is a node of another scenario.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        spawn_on(self.0.id, None, Location::caller(), future)
+        spawn_on(self.expect_here(), None, Location::caller(), future)
     }
 
     fn spawn_main(&self) {

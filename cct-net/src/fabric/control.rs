@@ -88,14 +88,7 @@ pub(crate) fn holding(from: NodeId, to: NodeId, held: bool) {
 /// If one of them is of another scenario: its number stands for somebody else here.
 #[track_caller]
 fn pair(from: &Node, to: &Node) -> (NodeId, NodeId) {
-    for node in [from, to] {
-        assert!(
-            node.is_here() || network().is_err(),
-            "node `{}` is not of this scenario: its handle was kept from another one",
-            node.name()
-        );
-    }
-    (from.id(), to.id())
+    (from.expect_here(), to.expect_here())
 }
 
 /// Cuts the link from one node to another, in this direction only. [`heal`] makes it whole.

@@ -1,5 +1,6 @@
 //! Ways to say which node.
 
+use crate::fabric::network;
 use cct_executor::node::{self, Node, NodeId};
 use std::{fmt, io};
 
@@ -8,7 +9,7 @@ pub trait Peer {
     /// The node's number.
     ///
     /// # Errors
-    /// `NotFound` if there is no node of this name.
+    /// `NotFound` if there is no node of this name, or the node is one of another scenario.
     fn node(&self) -> io::Result<NodeId>;
 }
 
@@ -24,6 +25,14 @@ impl Peer for NodeId {
 
 impl Peer for Node {
     fn node(&self) -> io::Result<NodeId> {
+        if !self.is_here() && network().is_ok() {
+            // Its number stands for somebody else here.
+            return Err(no_node(format_args!(
+                "`{}` in this scenario: its handle was kept from another one; make a node anew in each \
+                 iteration",
+                self.name()
+            )));
+        }
         Ok(self.id())
     }
 }

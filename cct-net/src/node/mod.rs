@@ -172,12 +172,20 @@ fn enter(node: NodeId, (name, addresses, style): &(String, Vec<IpAddr>, CrashSty
 }
 
 /// Crashes a node silently, as in a power cut: what is sent to it gets no answer until it restarts.
+///
+/// # Panics
+/// If the node is one of another scenario.
+#[track_caller]
 pub fn power_off(node: &Node) {
     crash(node, CrashStyle::Silent);
 }
 
 /// Kills a node's process: its connections are closed, or reset where data was not read, and new
 /// ones are refused. Its disk keeps what was written, synced or not.
+///
+/// # Panics
+/// If the node is one of another scenario.
+#[track_caller]
 pub fn kill(node: &Node) {
     crash(node, CrashStyle::Kill);
 }
@@ -192,24 +200,26 @@ pub fn kill(node: &Node) {
 /// If the node is one of another scenario, or there is no signal of this number.
 #[track_caller]
 pub fn signal(node: &Node, kind: SignalKind) {
-    assert!(
-        node.is_here() || network().is_err(),
-        "node `{}` is not of this scenario: its handle was kept from another one",
-        node.name()
-    );
-    signal::send(node.id(), kind, Location::caller());
+    signal::send(node.expect_here(), kind, Location::caller());
 }
 
+#[track_caller]
 fn crash(node: &Node, style: CrashStyle) {
+    let id = node.expect_here();
     if let Ok(net) = network() {
-        net.set_next_crash(node.id(), style);
+        net.set_next_crash(id, style);
     }
     node.crash();
 }
 
 /// A node's addresses, those of version 4 first. Empty outside a world.
+///
+/// # Panics
+/// If the node is one of another scenario.
+#[track_caller]
 pub fn addresses(node: &Node) -> Vec<IpAddr> {
-    hosts().map_or_else(|_| Vec::new(), |hosts| hosts.addresses_of(node.id()))
+    let id = node.expect_here();
+    hosts().map_or_else(|_| Vec::new(), |hosts| hosts.addresses_of(id))
 }
 
 /// The addresses of the running task's node. Empty outside a world.

@@ -7,6 +7,7 @@ use cct_net::fabric;
 use cct_net::fault::colours::Cluster;
 use cct_net::fault::{Fault, FaultPlan};
 use cct_net::mailbox::Mailbox;
+use cct_net::signal::unix::SignalKind;
 use cct_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, lookup_host, node};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
@@ -132,6 +133,67 @@ fn partitions_of_nodes_that_are_not_there_are_named() {
                 cluster.unwrap_err().to_string(),
                 "an environment of colours has node `old`, which is not of this scenario"
             );
+        }
+    });
+    report.assert_passed();
+}
+
+/// Its number stands for another node here: that one must not be crashed, or get its messages.
+#[test]
+fn nodes_of_other_scenarios_do_nothing_to_those_of_this_one() {
+    let old = kept();
+    // Where no scenario runs there is nobody to mistake it for.
+    old.crash();
+    assert!(!old.is_here() && !old.is_up());
+    let calls: [fn(&Node); 9] = [
+        |node| {
+            node.crash();
+        },
+        |node| {
+            node.restart();
+        },
+        |node| {
+            node.pause();
+        },
+        |node| {
+            node.resume();
+        },
+        |node| drop(node.spawn(async {})),
+        |node| {
+            node::kill(node);
+        },
+        |node| {
+            node::power_off(node);
+        },
+        |node| drop(node::addresses(node)),
+        |node| node::signal(node, SignalKind::terminate()),
+    ];
+    for call in calls {
+        let old = old.clone();
+        let report = checker("alien").iterations(1).run(move || {
+            let old = old.clone();
+            async move {
+                let _new = idle("new");
+                call(&old);
+            }
+        });
+        let text = failed(&report).kind.to_string();
+        assert!(
+            text.contains("node `old` is not of this scenario"),
+            "{text}"
+        );
+        assert!(text.contains("it_fabric/bad_input.rs"), "{text}");
+    }
+    let report = checker("alien peer").iterations(1).run(move || {
+        let old = old.clone();
+        async move {
+            let new = idle("new");
+            let mailbox = Mailbox::<u8>::bind("m").unwrap();
+            let error = mailbox.send(&old, 1).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+            let text = error.to_string();
+            assert!(text.contains("no node `old` in this scenario"), "{text}");
+            mailbox.send(&new, 1).unwrap();
         }
     });
     report.assert_passed();
