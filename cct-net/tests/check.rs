@@ -62,14 +62,17 @@ fn random_history<M: Model>(
     let history = History::new();
     let mut ops: Vec<Timed<M>> = Vec::new();
     let mut open: Vec<(usize, Call<_, _>, _)> = Vec::new();
-    for event in 0..10 {
-        if ops.len() < 6 && (open.is_empty() || rng.random_bool(0.5)) {
+    for event in 0..12 {
+        if ops.len() < 7 && (open.is_empty() || rng.random_bool(0.5)) {
             let (op, output) = draw(rng);
             let call = history.invoke("client", op.clone());
             open.push((ops.len(), call, output));
             ops.push((op, event, None));
         } else if !open.is_empty() {
             let (i, call, output) = open.swap_remove(rng.random_range(0..open.len()));
+            if rng.random_bool(0.3) {
+                continue; // it never returns
+            }
             ops[i].2 = Some((event, output.clone()));
             call.returned(output);
         }
@@ -93,7 +96,9 @@ fn compare<M: Model>(model: &M, draw: impl Fn(&mut dyn rand::Rng) -> (M::Op, M::
                 .collect();
             brute_force(model, &own)
         });
-        assert_eq!(history.check(model).is_ok(), expected, "{ops:?}");
+        let verdict = history.check(model);
+        assert_eq!(verdict.is_ok(), expected, "{ops:?}");
+        assert!(!verdict.is_err_and(|error| error.is_undecided()), "{ops:?}");
         *if expected { &mut good } else { &mut bad } += 1;
     }
     assert!(
@@ -178,6 +183,92 @@ fn long_histories_are_quick() {
     }
     assert_eq!(history.len(), 2000);
     history.check(&KeyValue::of::<u64, u64>()).unwrap();
+}
+
+/// Time-outs are what tests with faults have most of. Each may have happened or not: two dozens of them
+/// have millions of subsets, and more orders than can be tried.
+#[test]
+fn many_operations_that_never_returned_are_decided() {
+    let model = Register::new(0);
+    for same in [false, true] {
+        let history = History::new();
+        for i in 1..=24_u64 {
+            drop(history.invoke("a", RegisterOp::Write(if same { 7 } else { i })));
+            let swap = RegisterOp::CompareAndSwap(i, 30 + i);
+            drop(history.invoke("b", swap));
+        }
+        // Each of these needs two of the others.
+        for i in [7, 37] {
+            history.invoke("c", RegisterOp::Read).returned(Some(i));
+        }
+        history.check(&model).unwrap();
+        history.invoke("c", RegisterOp::Read).returned(Some(99));
+        let error = history.check(&model).unwrap_err();
+        assert!(!error.is_undecided(), "{error}");
+        let text = error.to_string();
+        assert!(text.ends_with("c: Read -> Some(99)"), "{text}");
+    }
+}
+
+/// A number that is added to.
+struct Counter;
+
+impl Model for Counter {
+    type State = u64;
+    type Op = u64;
+    type Output = u64;
+
+    fn initial(&self) -> u64 {
+        0
+    }
+
+    fn apply(&self, state: &u64, op: &u64, output: Option<&u64>) -> Option<u64> {
+        let after = state + op;
+        output
+            .is_none_or(|output| *output == after)
+            .then_some(after)
+    }
+}
+
+/// It does not matter which of those that do the same has happened.
+#[test]
+fn equal_operations_that_never_returned_are_decided() {
+    let history = History::new();
+    for _ in 0..70 {
+        drop(history.invoke("a", 1));
+    }
+    for read in [20, 60] {
+        history.invoke("b", 0).returned(read);
+    }
+    history.check(&Counter).unwrap();
+    history.invoke("b", 0).returned(71);
+    let error = history.check(&Counter).unwrap_err();
+    assert!(!error.is_undecided(), "{error}");
+}
+
+/// Where each order leads to another state there are too many, and the error says so, within one poll.
+#[test]
+fn what_cannot_be_decided_is_told_as_that() {
+    let report = Checker::new()
+        .name("undecided")
+        .use_environment(false)
+        .iterations(1)
+        .run(|| async {
+            let history = History::new();
+            for i in 0..20_u64 {
+                drop(history.invoke("a", QueueOp::Enqueue(i)));
+            }
+            let dequeue = history.invoke("b", QueueOp::Dequeue);
+            dequeue.returned(Some(99));
+            let error = history.check(&Queue::new()).unwrap_err();
+            assert!(error.is_undecided(), "{error}");
+            let text = error.to_string();
+            assert!(
+                text.contains("21 operations of one part, of which 20 never returned"),
+                "{text}"
+            );
+        });
+    report.assert_passed();
 }
 
 #[test]

@@ -7,10 +7,11 @@ use std::fmt::{self, Write as _};
 /// Operations shown before the one that fits nowhere.
 const SHOWN: usize = 12;
 
-/// A history that no sequential order explains.
+/// A history that no sequential order explains, or of which that was not found out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotLinearizable {
     text: String,
+    undecided: bool,
 }
 
 impl NotLinearizable {
@@ -46,16 +47,26 @@ impl NotLinearizable {
         for i in (0..entries.len()).filter(left).filter(open) {
             let _ = writeln!(text, "  {}", line(&entries[i]));
         }
-        NotLinearizable { text }
+        NotLinearizable {
+            text,
+            undecided: false,
+        }
     }
 
-    pub(super) fn gave_up(operations: usize, effort: u64) -> Self {
+    pub(super) fn gave_up(operations: usize, open: usize, effort: u64) -> Self {
         NotLinearizable {
+            undecided: true,
             text: format!(
-                "undecided: {operations} operations of one part, {effort} placements tried; record \
-                 fewer operations, or let the model divide them into parts"
+                "undecided: {operations} operations of one part, of which {open} never returned, and \
+                 {effort} placements tried; record fewer operations, above all such as never return, or \
+                 let the model divide them into parts"
             ),
         }
+    }
+
+    /// Whether the search was given up: there may be an order that explains the history.
+    pub fn is_undecided(&self) -> bool {
+        self.undecided
     }
 }
 

@@ -32,8 +32,8 @@ use std::hash::Hash;
 pub trait Model {
     /// The state between operations.
     type State: Clone + PartialEq + Hash + Debug;
-    /// An operation with its arguments.
-    type Op: Clone + Debug;
+    /// An operation with its arguments. Equal ones do the same.
+    type Op: Clone + PartialEq + Debug;
     /// What an operation returns.
     type Output: Clone + Debug;
 
