@@ -6,11 +6,13 @@ mod vain;
 use super::core::Core;
 use super::locals::Locals;
 use super::wakers::Wakers;
+use super::world::WORLD;
 use crate::words::explanation::{LogLine, SharedLocals, Standstill, ThreadWait};
 use crate::words::{Action, ActionKind, OpKind};
 use std::backtrace::Backtrace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::Location;
+use std::rc::Rc;
 use vain::VainWakes;
 
 type Site = &'static Location<'static>;
@@ -79,6 +81,8 @@ pub(crate) struct Recorder {
     vain_wakes: VainWakes,
     /// Of the poll that begins, until its first step.
     turn: Turn,
+    /// Where its task left the waker that has woken it, or the last one before.
+    left_at: Option<Rc<Backtrace>>,
     /// Who holds wakers of tasks, when that is over.
     pub(crate) wakers: Option<Wakers>,
     /// Tasks that wait as threads do.
@@ -114,8 +118,9 @@ struct RawStep {
     note: Option<String>,
     /// What came of it, if not what one expects.
     outcome: Option<String>,
-    /// Where it was taken, where its operation knows no place, or none but that of its resource.
-    stack: Option<Box<Backtrace>>,
+    /// Where it was taken, where its operation knows no place, or none but that of its resource; of a poll for what
+    /// cct does not know, where that was waited for.
+    stack: Option<Rc<Backtrace>>,
     choices: u32,
     preempts: bool,
     /// What became of a task that was picked other than for its pending operation.
@@ -165,6 +170,9 @@ impl Recorder {
             (false, true) => Turn::Performs,
             (false, false) => Turn::Again,
         };
+        self.left_at = (self.turn == Turn::Again)
+            .then(|| WORLD.with(|world| world.wakers.borrow().stack_of(key)))
+            .flatten();
     }
 
     /// The steps that used a resource, the last one first.
@@ -226,7 +234,7 @@ impl Recorder {
             value: None,
             note: None,
             outcome: None,
-            stack: None,
+            stack: self.left_at.take(),
             choices,
             preempts,
             turn,
@@ -352,7 +360,7 @@ impl Recorder {
     /// The last step was taken here.
     pub(super) fn taken_at(&mut self, stack: Option<Backtrace>) {
         if let Some(step) = self.steps.last_mut() {
-            step.stack = stack.map(Box::new);
+            step.stack = stack.map(Rc::new);
         }
     }
 

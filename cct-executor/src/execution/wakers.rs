@@ -9,6 +9,7 @@ use super::waker::TaskWaker;
 use super::world::{WORLD, World};
 use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -22,7 +23,7 @@ struct Held {
     /// There may be more, which are not counted.
     more: bool,
     /// Where the last one was taken.
-    stack: Option<Backtrace>,
+    stack: Option<Rc<Backtrace>>,
 }
 
 /// The wakers of all tasks.
@@ -58,6 +59,11 @@ impl Wakers {
     /// Whether somebody has ever taken one, as far as that is known.
     pub(crate) fn ever_taken(&self, key: u32) -> bool {
         self.of.contains_key(&key)
+    }
+
+    /// The stack in which the last one was taken, if it is known.
+    pub(super) fn stack_of(&self, key: u32) -> Option<Rc<Backtrace>> {
+        self.of.get(&key)?.stack.clone()
     }
 
     /// Where the last one was taken, the innermost place first; nothing where that is not known.
@@ -99,7 +105,7 @@ impl World {
         if more {
             held.count += 1;
             // Not that of an earlier one, if there is none: it would tell of another place.
-            held.stack = stack;
+            held.stack = stack.map(Rc::new);
         } else {
             held.count = held.count.saturating_sub(1);
         }

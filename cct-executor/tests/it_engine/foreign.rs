@@ -62,6 +62,7 @@ fn a_task_woken_by_another_crate_before_its_deadline_does_not_seem_to_have_slept
 
 #[test]
 fn a_task_woken_by_another_crate_is_polled_again_and_does_not_start_anew() {
+    let receives = format!("{}:{}", file!(), line!() + 4);
     let report = checker("again").strategy_text("round-robin").run(|| async {
         let (sender, mut receiver) = mpsc::channel(1);
         spawn(async move {
@@ -82,6 +83,10 @@ fn a_task_woken_by_another_crate_is_polled_again_and_does_not_start_anew() {
         "{}",
         report.text()
     );
+    let again = failed(&report).explanation.steps.iter();
+    let again = again.filter(|step| step.what == "poll again");
+    let sites: Vec<Option<&str>> = again.map(|step| step.site.as_deref()).collect();
+    assert_eq!(sites, [Some(&*receives); 2], "where it waited before");
 }
 
 #[test]

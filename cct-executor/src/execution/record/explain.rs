@@ -153,7 +153,7 @@ impl Core {
             return step.site.map(place);
         };
         let stack = in_full.then_some(stack);
-        if step.resource == 0 {
+        if step.resource == 0 && step.turn != Turn::Again {
             return stack.and_then(|stack| innermost(stack, &self.folder()));
         }
         let nearest = stack.and_then(|stack| nearest(stack, &self.folder()));
