@@ -103,6 +103,13 @@ pub fn in_task() -> bool {
     WORLD.with(|world| world.is_running() && world.current().is_some())
 }
 
+/// Whether what is dropped here is cut off and has not come to its end: its task was aborted, its node went down, a
+/// panic unwinds it, or the world is closing.
+pub fn is_cut_off() -> bool {
+    let ends = |world: &World| world.running.cancelled.get() || world.phase.get() == Phase::Closing;
+    std::thread::panicking() || WORLD.with(ends)
+}
+
 /// Suspends the running poll, in the middle of a synchronous operation, until a future is ready:
 /// what takes the place of blocking on a lock whose holder is suspended on this very thread.
 ///

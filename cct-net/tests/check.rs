@@ -4,6 +4,7 @@ use cct_executor::{Checker, Seed, nondet, spawn, time};
 use cct_net::check::models::{KeyValue, KeyValueOp, Queue, QueueOp, Register, RegisterOp};
 use cct_net::check::monitor::Monitor;
 use cct_net::check::{Call, History, Model};
+use cct_net::node;
 use rand::RngExt;
 use std::time::Duration;
 
@@ -329,4 +330,83 @@ fn of_many_debts_the_oldest_are_told() {
     let told = "answer 0 (for 40s), answer 2 (for 38s), answer 3 (for 37s), answer 4 (for 36s), \
         answer 5 (for 35s), ... and 24 more";
     assert!(text.ends_with(told), "{text}");
+}
+
+/// Nobody has done what was owed where its debtor is cut off; whoever takes its place may do it.
+#[test]
+fn crashes_and_aborts_pay_nothing() {
+    let report = Checker::new()
+        .name("cut off")
+        .use_environment(false)
+        .iterations(50)
+        .run(|| async {
+            let monitor = Monitor::new("answers", Duration::from_secs(10));
+            let theirs = monitor.clone();
+            let db = node("db").start(move || {
+                let owed = theirs.owe("request 1");
+                async move {
+                    std::future::pending::<()>().await;
+                    drop(owed);
+                }
+            });
+            let owed = monitor.owe("request 2");
+            let task = spawn(async move {
+                time::sleep(Duration::from_secs(1)).await;
+                drop(owed);
+            });
+            time::sleep(Duration::from_millis(1)).await;
+            db.crash();
+            task.abort();
+            task.await.unwrap_err();
+            monitor.settle("request 1");
+            assert!(monitor.is_hot(), "the abort has paid");
+            let again = monitor.owe("request 1");
+            drop(again);
+            monitor.settle("request 2");
+            monitor.in_peace().await;
+            let theirs = monitor.clone();
+            let late = node("late").start(move || {
+                let owed = theirs.owe("request 3");
+                async move {
+                    std::future::pending::<()>().await;
+                    drop(owed);
+                }
+            });
+            time::sleep(Duration::from_millis(1)).await;
+            late.crash();
+            assert!(monitor.is_hot(), "the crash has paid");
+            monitor.settle("request 3");
+            // A time-out is the program's own end of it.
+            let owed = monitor.owe("request 4");
+            let waits = async move {
+                std::future::pending::<()>().await;
+                drop(owed);
+            };
+            time::timeout(Duration::from_secs(1), waits)
+                .await
+                .unwrap_err();
+            monitor.assert_cold();
+        });
+    report.assert_passed();
+}
+
+/// A scenario that returns cuts off whoever has not paid yet: that alone shows nothing.
+#[test]
+fn the_end_of_a_scenario_cuts_off_debtors_without_a_failure() {
+    let report = Checker::new()
+        .name("in the middle")
+        .use_environment(false)
+        .iterations(20)
+        .run(|| async {
+            let monitor = Monitor::new("answers", Duration::from_secs(10));
+            spawn(async move {
+                loop {
+                    let owed = monitor.owe("the next request");
+                    time::sleep(Duration::from_secs(1)).await;
+                    owed.paid();
+                }
+            });
+            time::sleep(Duration::from_millis(2500)).await;
+        });
+    report.assert_passed();
 }

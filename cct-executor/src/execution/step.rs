@@ -104,6 +104,7 @@ impl World {
             untouched: true,
             gave_way: 0,
             heir_of: 0,
+            cancelled: aborted,
         });
         let result = catch_unwind(AssertUnwindSafe(|| {
             if aborted {

@@ -52,6 +52,8 @@ pub(crate) struct Running {
     pub(crate) gave_way: u8,
     /// Id of the ended task whose output is dropped here, or 0: destructors see it as theirs.
     pub(crate) heir_of: u32,
+    /// The task is not polled but dropped, before its end.
+    pub(crate) cancelled: bool,
 }
 
 impl Running {
@@ -65,6 +67,7 @@ impl Running {
         untouched: false,
         gave_way: 0,
         heir_of: 0,
+        cancelled: false,
     };
 }
 
@@ -78,6 +81,7 @@ pub(crate) struct RunningCell {
     pub(crate) untouched: Cell<bool>,
     pub(crate) gave_way: Cell<u8>,
     heir_of: Cell<u32>,
+    pub(crate) cancelled: Cell<bool>,
 }
 
 impl RunningCell {
@@ -91,6 +95,7 @@ impl RunningCell {
             untouched: Cell::new(Running::NOBODY.untouched),
             gave_way: Cell::new(Running::NOBODY.gave_way),
             heir_of: Cell::new(Running::NOBODY.heir_of),
+            cancelled: Cell::new(Running::NOBODY.cancelled),
         }
     }
 
@@ -105,6 +110,7 @@ impl RunningCell {
             untouched: self.untouched.get(),
             gave_way: self.gave_way.get(),
             heir_of: self.heir_of.get(),
+            cancelled: self.cancelled.get(),
         }
     }
 
@@ -118,6 +124,7 @@ impl RunningCell {
         self.untouched.set(running.untouched);
         self.gave_way.set(running.gave_way);
         self.heir_of.set(running.heir_of);
+        self.cancelled.set(running.cancelled);
     }
 
     #[inline(always)]

@@ -1,8 +1,15 @@
 //! Liveness: something good happens, in the end.
 //!
 //! A monitor is *hot* while something is owed (a request without an answer), *cold* otherwise. It
-//! must be cold at the end of the test, and it must not stay hot for longer than its patience, in
-//! virtual time, once the system is left in peace (see [`Monitor::in_peace`]). The terms are those of
+//! must not stay hot for longer than its patience, in virtual time, once the system is left in peace:
+//! a scenario ends with [`Monitor::in_peace`], which checks that, or with [`Monitor::assert_cold`]. Nothing
+//! is checked by itself: a scenario that returns cuts off its other tasks, who might have paid.
+//!
+//! A debt outlives whoever has it. Where that is dropped before its end (its node crashes, its task is
+//! aborted or panics, the world ends) the debt stays, until [`Monitor::settle`] pays it in its place. A future
+//! that a `select!` or a time-out drops has come to its end in the program's own view, and so pays.
+//!
+//! The terms are those of
 //! P# (P. Deligiannis et al., "Uncovering bugs in distributed storage systems during testing (not in
 //! production!)", FAST 2016).
 
@@ -32,7 +39,8 @@ struct State {
     next: u64,
 }
 
-/// Something that is owed until this is dropped or [`paid`](Owed::paid).
+/// Something that is owed until this is dropped or [`paid`](Owed::paid). Dropped with a task that is aborted or
+/// panics, or with a node that goes down, it stays owed.
 #[must_use = "what is owed is paid when this is dropped"]
 pub struct Owed {
     monitor: Monitor,
@@ -61,6 +69,18 @@ impl Monitor {
             monitor: self.clone(),
             number,
         }
+    }
+
+    /// Everything that is owed under this name is paid, also what a crash has left behind: a node that comes
+    /// back does what it owed before, or a test that crashed a client does not wait for its answers.
+    pub fn settle(&self, what: &str) {
+        let paid = self.0.state.with(|state| {
+            let owed = std::mem::take(&mut state.owed);
+            let (paid, left): (Vec<_>, _) = owed.into_iter().partition(|debt| debt.1 == what);
+            state.owed = left;
+            paid
+        });
+        drop(paid);
     }
 
     /// Whether something is owed.
@@ -132,17 +152,23 @@ impl Monitor {
 impl Owed {
     /// It is paid.
     pub fn paid(self) {
-        drop(self);
+        self.pay();
     }
-}
 
-impl Drop for Owed {
-    fn drop(&mut self) {
+    fn pay(&self) {
         let paid = self.monitor.0.state.with(|state| {
             let at = state.owed.iter().position(|owed| owed.0 == self.number)?;
             Some(state.owed.swap_remove(at))
         });
         drop(paid);
+    }
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        if !shim::is_cut_off() {
+            self.pay();
+        }
     }
 }
 
