@@ -6,6 +6,7 @@ use super::decider::Decider;
 use super::panics;
 use super::record::{Detail, Recorder};
 use super::spawn::Spawn;
+use super::stacks::places_as;
 use super::step::step_loop;
 use super::system::SYSTEM;
 use super::waker::TaskWaker;
@@ -144,9 +145,12 @@ impl Visitors {
         }
     }
 
-    /// Where that thread is, which must not have ended; `None` where it cannot tell.
+    /// Where that thread is, which must not have ended; `None` where it cannot tell. Between two functions there may be
+    /// nothing to be seen of what called them, so it is asked several times.
     pub(crate) fn stack(self) -> Option<Backtrace> {
-        self.thread.stack()
+        const TIMES: u32 = 10;
+        let mut stacks = (0..TIMES).map_while(|_| self.thread.stack());
+        stacks.find(|stack| !places_as(stack, "").is_empty())
     }
 }
 

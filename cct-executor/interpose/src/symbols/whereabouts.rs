@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often a thread is asked that is where it cannot tell, or does not answer, and how long each answer may take.
-const TIMES: u32 = 100;
+const TIMES: u32 = 500;
 const NAP: Duration = Duration::from_millis(2);
 
 /// A thread that can be asked where it is.
@@ -46,6 +46,8 @@ impl Whereabouts {
         if !listens(number) {
             return None;
         }
+        // That of another question, which came late.
+        drop(ANSWER.try_lock().ok().and_then(|mut answer| answer.take()));
         for _ in 0..TIMES {
             ASKED.store(self.0, SeqCst);
             // SAFETY: a signal for which there is a handler, to a thread of this process.
@@ -54,11 +56,10 @@ impl Whereabouts {
                 return None;
             }
             std::thread::park_timeout(NAP);
-            if ASKED.load(SeqCst) == 0 {
-                let stack = ANSWER.try_lock().ok().and_then(|mut answer| answer.take());
-                if stack.is_some() {
-                    return stack;
-                }
+            let stack = ANSWER.try_lock().ok().and_then(|mut answer| answer.take());
+            if stack.is_some() {
+                ASKED.store(0, SeqCst);
+                return stack;
             }
         }
         ASKED.store(0, SeqCst);
