@@ -16,6 +16,7 @@ use super::rests::Rests;
 use super::runtimes::Runtimes;
 use super::sites::SiteTags;
 use super::sketch::Sketch;
+use super::sleeps::Sleeps;
 use super::source::SourceEntry;
 use super::spin::Spin;
 use super::suspend::Suspended;
@@ -84,6 +85,7 @@ pub(crate) struct Core {
     /// The world's number, if threads that are not its own may take part.
     pub(super) open: Option<u64>,
     pub(super) looks: Looks,
+    pub(super) sleeps: Sleeps,
     pub(crate) cancels: Cancels,
     /// Nodes 1, 2, ...
     pub(crate) nodes: Vec<NodeEntry>,
@@ -166,6 +168,7 @@ impl Core {
             helpers: Helpers::default(),
             open: None,
             looks: Looks::default(),
+            sleeps: Sleeps::default(),
             cancels: Cancels::default(),
             nodes: Vec::new(),
             node_names: BTreeMap::new(),
@@ -225,6 +228,7 @@ impl Core {
         self.spinners.reset();
         self.counted = u64::MAX;
         self.looks = Looks::default();
+        self.sleeps.reset();
         self.cancels.reset();
         self.nodes.clear();
         if !self.node_names.is_empty() {

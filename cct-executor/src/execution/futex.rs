@@ -271,6 +271,7 @@ impl World {
         }
         if self.phase.get() == Phase::Running && !time.is_zero() {
             if self.may_stand_aside() {
+                let time = self.with(|core, _| core.sleeps_for(key, time));
                 self.suspend_until(key, None, Some(time));
             } else {
                 self.let_time_pass(time);

@@ -41,6 +41,7 @@ pub(crate) mod run;
 pub(crate) mod runtimes;
 pub(crate) mod sites;
 pub(crate) mod sketch;
+mod sleeps;
 pub(crate) mod source;
 pub(crate) mod spawn;
 pub(crate) mod spin;

@@ -35,11 +35,13 @@ pub(super) fn shortened(out: &mut String, failure: &FailureReport) {
     };
     let end = if departures.is_empty() { "" } else { ":" };
     let _ = writeln!(out, "  {begin}{cut_short}{end}");
-    for departure in departures.iter().take(MOST) {
-        line(out, departure);
+    // Of many, those that come right before the failure decide more often than the first.
+    let before = departures.len().saturating_sub(MOST);
+    if before > 0 {
+        let _ = writeln!(out, "    ... {before} before these");
     }
-    if departures.len() > MOST {
-        let _ = writeln!(out, "    ... and {} more", departures.len() - MOST);
+    for departure in &departures[before..] {
+        line(out, departure);
     }
 }
 

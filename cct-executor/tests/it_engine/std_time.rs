@@ -1,7 +1,9 @@
 //! The clocks of the standard library, and what sleeps by them: in virtual time.
 
 use crate::{GRANULARITIES, checker, within};
+use cct_executor::__private::current_thread;
 use cct_executor::node::node;
+use cct_executor::runtime::Builder;
 use cct_executor::task::spawn_blocking;
 use cct_executor::time::{self, sleep};
 use cct_executor::{Granularity, nondet, spawn};
@@ -115,6 +117,41 @@ fn on_one_thread_nobody_goes_on_while_it_sleeps() {
         thread::sleep(HOUR);
         is_about(begin.elapsed(), HOUR);
         assert!(other.await.unwrap() >= HOUR);
+    });
+}
+
+#[test]
+fn what_is_on_one_thread_sleeps_one_after_the_other() {
+    async fn nap() {
+        thread::sleep(HOUR);
+    }
+    passes_at(&[Granularity::Op, Granularity::Sync], || async {
+        for (workers, hours) in [(1, 2), (2, 1)] {
+            let mut builder = Builder::new_multi_thread();
+            let runtime = builder.worker_threads(workers).build().unwrap();
+            let begin = Instant::now();
+            let tasks = [runtime.spawn(nap()), runtime.spawn(nap())];
+            // Neither a thread of the pool nor this one is the runtime's.
+            let pool = runtime.spawn_blocking(|| thread::sleep(HOUR));
+            thread::sleep(HOUR / 2);
+            is_about(begin.elapsed(), HOUR / 2);
+            pool.await.unwrap();
+            is_about(begin.elapsed(), HOUR);
+            for task in tasks {
+                task.await.unwrap();
+            }
+            is_about(begin.elapsed(), HOUR * hours);
+            runtime.shutdown_background();
+        }
+    });
+    passes_at(&[Granularity::Op, Granularity::Sync], || {
+        current_thread(async {
+            let begin = Instant::now();
+            let task = spawn(nap());
+            nap().await;
+            task.await.unwrap();
+            is_about(begin.elapsed(), 2 * HOUR);
+        })
     });
 }
 
