@@ -103,6 +103,9 @@ pub fn rng() -> Generator {
 
 /// A scheduling point that user code places, say between two plain memory accesses.
 ///
+/// It does not say which memory, so strategies that look for operations which race (`pos`, `surw`) see no race between
+/// two of these, and are no better there than a random walk: try `random`, `urw` or `pct`.
+///
 /// # Scheduling points
 /// One, at every granularity but `await`.
 #[track_caller]
