@@ -29,7 +29,7 @@
 //! use cct_net::mailbox::Mailbox;
 //! use std::time::Duration;
 //!
-//! /// Everybody tells everybody the highest number heard of.
+//! /// Everybody tells everybody the highest number heard of, every ten milliseconds.
 //! async fn gossip(id: u64) {
 //!     let mut mailbox = Mailbox::bind("highest").unwrap();
 //!     let mut highest = id;
@@ -39,8 +39,10 @@
 //!             // The others may not be there yet.
 //!             let _ = mailbox.send(to, highest);
 //!         }
-//!         let next = time::timeout(Duration::from_millis(10), mailbox.recv()).await;
-//!         highest = next.map_or(highest, |(_, heard)| highest.max(heard));
+//!         let next = time::Instant::now() + Duration::from_millis(10);
+//!         while let Ok((_, heard)) = time::timeout_at(next, mailbox.recv()).await {
+//!             highest = highest.max(heard);
+//!         }
 //!     }
 //! }
 //!
