@@ -354,7 +354,11 @@ fn a_long_schedule_is_told_of() {
     let token = failed(&report).token.clone();
     let report = checker("long").replay(token).run(scenario);
     assert!(left(&report) > 10_000);
-    assert!(report.text().contains(" before these\n"), "{}", report.text());
+    assert!(
+        report.text().contains(" before these\n"),
+        "{}",
+        report.text()
+    );
 }
 
 #[test]
