@@ -143,7 +143,7 @@ pub struct FailureReport {
     /// Whether a poll that does not return waits for a thread to end.
     pub joins_thread: bool,
     /// Where a poll stood that does not return when it had taken too long, the innermost place first; empty where that
-    /// could not be found out. On Linux, and not with isolation `process`.
+    /// could not be found out. On Linux with the GNU C library, and not with isolation `process`.
     pub stuck_at: Vec<String>,
     /// What came of trying granularity `await` as well; for failures at a finer one that were found
     /// by searching, and come from the order of steps. See

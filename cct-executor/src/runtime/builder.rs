@@ -67,7 +67,8 @@ impl Builder {
     }
 
     /// What [`RuntimeMetrics::num_workers`](super::RuntimeMetrics::num_workers) tells, for a runtime of
-    /// several threads.
+    /// several threads. Tasks of a runtime of one worker sleep one after the other where they call
+    /// [`std::thread::sleep`]; otherwise their polls interleave as those of several.
     ///
     /// # Panics
     /// If it is 0.

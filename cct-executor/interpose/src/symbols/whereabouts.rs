@@ -1,7 +1,8 @@
 //! Where a thread is that does not come back: a signal interrupts it, and it tells its own stack.
 //!
 //! 1. To tell it takes memory. So a thread tells nothing where it may be in the middle of taking some: only in the
-//!    program's own code, or where it waits for the system.
+//!    program's own code, or where it waits for the system. An allocator that is linked into the program is its own
+//!    code, too, and is not told apart: only who does not go on anyway is to be asked.
 //! 2. The handler stays once it was needed, for a signal may come late.
 //! 3. A signal for which somebody else has a handler is left alone.
 
