@@ -37,7 +37,7 @@ use proc_macro::TokenStream;
 /// | `strategy` | `"pct:d=3"` | which strategy decides; checked when the test starts |
 /// | `seed` | `42`, `"0x9f2c"` | where the strategy's randomness comes from |
 /// | `workers` | integer | threads that run iterations |
-/// | `clock` | `"strict"`, `"racing(5ms)"`, `"adversarial"` | when virtual time may move |
+/// | `clock` | `"strict"`, `"lagging(1ms)"`, `"racing(5ms)"`, `"adversarial"` | when virtual time may move |
 /// | `granularity` | `"await"`, `"op"`, `"spawn"`, `"sync"`, `"atomic"` | where scheduling points lie |
 /// | `max_steps`, `max_tasks` | integer | limits on one iteration |
 /// | `max_time` | `"1h"` | limit on the virtual time of one iteration |

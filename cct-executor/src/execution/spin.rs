@@ -13,7 +13,7 @@
 use super::core::Core;
 use super::decider::Decider;
 use crate::words::action::Sort;
-use crate::words::{Clock, Limits};
+use crate::words::Limits;
 use std::collections::BTreeSet;
 
 /// How many steps more it takes once the tasks are known to spin.
@@ -110,7 +110,7 @@ impl Core {
     fn may_wait_for_time(&mut self) -> bool {
         let looks = self.looks.ever();
         let looked = std::mem::replace(&mut self.spin.clock_looks, looks) != looks;
-        self.timers.clock() == Clock::Strict && (!self.timers.is_empty() || looked)
+        self.timers.clock().waits_for_work() && (!self.timers.is_empty() || looked)
     }
 
     /// The world spins: time moves as if it were idle, or a while.

@@ -131,7 +131,11 @@ impl Core {
 impl World {
     /// Freezes tokio's clock, or lets it go on. Returns whether it was frozen.
     pub(crate) fn freeze_clock(&self, frozen: bool) -> bool {
-        self.with(|core, _| std::mem::replace(&mut core.looks.frozen, frozen))
+        self.with(|core, _| {
+            let was_frozen = std::mem::replace(&mut core.looks.frozen, frozen);
+            core.frozen_or_not();
+            was_frozen
+        })
     }
 
     /// Tokio's clock begins, and does not go on by itself.

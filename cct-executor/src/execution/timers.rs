@@ -3,7 +3,8 @@
 //! 1. Timers fire in order of (deadline, registration) when the world is idle.
 //! 2. A timer never fires before its deadline, as the virtual clock shows it.
 //! 3. Deadlines are whole milliseconds, rounded up, as in tokio.
-//! 4. Only under the clock policies `racing` and `adversarial` are timers actions of their own.
+//! 4. Only under the clock policies `racing`, `adversarial` and `lagging` are timers actions of their own; under the
+//!    last they are optional, so that time moves as under `strict` where nothing else can happen.
 
 mod heap;
 
@@ -13,7 +14,7 @@ use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::waker::Waiter;
 use crate::words::action::Sort;
-use crate::words::{Access, ActionId, Clock, Limit, Op, OpKind};
+use crate::words::{Access, Action, ActionId, Clock, Limit, Op, OpKind};
 use heap::Timer;
 use std::panic::Location;
 
@@ -59,7 +60,7 @@ impl Core {
             }
         };
         self.timers.timers[timer as usize].deadline_ns = deadline_ns;
-        if self.timers.clock != Clock::Strict {
+        if self.timers.clock.offers_timers() {
             let tag = self.sites.tag(site);
             let id = ActionId(self.new_id(owner, tag).0);
             let op = Op {
@@ -105,7 +106,7 @@ impl Core {
     fn retire_action(&mut self, timer: TimerId) {
         let action = std::mem::replace(&mut self.timers.timers[timer as usize].action, NONE);
         if action != NONE {
-            self.remove(action);
+            self.hide_timer(action);
             self.action(action).state |= state::DONE;
             self.timers.eligible.retain(|&t| t != timer);
         }
@@ -123,17 +124,42 @@ impl Core {
     fn refresh_timers(&mut self) {
         self.timers.dirty = false;
         let before = std::mem::take(&mut self.timers.eligible);
-        self.timers.find_eligible();
+        let lags = matches!(self.timers.clock, Clock::Lagging(_));
+        if !(lags && self.looks.frozen) {
+            self.timers.find_eligible();
+        }
         for &timer in &before {
             let action = self.timers.timers[timer as usize].action;
             if action != NONE && !self.timers.eligible.contains(&timer) {
-                self.remove(action);
+                self.hide_timer(action);
             }
         }
         for i in 0..self.timers.eligible.len() {
             let timer = self.timers.eligible[i];
-            self.insert(self.timers.timers[timer as usize].action);
+            let action = self.timers.timers[timer as usize].action;
+            if !self.is_enabled(action) {
+                self.insert(action);
+                self.optional += u32::from(lags);
+            }
         }
+    }
+
+    fn is_enabled(&self, action: u32) -> bool {
+        self.actions[action as usize].position != Action::NOWHERE
+    }
+
+    /// Takes a timer's action out of the enabled set, if it is there.
+    fn hide_timer(&mut self, action: u32) {
+        if self.is_enabled(action) {
+            self.remove(action);
+            self.optional -= u32::from(matches!(self.timers.clock, Clock::Lagging(_)));
+        }
+    }
+
+    /// Which timers may fire while work is ready hangs on whether the clock is frozen.
+    pub(super) fn frozen_or_not(&mut self) {
+        self.timers.dirty = self.timers.clock.offers_timers();
+        self.alerted |= self.timers.dirty;
     }
 
     /// A waker of foreign make is to be woken outside the core.
@@ -161,13 +187,19 @@ impl Core {
 
     /// A timer's action was picked while other work may be ready.
     pub(crate) fn fire_early(&mut self, action: u32, decider: &mut dyn Decider) {
+        let lags = matches!(self.timers.clock, Clock::Lagging(_));
+        self.optional -= u32::from(lags);
         let timer = self.actions[action as usize].subject;
         let waiter = self.timers.timers[timer as usize].waiter.as_ref();
         self.record_step_for(action, waiter.and_then(Waiter::task));
         self.note_early_timer();
         let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
-        if self.advance_to(self.just_after(deadline_ns)) {
-            self.fire(timer, decider);
+        if !self.advance_to(self.just_after(deadline_ns)) {
+            return;
+        }
+        match lags {
+            true => self.fire_due(decider),
+            false => self.fire(timer, decider),
         }
     }
 
@@ -193,6 +225,7 @@ impl Core {
         if !self.advance_to(self.just_after(deadline_ns)) {
             return false;
         }
+        self.timers.was_idle(self.point.time_ns);
         self.fire_due(decider);
         true
     }

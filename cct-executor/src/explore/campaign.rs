@@ -18,7 +18,7 @@ use crate::execution::harvest::{Harvest, SometimesKey};
 use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
-use crate::words::{Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
+use crate::words::{Clock, Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
@@ -26,6 +26,30 @@ use std::time::{Duration, Instant};
 
 /// Makes the scenario's task, anew for each iteration.
 pub(super) type Scenario = Arc<crate::execution::run::Scenario>;
+
+/// How far work lags behind the clock where it does: as long as the shortest sleep of tokio takes at most, so that two who
+/// sleep and work in step get out of it.
+const SLACK: Duration = Duration::from_millis(2);
+
+/// The iterations of one lane.
+#[derive(Clone, Copy)]
+struct Share {
+    lanes: u32,
+    lane: u32,
+}
+
+impl Share {
+    fn of(lanes: Lanes, lane: u32) -> Option<Share> {
+        match lanes {
+            Lanes::Fixed(lanes) => Some(Share { lanes, lane }),
+            Lanes::Independent => None,
+        }
+    }
+
+    fn has(self, index: u64) -> bool {
+        index % u64::from(self.lanes) == u64::from(self.lane)
+    }
+}
 
 /// A run that is about to begin.
 pub(crate) struct Campaign {
@@ -35,8 +59,10 @@ pub(crate) struct Campaign {
     pub(super) seed: Seed,
     /// See [`Strategy::systematic`](crate::strategy::Strategy::systematic).
     systematic: bool,
-    /// Of so many lanes, this one is finer.
-    finer: Option<(u32, u32)>,
+    /// Whose iterations are at granularity `spawn`.
+    finer: Option<Share>,
+    /// Whose iterations have a clock that lags.
+    lagging: Option<Share>,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
     /// The test without an attribute that is explored.
@@ -56,10 +82,11 @@ impl Campaign {
     ) -> Campaign {
         let strategy = factory();
         let mixes = checker.usual_granularity && checker.world.granularity == Granularity::Op;
-        let finer = match strategy.lanes() {
-            Lanes::Fixed(lanes) if mixes => strategy.finer_lane().map(|lane| (lanes, lane)),
-            _ => None,
-        };
+        let share = |lane| Share::of(strategy.lanes(), lane);
+        let finer = strategy.finer_lane().filter(|_| mixes).and_then(share);
+        let usual_clock = checker.usual_clock && checker.world.clock == Clock::Strict;
+        let lagging = strategy.lagging_lane().filter(|_| usual_clock);
+        let lagging = lagging.and_then(share);
         let systematic = strategy.systematic();
         Campaign {
             checker,
@@ -67,6 +94,7 @@ impl Campaign {
             factory,
             systematic,
             finer,
+            lagging,
             seed,
             replay,
             knowledge,
@@ -345,17 +373,15 @@ impl Campaign {
         let noisy = if self.systematic { 0 } else { index };
         WorldConfig {
             noise: Seed(self.seed.iteration(noisy).0 ^ 0x006e_6f69_7365),
-            granularity: self.granularity(index),
+            granularity: match self.finer.is_some_and(|share| share.has(index)) {
+                true => Granularity::Spawn,
+                false => self.checker.world.granularity,
+            },
+            clock: match self.lagging.is_some_and(|share| share.has(index)) {
+                true => Clock::Lagging(SLACK),
+                false => self.checker.world.clock,
+            },
             ..self.checker.world.clone()
-        }
-    }
-
-    fn granularity(&self, index: u64) -> Granularity {
-        match self.finer {
-            Some((lanes, lane)) if index % u64::from(lanes) == u64::from(lane) => {
-                Granularity::Spawn
-            }
-            _ => self.checker.world.granularity,
         }
     }
 

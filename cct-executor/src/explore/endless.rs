@@ -19,6 +19,8 @@ use crate::words::{Limit, Limits};
 
 /// For a test that is run once: some seconds' worth of steps.
 const STEPS_OF_ONE: u64 = 30_000_000;
+/// As many as there is memory for on most machines, should they all be there at once.
+const TASKS_OF_ONE: u32 = 2_000_000;
 
 /// What to say of a test of which no iteration came to its end, if it does in plain order when it is given time.
 pub(super) fn ends_in_order<F, Fut>(
@@ -35,6 +37,7 @@ where
     let mut in_order = checker.in_plain_order();
     in_order.world.limits.raise();
     in_order.world.limits.steps = STEPS_OF_ONE;
+    in_order.world.limits.tasks = TASKS_OF_ONE;
     let run = in_order.explore(scenario.clone());
     (run.passed() && run.cut() == 0).then(|| {
         format!(

@@ -6,11 +6,11 @@ use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
-use super::still::stood_still;
+use super::still::{stood_still, work_waited};
 use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
-use crate::words::{FailureKind, Granularity};
+use crate::words::{Clock, FailureKind, Granularity};
 use std::fmt::Write as _;
 use tracing::Level;
 
@@ -18,8 +18,6 @@ use tracing::Level;
 const SNAPSHOT_MAX: usize = 60;
 /// Lines of the log shown.
 const LAST_LOG_LINES: usize = 50;
-/// Work that waits for so long, in virtual nanoseconds, is worth a word.
-const LONG_WAIT_NS: u64 = 1_000_000_000;
 /// A token longer than this does not fit well on a command line.
 const LONG_TOKEN: usize = 100_000;
 
@@ -41,7 +39,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     }
     unheard(&mut out, explanation);
     earlier_panics(&mut out, failure);
-    work_waited(&mut out, explanation);
+    work_waited(&mut out, explanation, failure.token.clock);
     without_budget(&mut out, failure);
     shared_locals(&mut out, explanation);
     foreign::sayings(&mut out, failure);
@@ -189,28 +187,6 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     );
 }
 
-/// That work was kept waiting for long, if it was: under clocks that let timers fire meanwhile, the
-/// next deadline may be far away, such as that of a time limit that guards the test.
-fn work_waited(out: &mut String, explanation: &Explanation) {
-    let steps = explanation
-        .steps
-        .iter()
-        .zip(explanation.steps.iter().skip(1));
-    let longest = steps
-        .filter(|(step, _)| step.task.is_none() && step.preempts)
-        .map(|(step, next)| (next.time_ns.saturating_sub(step.time_ns), step.step))
-        .max_by_key(|&(waited, step)| (waited, std::cmp::Reverse(step)));
-    let Some((waited, step)) = longest.filter(|(waited, _)| *waited >= LONG_WAIT_NS) else {
-        return;
-    };
-    let _ = writeln!(
-        out,
-        "  at step {step} a timer fires {} ahead although a task is ready, which only clock `strict` \
-         rules out;\n  if nobody has to wait that long for work, try `strict`, or leave out the timer",
-        time_text(waited)
-    );
-}
-
 /// Why a poll may not return that does not spin: a lock that the engine cannot see.
 fn blocked(out: &mut String, failure: &FailureReport) {
     let FailureKind::Stuck { task: stuck } = &failure.kind else {
@@ -287,8 +263,12 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
         Granularity::Atomic => ", granularity atomic",
         _ => "",
     };
+    let clock = match token.clock {
+        Clock::Strict => String::new(),
+        clock => format!(", clock {clock}"),
+    };
     format!(
-        "at step {step} of {place}; strategy {}{finer}, seed {}, {} decisions",
+        "at step {step} of {place}; strategy {}{finer}{clock}, seed {}, {} decisions",
         failure.strategy,
         report.seed,
         token.trace.decisions().len()

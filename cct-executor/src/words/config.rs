@@ -63,6 +63,34 @@ pub enum Clock {
     Racing(Duration),
     /// The earliest timer of any node may fire at any moment.
     Adversarial,
+    /// As `Strict`, but work takes time: the next timer may fire while work is ready, in its order, as long as no more
+    /// than this has passed since the world was idle. So whatever is ready may be late by this slack, as on any
+    /// machine, and what is further away never comes first. Not while the clock is paused.
+    Lagging(Duration),
+}
+
+impl Clock {
+    /// Whether timers are actions of their own.
+    pub(crate) fn offers_timers(self) -> bool {
+        self != Clock::Strict
+    }
+
+    /// Whether time passes only where the world is idle, but for a slack.
+    pub(crate) fn waits_for_work(self) -> bool {
+        matches!(self, Clock::Strict | Clock::Lagging(_))
+    }
+}
+
+/// As in attributes and variables.
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Clock::Strict => f.pad("strict"),
+            Clock::Racing(slack) => write!(f, "racing({slack:?})"),
+            Clock::Adversarial => f.pad("adversarial"),
+            Clock::Lagging(slack) => write!(f, "lagging({slack:?})"),
+        }
+    }
 }
 
 /// Bounds on one iteration. Reaching one cuts the iteration; it is counted and shown.

@@ -4,8 +4,8 @@
 //!
 //! `c1-` names the format. Behind it, in base64 with the URL alphabet (no padding, nothing a shell
 //! would need quoted): the length of the body, the body, and a CRC-32 over both. The body holds
-//! the settings byte, the hashes, the noise seed unless it is 0, the clock's slack, the number of
-//! decisions, and the decisions as packed by `pack.rs`.
+//! the settings byte, the hashes, the noise seed unless it is 0, the granularity where the settings have no room for it,
+//! the clock's slack, the number of decisions, and the decisions as packed by `pack.rs`.
 //!
 //! 1. Text that decodes encodes to the same text again.
 //! 2. Any change to one character is noticed.
@@ -37,6 +37,16 @@ use text::Bytes;
 const FORMAT: u32 = 1;
 /// In the place of a clock: the granularity is `spawn`, and the clock stands where that should.
 const SPAWN: u8 = 3;
+/// With [`SPAWN`], in the place of the clock: it is `lagging`, and the granularity has a byte of its own.
+const LAGGING: u8 = 3;
+/// Granularities by their number in tokens.
+const GRANULARITIES: [Granularity; 5] = [
+    Granularity::Await,
+    Granularity::Op,
+    Granularity::Sync,
+    Granularity::Atomic,
+    Granularity::Spawn,
+];
 /// Decisions a token may hold; an iteration with more cannot be replayed from a token.
 const DECISIONS_MAX: u128 = 1 << 24;
 /// Characters a token may have. 2^24 decisions of a random strategy take fewer.
@@ -136,24 +146,31 @@ impl ReplayToken {
     }
 
     fn settings(&self) -> u8 {
-        let granularity = match self.granularity {
-            Granularity::Await => Some(0),
-            Granularity::Op => Some(1),
-            Granularity::Sync => Some(2),
-            Granularity::Atomic => Some(3),
-            Granularity::Spawn => None,
+        let granularity = self.granularity_number();
+        // Two bits each: the fourth clock stands for the fifth granularity, and the two together for a clock more.
+        let both = match (self.clock, granularity) {
+            (Clock::Lagging(_), _) => LAGGING | SPAWN << 2,
+            (_, 4) => self.clock_number() | SPAWN << 2,
+            _ => granularity | self.clock_number() << 2,
         };
-        let clock = match self.clock {
-            Clock::Strict => 0,
-            Clock::Racing(_) => 1,
-            Clock::Adversarial => 2,
-        };
-        // Two bits each, and of clocks there are three: the fourth stands for the fifth granularity.
-        let both = granularity.map_or(clock | SPAWN << 2, |granularity| granularity | clock << 2);
         both | u8::from(self.start_paused) << 4
             | u8::from(self.coop_budget) << 5
             | u8::from(self.spurious_polls) << 6
             | u8::from(self.noise != Seed(0)) << 7
+    }
+
+    fn granularity_number(&self) -> u8 {
+        let number = GRANULARITIES.iter().position(|&one| one == self.granularity);
+        number.expect("cct bug: a granularity without a number") as u8
+    }
+
+    fn clock_number(&self) -> u8 {
+        match self.clock {
+            Clock::Strict => 0,
+            Clock::Racing(_) => 1,
+            Clock::Adversarial => 2,
+            Clock::Lagging(_) => LAGGING,
+        }
     }
 
     fn body(&self) -> Vec<u8> {
@@ -163,7 +180,10 @@ impl ReplayToken {
         if self.noise != Seed(0) {
             body.extend(self.noise.0.to_le_bytes());
         }
-        if let Clock::Racing(slack) = self.clock {
+        if let Clock::Lagging(_) = self.clock {
+            body.push(self.granularity_number());
+        }
+        if let Clock::Racing(slack) | Clock::Lagging(slack) = self.clock {
             text::put_number(&mut body, slack.as_nanos());
         }
         let decisions = self.trace.decisions();
@@ -185,18 +205,20 @@ impl ReplayToken {
             }
         }
         let (granularity, clock) = match (settings & 3, settings >> 2 & 3) {
-            (clock, SPAWN) => (Granularity::Spawn, clock),
-            (0, clock) => (Granularity::Await, clock),
-            (1, clock) => (Granularity::Op, clock),
-            (2, clock) => (Granularity::Sync, clock),
-            (_, clock) => (Granularity::Atomic, clock),
+            (LAGGING, SPAWN) => (bytes.array::<1>()?[0], LAGGING),
+            (clock, SPAWN) => (4, clock),
+            (granularity, clock) => (granularity, clock),
         };
-        token.granularity = granularity;
+        let known = GRANULARITIES.get(usize::from(granularity));
+        let Some(&known) = known else {
+            return Err(Kind::Impossible(format!("granularity {granularity}")).into());
+        };
+        token.granularity = known;
         token.clock = match clock {
             0 => Clock::Strict,
             1 => Clock::Racing(duration(bytes.number()?)?),
             2 => Clock::Adversarial,
-            other => return Err(Kind::Impossible(format!("clock {other}")).into()),
+            _ => Clock::Lagging(duration(bytes.number()?)?),
         };
         token.start_paused = settings & 0x10 != 0;
         token.coop_budget = settings & 0x20 != 0;

@@ -199,10 +199,15 @@ fn a_timer_dies_with_its_world() {
 
 /// The orders in which sleeps of 10, 13 and 30 ms are seen to end.
 fn orders(clock: Clock) -> Vec<Vec<u32>> {
+    orders_where(clock, true)
+}
+
+fn orders_where(clock: Clock, is_paused: bool) -> Vec<Vec<u32>> {
     let seen: Arc<Mutex<Vec<Vec<u32>>>> = Arc::default();
     let all = seen.clone();
     checker("orders")
         .clock(clock)
+        .start_paused(is_paused)
         .iterations(400)
         .run(move || {
             let all = all.clone();
@@ -236,4 +241,85 @@ fn clock_policies_decide_which_orders_are_possible() {
     let racing = orders(Clock::Racing(MS * 5));
     assert!(racing.contains(&vec![13, 10, 30]), "{racing:?}");
     assert!(racing.contains(&vec![10, 13, 30]), "{racing:?}");
+}
+
+/// Of who sleeps for 10 ms, 13 are beyond a slack of one.
+#[test]
+fn a_clock_that_lags_shows_what_is_near_unless_it_is_paused() {
+    let in_order = vec![10, 13, 30];
+    assert_eq!(orders_where(Clock::Lagging(MS), false), [in_order.clone()]);
+    let near = orders_where(Clock::Lagging(MS * 3), false);
+    assert_eq!(near, [in_order.clone(), vec![13, 10, 30]]);
+    assert_eq!(orders_where(Clock::Lagging(MS * 3), true), [in_order]);
+}
+
+/// However often timers may overtake work that stays ready, no more than the slack passes for it.
+#[test]
+fn work_is_late_by_no_more_than_the_slack() {
+    let latest = Arc::new(Mutex::new(Duration::ZERO));
+    let known = latest.clone();
+    checker("late work")
+        .clock(Clock::Lagging(MS * 3))
+        .start_paused(false)
+        .iterations(400)
+        .run(move || {
+            let known = known.clone();
+            async move {
+                use cct_executor::time::{Instant, sleep};
+                for each in 0..8 {
+                    cct_executor::spawn(async move {
+                        for _ in 0..20 {
+                            sleep(MS * (1 + each % 2)).await;
+                        }
+                    });
+                }
+                sleep(MS * 5).await;
+                let begin = Instant::now();
+                for _ in 0..10 {
+                    cct_executor::task::yield_now().await;
+                }
+                let mut known = known.lock().unwrap();
+                *known = begin.elapsed().max(*known);
+            }
+        })
+        .assert_passed();
+    assert_eq!(*latest.lock().unwrap(), MS * 3);
+}
+
+/// Two who sleep equally long, and are never two rounds apart as long as work takes no time.
+async fn in_step() {
+    let rounds = Arc::new(Mutex::new([0_u32; 2]));
+    let both = [0, 1].map(|own| {
+        let rounds = rounds.clone();
+        cct_executor::spawn(async move {
+            for _ in 0..5 {
+                cct_executor::time::sleep(MS).await;
+                let mut rounds = rounds.lock().unwrap();
+                rounds[own] += 1;
+                assert!(rounds[0].abs_diff(rounds[1]) < 2, "out of step");
+            }
+        })
+    });
+    for one in both {
+        one.await.unwrap();
+    }
+}
+
+#[test]
+fn where_no_clock_is_chosen_work_lags_now_and_then() {
+    let usual = || Checker::new().name("in step").use_environment(false);
+    let report = usual().run(in_step);
+    let failure = report.failure.as_ref().expect("lateness");
+    assert_eq!(failure.token.clock, Clock::Lagging(MS * 2));
+    let text = report.text();
+    for told in [
+        ", clock lagging(2ms), ",
+        "a timer fires although a task is ready, as work may take up to 2ms here",
+    ] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    let again = usual().replay(failure.token.clone()).run(in_step);
+    let again = again.failure.expect("the same").kind.to_string();
+    assert_eq!(again, failure.kind.to_string());
+    usual().clock(Clock::Strict).run(in_step).assert_passed();
 }

@@ -116,18 +116,22 @@ impl Value {
     /// The clock policy, as a path below `cct_executor`.
     pub(super) fn clock(&self) -> syn::Result<TokenStream> {
         let text = self.string();
-        let slack = text.as_deref().and_then(|text| {
-            parse_duration(text.strip_prefix("racing(")?.strip_suffix(')')?.trim())
+        let with_slack = text.as_deref().and_then(|text| {
+            let (kind, slack) = text.strip_suffix(')')?.split_once('(')?;
+            let slack = duration_tokens(parse_duration(slack.trim())?);
+            match kind {
+                "racing" => Some(quote!(Clock::Racing(#slack))),
+                "lagging" => Some(quote!(Clock::Lagging(#slack))),
+                _ => None,
+            }
         });
-        match (text.as_deref(), slack) {
+        match (text.as_deref(), with_slack) {
             (Some("strict"), _) => Ok(quote!(Clock::Strict)),
             (Some("adversarial"), _) => Ok(quote!(Clock::Adversarial)),
-            (_, Some(slack)) => {
-                let slack = duration_tokens(slack);
-                Ok(quote!(Clock::Racing(#slack)))
-            }
+            (_, Some(clock)) => Ok(clock),
             _ => Err(self.invalid(
-                "\"strict\", \"adversarial\", or \"racing(5ms)\" with the slack between timers",
+                "\"strict\", \"adversarial\", \"lagging(1ms)\" with the slack of work, or \"racing(5ms)\" with \
+                 that between timers",
             )),
         }
     }

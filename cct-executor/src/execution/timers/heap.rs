@@ -4,6 +4,7 @@ use super::TimerId;
 use crate::execution::core::NONE;
 use crate::execution::waker::Waiter;
 use crate::words::Clock;
+use std::time::Duration;
 
 pub(super) struct Timer {
     pub(super) deadline_ns: u64,
@@ -44,6 +45,8 @@ pub(crate) struct Timers {
     pub(super) eligible: Vec<TimerId>,
     /// The eligible timers may have changed.
     pub(super) dirty: bool,
+    /// What the clock showed when the world had last been idle.
+    idle_ns: u64,
     /// Wakers of foreign make that are to be woken outside the core.
     pub(crate) due: Vec<Waiter>,
     /// Up to where timers have fired. Behind the clock only from a move by hand to the end of the
@@ -62,6 +65,7 @@ impl Timers {
             clock: Clock::Strict,
             eligible: Vec::new(),
             dirty: false,
+            idle_ns: 0,
             due: Vec::new(),
             elapsed_ns: 0,
         }
@@ -78,6 +82,13 @@ impl Timers {
         self.elapsed_ns = 0;
         self.clock = clock;
         self.dirty = false;
+        self.idle_ns = 0;
+    }
+
+    /// The world was idle, and the clock has moved to here.
+    pub(super) fn was_idle(&mut self, time_ns: u64) {
+        self.idle_ns = time_ns;
+        self.dirty = self.clock.offers_timers();
     }
 
     pub(crate) fn clock(&self) -> Clock {
@@ -180,7 +191,7 @@ impl Timers {
             self.heap.push(due);
             self.sift_up(self.heap.len() - 1);
         }
-        self.dirty = self.clock != Clock::Strict;
+        self.dirty = self.clock.offers_timers();
     }
 
     /// Takes a timer out of the heap, if it is there.
@@ -202,7 +213,7 @@ impl Timers {
                 self.sift_down(place);
             }
         }
-        self.dirty = self.clock != Clock::Strict;
+        self.dirty = self.clock.offers_timers();
     }
 
     /// Fills the first place, if it is hollow.
@@ -227,11 +238,14 @@ impl Timers {
         };
         match self.clock {
             Clock::Strict => {}
-            // One node so far: its earliest timer.
             Clock::Adversarial => self.eligible.push(first.timer),
+            Clock::Lagging(slack) => {
+                if first.deadline_ns <= self.idle_ns.saturating_add(nanos(slack)) {
+                    self.eligible.push(first.timer);
+                }
+            }
             Clock::Racing(slack) => {
-                let slack_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX);
-                let bound = first.deadline_ns.saturating_add(slack_ns);
+                let bound = first.deadline_ns.saturating_add(nanos(slack));
                 let mut found: Vec<Due> = self
                     .heap
                     .iter()
@@ -243,6 +257,10 @@ impl Timers {
             }
         }
     }
+}
+
+fn nanos(slack: Duration) -> u64 {
+    u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -102,6 +102,7 @@ fn granularities_and_clocks_are_those_of_the_attribute() {
         ("adversarial", Clock::Adversarial),
         ("racing(2s)", Clock::Racing(Duration::from_secs(2))),
         ("racing( 5 ms )", Clock::Racing(Duration::from_millis(5))),
+        ("lagging(1ms)", Clock::Lagging(Duration::from_millis(1))),
     ] {
         let settings = parse(&[("CCT_CLOCK", text)]).unwrap();
         assert_eq!(settings.clock, Some(expected));
@@ -164,7 +165,8 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_CLOCK",
             "racing(5)",
             "invalid CCT_CLOCK `racing(5)`: \
-             expected `strict`, `adversarial`, or `racing(5ms)` with the slack between timers",
+             expected `strict`, `adversarial`, `lagging(1ms)` with the slack of work, or `racing(5ms)` with that \
+             between timers",
         ),
         (
             "CCT_TIME_BUDGET",
@@ -251,6 +253,8 @@ fn near_misses_are_refused() {
         "racing",
         "racing()",
         "racing(-1ms)",
+        "lagging",
+        "late(1ms)",
         "racing(5ms",
         "Strict",
         "strict ",

@@ -98,16 +98,21 @@ pub(super) fn granularity(text: &str) -> Result<Granularity, EnvError> {
 }
 
 pub(super) fn clock(text: &str) -> Result<Clock, EnvError> {
-    let slack = || {
-        let slack = text.strip_prefix("racing(")?.strip_suffix(')')?;
-        parse_duration(slack.trim()).ok()
+    let with_slack = || {
+        let (kind, slack) = text.strip_suffix(')')?.split_once('(')?;
+        let slack = parse_duration(slack.trim()).ok()?;
+        match kind {
+            "racing" => Some(Clock::Racing(slack)),
+            "lagging" => Some(Clock::Lagging(slack)),
+            _ => None,
+        }
     };
     match text {
         "strict" => Ok(Clock::Strict),
         "adversarial" => Ok(Clock::Adversarial),
-        _ => slack().map(Clock::Racing).ok_or_else(|| {
-            let expected = "expected `strict`, `adversarial`, or `racing(5ms)` with the slack \
-                 between timers";
+        _ => with_slack().ok_or_else(|| {
+            let expected = "expected `strict`, `adversarial`, `lagging(1ms)` with the slack of \
+                 work, or `racing(5ms)` with that between timers";
             EnvError::invalid("CCT_CLOCK", text, expected)
         }),
     }

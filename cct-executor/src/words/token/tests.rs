@@ -85,13 +85,14 @@ fn any_trace(rng: &mut Generator) -> Trace {
 }
 
 fn any_token(rng: &mut Generator) -> ReplayToken {
-    let clock = match below(rng, 4) {
+    let clock = match below(rng, 5) {
         0 => Clock::Strict,
         1 => Clock::Adversarial,
+        4 => Clock::Lagging(Duration::from_micros(u64::from(below(rng, 5000)))),
         2 => Clock::Racing(Duration::from_millis(u64::from(below(rng, 1000)))),
         _ => Clock::Racing(Duration::new(rng.next_u64(), below(rng, 1_000_000_000))),
     };
-    let granularity = match below(rng, 3) {
+    let granularity = match below(rng, 5) {
         0 => Granularity::Await,
         1 => Granularity::Op,
         2 => Granularity::Spawn,
