@@ -41,7 +41,7 @@ use proc_macro::TokenStream;
 /// | `granularity` | `"await"`, `"op"`, `"spawn"`, `"sync"`, `"atomic"` | where scheduling points lie |
 /// | `max_steps`, `max_tasks` | integer | limits on one iteration |
 /// | `max_time` | `"1h"` | limit on the virtual time of one iteration |
-/// | `poll_limit` | `"10s"` | limit on the real time of one poll |
+/// | `poll_limit` | `"10s"` | limit on the time of one poll, by the clock, or of the processor while it works |
 /// | `fail_on_leak` | bool | fail when tasks are left over at the end |
 /// | `fail_on_limit` | bool | fail when an iteration reaches a limit |
 /// | `determinism_check` | bool | repeat an iteration and compare the traces |

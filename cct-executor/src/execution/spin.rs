@@ -12,8 +12,8 @@
 
 use super::core::Core;
 use super::decider::Decider;
-use crate::words::action::Sort;
 use crate::words::Limits;
+use crate::words::action::Sort;
 use std::collections::BTreeSet;
 
 /// How many steps more it takes once the tasks are known to spin.

@@ -6,6 +6,7 @@
 
 use super::at_await::Sought;
 use super::hang::CutOff;
+use super::processor::Processor;
 use crate::execution::harvest::Harvest;
 use crate::execution::panics::LastWords;
 use crate::execution::run::Visitors;
@@ -77,6 +78,7 @@ pub(super) struct Pulse {
     pub(super) iteration: Arc<AtomicU64>,
     pub(super) last_words: LastWords,
     pub(super) visitors: Visitors,
+    pub(super) processor: Processor,
 }
 
 pub(super) enum Message {

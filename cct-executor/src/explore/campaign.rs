@@ -10,6 +10,7 @@ use super::checker::{Checker, Factory, Isolation};
 use super::explain;
 use super::hang::CutOff;
 use super::knowledge::{self, Knowledge};
+use super::patience::Seen;
 use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::trace_log::{self, Surroundings};
 use super::watched::Lost;
@@ -217,14 +218,14 @@ impl Campaign {
         receiver: &mpsc::Receiver<Message>,
     ) -> Report {
         let mut yields = Vec::new();
-        let mut pulses: Vec<(Pulse, (u64, u64), Instant)> = Vec::new();
+        let mut pulses: Vec<(Pulse, (u64, u64), Instant, Seen)> = Vec::new();
         let patience = self.checker.patience();
         let look = patience.look();
         loop {
             match receiver.recv_timeout(look) {
                 Ok(Message::Pulse(pulse)) => {
                     pulses.retain(|(old, ..)| old.worker != pulse.worker);
-                    pulses.push((pulse, (u64::MAX, 0), now()));
+                    pulses.push((pulse, (u64::MAX, 0), now(), Seen::default()));
                 }
                 Ok(Message::Done(done)) => yields.push(*done),
                 Ok(Message::Broken(message)) => {
@@ -233,7 +234,7 @@ impl Campaign {
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    for (pulse, seen, since) in &mut pulses {
+                    for (pulse, last, looked, seen) in &mut pulses {
                         let iteration = pulse.iteration.load(Ordering::Relaxed);
                         let beat = (iteration, pulse.heartbeat.load(Ordering::Relaxed));
                         let last_words = pulse.last_words.lock();
@@ -248,12 +249,15 @@ impl Campaign {
                             };
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }
-                        if beat != *seen || iteration == u64::MAX {
-                            (*seen, *since) = (beat, now());
+                        let after = looked.elapsed();
+                        *looked = now();
+                        if beat != *last || iteration == u64::MAX {
+                            (*last, *seen) = (beat, Seen::default());
                             continue;
                         }
+                        seen.again(after, &pulse.processor);
                         let threads = pulse.visitors.now();
-                        if patience.is_over(since.elapsed(), threads.visited) {
+                        if patience.is_over(seen, threads.visited) {
                             board.stop();
                             let lost = Lost {
                                 step: beat.1,

@@ -4,8 +4,8 @@ mod prepare;
 
 use super::campaign::Scenario;
 use super::endless;
+use super::patience::Patience;
 use super::result::Report;
-use super::watched::Patience;
 use crate::strategy::Strategy;
 use crate::task::body::{ScenarioResult, main_body};
 use crate::words::{Clock, Granularity, ReplayToken, Seed, WorldConfig};
@@ -336,7 +336,9 @@ impl Checker {
         self
     }
 
-    /// How long, by the wall clock, one poll may take before the watchdog reports it.
+    /// How long one poll may take before the watchdog reports it: by the wall clock if it waits for something; of the
+    /// processor while it works, as a busy machine gives it less (where the system tells, as Linux does), and six times
+    /// as long by the clock at most.
     pub fn poll_limit(mut self, limit: Duration) -> Self {
         self.poll_limit = limit;
         self

@@ -23,6 +23,8 @@ mod hang;
 mod knowledge;
 mod lasting;
 pub(crate) mod lone;
+mod patience;
+mod processor;
 pub(crate) mod regressions;
 mod replay;
 mod result;

@@ -1,6 +1,8 @@
 //! Work on a thread of its own, watched: a poll may not return, or be about to abort the process.
 
 use super::THREAD_NAMES;
+use super::patience::{Patience, Seen};
+use super::processor::Processor;
 use super::worker::THREAD_STACK_BYTES;
 use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Entangled, Visitors};
@@ -13,42 +15,6 @@ use std::time::Duration;
 
 /// How long a thread has to come to its end once it has told what it was for.
 const CLOSING: Duration = Duration::from_secs(1);
-
-/// How long a poll may keep a thread of another's waiting, where it is enough to know that one takes part.
-const FOR_VISITORS: Duration = Duration::from_secs(1);
-
-/// How long a poll may take.
-#[derive(Clone, Copy)]
-pub(super) struct Patience {
-    limit: Duration,
-    /// While another thread waits to use what belongs to the world: it may be what the poll waits for.
-    with_visitors: Duration,
-}
-
-impl Patience {
-    /// `gives_way` where a test in which threads take part is to be run in another way.
-    pub(super) fn new(limit: Duration, gives_way: bool) -> Patience {
-        let with_visitors = if gives_way { FOR_VISITORS } else { limit };
-        Patience {
-            limit,
-            with_visitors: with_visitors.min(limit),
-        }
-    }
-
-    /// How often it is to be looked whether it is over.
-    pub(super) fn look(self) -> Duration {
-        (self.limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100))
-    }
-
-    pub(super) fn is_over(self, waited: Duration, visited: bool) -> bool {
-        waited
-            >= if visited {
-                self.with_visitors
-            } else {
-                self.limit
-            }
-    }
-}
 
 /// A thread that is lost.
 pub(super) struct Lost {
@@ -64,7 +30,7 @@ pub(super) struct Lost {
 
 /// What the thread says.
 enum Note<T> {
-    Begun(Arc<AtomicU64>, LastWords, Visitors),
+    Begun(Arc<AtomicU64>, LastWords, Visitors, Processor),
     Over(T),
 }
 
@@ -82,7 +48,12 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let body = move || {
         let (heartbeat, words) = (run::heartbeat(), run::last_words());
-        let _ = sender.send(Note::Begun(heartbeat, words, run::visitors()));
+        let _ = sender.send(Note::Begun(
+            heartbeat,
+            words,
+            run::visitors(),
+            Processor::of_this_thread(),
+        ));
         body(&|told| {
             let _ = sender.send(Note::Over(told));
         });
@@ -94,15 +65,16 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
         .expect("cannot start a thread for a replay");
     let look = patience.look();
     let (mut heartbeat, mut last_words) = (Arc::default(), LastWords::default());
-    let mut visitors = None;
-    let (mut seen, mut waited) = (0, Duration::ZERO);
+    let (mut visitors, mut processor) = (None, Processor::default());
+    let (mut last, mut seen) = (0, Seen::default());
     loop {
         match receiver.recv_timeout(look) {
-            Ok(Note::Begun(beat, words, who)) => {
-                (heartbeat, last_words, visitors) = (beat, words, Some(who));
+            Ok(Note::Begun(beat, words, who, thread)) => {
+                (heartbeat, last_words) = (beat, words);
+                (visitors, processor) = (Some(who), thread);
             }
             Ok(Note::Over(told)) => {
-                let _ = receiver.recv_timeout(CLOSING.min(patience.limit));
+                let _ = receiver.recv_timeout(CLOSING.min(patience.limit()));
                 return Ok(told);
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
@@ -111,19 +83,18 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
             },
             Err(RecvTimeoutError::Timeout) => {
                 let beat = AtomicU64::load(&heartbeat, Ordering::Relaxed);
-                waited = if beat == seen {
-                    waited + look
-                } else {
-                    Duration::ZERO
-                };
-                seen = beat;
+                match beat == last {
+                    true => seen.again(look, &processor),
+                    false => seen = Seen::default(),
+                }
+                last = beat;
                 let words = last_words.lock();
                 let kind = words.unwrap_or_else(PoisonError::into_inner).take();
                 let threads = visitors.map(Visitors::now).unwrap_or_default();
-                if kind.is_some() || patience.is_over(waited, threads.visited) {
+                if kind.is_some() || patience.is_over(&seen, threads.visited) {
                     let asked = visitors.filter(|_| kind.is_none());
                     return Err(Lost {
-                        step: seen,
+                        step: last,
                         threads,
                         kind,
                         stack: asked.and_then(Visitors::stack),

@@ -10,6 +10,7 @@ use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
 use super::hang::CutOff;
+use super::processor::Processor;
 use super::trace_log;
 use crate::execution::harvest::Harvest;
 use crate::execution::run::{self, Finished};
@@ -90,6 +91,7 @@ impl Campaign {
             iteration: Arc::new(AtomicU64::new(u64::MAX)),
             last_words: run::last_words(),
             visitors: run::visitors(),
+            processor: Processor::of_this_thread(),
         };
         let watch = Watch {
             sender,
@@ -382,6 +384,7 @@ impl Watch<'_> {
                 trace: run::shared_trace(),
                 last_words: run::last_words(),
                 visitors: run::visitors(),
+                processor: Processor::of_this_thread(),
                 ..self.pulse.clone()
             }));
             trace_log::muted(run)

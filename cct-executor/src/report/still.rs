@@ -1,8 +1,8 @@
 //! Time that stood still while tasks kept each other busy, or passed while work was ready.
 
 use super::failure::time_text;
-use crate::words::explanation::{Explanation, Step};
 use crate::words::Clock;
+use crate::words::explanation::{Explanation, Step};
 use std::fmt::Write as _;
 
 /// Work that waits for so long, in virtual nanoseconds, is worth a word.

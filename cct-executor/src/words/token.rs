@@ -160,7 +160,9 @@ impl ReplayToken {
     }
 
     fn granularity_number(&self) -> u8 {
-        let number = GRANULARITIES.iter().position(|&one| one == self.granularity);
+        let number = GRANULARITIES
+            .iter()
+            .position(|&one| one == self.granularity);
         number.expect("cct bug: a granularity without a number") as u8
     }
 

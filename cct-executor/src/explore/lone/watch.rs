@@ -5,6 +5,7 @@
 //! the world, and the harness would wait for it for ever. So it would for a poll that does not return.
 
 use crate::execution::run;
+use crate::explore::processor::{Processor, TICKS};
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -13,8 +14,6 @@ use std::time::Duration;
 
 /// How often it is looked.
 const NAP: Duration = Duration::from_secs(1);
-/// The system's clock ticks in a second, as it counts them for processes.
-const TICKS: u64 = 100;
 
 /// The exit status of a process for one iteration in which the code stands still.
 pub(in crate::explore) const STANDS_STILL: i32 = 86;
@@ -64,8 +63,7 @@ struct Signs {
 struct Watched {
     name: String,
     heartbeat: Arc<AtomicU64>,
-    /// Where the system tells what the thread has taken; only Linux does.
-    stat: Option<String>,
+    thread: Processor,
     is_one: bool,
 }
 
@@ -116,9 +114,7 @@ impl Watch {
         let watched = Watched {
             name: thread::current().name().unwrap_or_default().to_owned(),
             heartbeat: run::heartbeat(),
-            stat: std::fs::read_link("/proc/thread-self")
-                .ok()
-                .map(|path| format!("/proc/{}/stat", path.display())),
+            thread: Processor::of_this_thread(),
             is_one,
         };
         let over = Arc::new(AtomicBool::new(false));
@@ -143,10 +139,9 @@ impl Drop for Watch {
 
 impl Watched {
     fn signs(&self) -> Option<Signs> {
-        let stat = std::fs::read_to_string(self.stat.as_ref()?).ok()?;
         Some(Signs {
             steps: self.heartbeat.load(Relaxed),
-            ticks: ticks(&stat)?,
+            ticks: self.thread.ticks()?,
         })
     }
 
@@ -195,18 +190,9 @@ impl Watched {
     }
 }
 
-/// The time that a thread took, of its line in `/proc`: the 14th and 15th field. The second one, in brackets, may
-/// have spaces.
-fn ticks(stat: &str) -> Option<u64> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let (user, system) = (fields.next()?, fields.next()?);
-    Some(user.parse::<u64>().ok()? + system.parse::<u64>().ok()?)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Lost, Patience, Signs, Since, ticks};
+    use super::{Lost, Patience, Signs, Since};
 
     const PATIENCE: Patience = Patience { naps: 3, ticks: 50 };
 
@@ -239,12 +225,5 @@ mod tests {
     fn who_cannot_be_seen_is_left_alone() {
         let mut since = Since::now(None);
         assert!((0..9).all(|_| since.see(None, PATIENCE).is_none()));
-    }
-
-    #[test]
-    fn time_is_found_behind_any_name() {
-        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 90 0 0 0 12 30 0 0 20 0 1 0 5 0 0";
-        assert_eq!(ticks(stat), Some(42));
-        assert_eq!(ticks("7 (a) S 1"), None);
     }
 }
