@@ -15,8 +15,8 @@ use cct_sync::{Mutex, oneshot};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock};
 
 /// Two tasks that add one each to what they have read before.
 fn adds(runtime: &Runtime) -> u32 {
@@ -89,6 +89,63 @@ fn what_is_asserted_after_its_runtime_is_gone_counts() {
     assert_eq!(output.status.code(), Some(101), "{report}");
     assert!(report.contains("an update is lost"), "{report}");
     assert!(report.contains("lock mutex"), "{report}");
+}
+
+/// Nobody drops it. Its initializer must not be what fails: others would find it poisoned.
+static SHARED: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+
+#[test]
+fn a_runtime_in_a_static_is_explored() {
+    let test = "a_runtime_in_a_static_is_explored";
+    if is_again() {
+        assert_eq!(adds(&SHARED), 2, "an update is lost");
+        return;
+    }
+    let report = said(&again(test, "explore", &[]));
+    for part in [
+        "cct: FAILED a_runtime_in_a_static_is_explored: panic",
+        "an update is lost",
+        "not first in, first out",
+        "lock mutex",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    let replayed = again(test, "explore", &[("CCT_REPLAY", token(&report))]);
+    let text = said(&replayed);
+    assert_eq!(replayed.status.code(), Some(101), "{text}");
+    assert!(text.contains("replay of a token"), "{text}");
+}
+
+/// A static for those of this name, of which the first has the failure.
+static FOR_TWO: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+
+#[test]
+fn in_a_static_for_two_1_fails() {
+    if is_again() {
+        assert_eq!(adds(&FOR_TWO), 2, "an update is lost");
+    }
+}
+
+#[test]
+fn in_a_static_for_two_2_passes() {
+    if is_again() {
+        assert!(adds(&FOR_TWO) <= 2);
+    }
+}
+
+#[test]
+fn a_static_outlives_a_failure() {
+    if is_again() {
+        return;
+    }
+    for threads in ["1", "4"] {
+        let variables = [("RUST_TEST_THREADS", threads)];
+        let text = said(&again("in_a_static_for_two_", "explore", &variables));
+        assert!(text.contains("1 passed; 1 failed"), "{text}");
+        assert!(text.contains("an update is lost"), "{text}");
+        let explored = "cct: in_a_static_for_two_2_passes passed";
+        assert!(text.contains(explored), "{text}");
+    }
 }
 
 #[test]

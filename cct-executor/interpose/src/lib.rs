@@ -165,7 +165,8 @@ pub fn instant_zero() -> Instant {
     })
 }
 
-/// From here on threads that are [counted](threads_started) do this when their bodies have ended.
+/// From here on threads that are [counted](threads_started), and those of the harness, do this when their bodies have
+/// ended.
 /// Whoever says so first is heard. Where nothing is interposed this has no effect.
 pub fn on_thread_end(stay: Stay) {
     symbols::on_thread_end(stay);

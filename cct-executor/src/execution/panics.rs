@@ -10,6 +10,7 @@
 //! poll: that poll would find the thread panicking, and poison the lock.
 
 use super::paths::short;
+use super::run::MAIN;
 use super::world::{Phase, WORLD};
 use crate::raw::stack;
 use crate::words::FailureKind;
@@ -21,6 +22,8 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 struct Seen {
     message: String,
     location: Option<String>,
+    /// Of the code around which there is a world, and not of one of its tasks.
+    of_the_code: bool,
 }
 
 /// Panics remembered. A payload may be raised again long after its panic.
@@ -125,6 +128,11 @@ fn is_lone() -> bool {
     WORLD.with(|world| world.lone.get())
 }
 
+/// Whether the code runs around which there is a world.
+fn is_the_code() -> bool {
+    WORLD.with(|world| world.lone.get() && world.running.key.get() == MAIN)
+}
+
 fn hook(info: &PanicHookInfo<'_>) {
     let message = message_of(info.payload());
     if BEFORE_ABORT.contains(&message.as_str()) && !is_lone() {
@@ -139,7 +147,11 @@ fn hook(info: &PanicHookInfo<'_>) {
         if seen.len() == SEEN_MAX {
             seen.remove(0);
         }
-        seen.push(Seen { message, location });
+        seen.push(Seen {
+            message,
+            location,
+            of_the_code: is_the_code(),
+        });
     });
 }
 
@@ -176,6 +188,16 @@ pub(crate) fn then(f: fn()) {
 #[cfg(unix)]
 pub(crate) fn unwinding() -> Option<FailureKind> {
     std::thread::panicking().then(|| failure_of(None))
+}
+
+/// The last panic of the code around which there is a world.
+#[cfg(unix)]
+pub(crate) fn last_of_the_code() -> Option<FailureKind> {
+    let message = SEEN.with_borrow(|seen| {
+        let last = seen.iter().rev().find(|seen| seen.of_the_code);
+        last.map(|last| last.message.clone())
+    })?;
+    Some(failure_of(Some(&message)))
 }
 
 /// Forgets the panics that were seen.

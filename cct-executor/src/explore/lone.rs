@@ -9,7 +9,7 @@
 //!
 //! A thread of the test's own that ends before its last runtime does, as others have that, stays until it is dropped
 //! (`stay`). A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own
-//! tasks, never) is left as it is on a thread of the harness, for good.
+//! tasks, never) is left as it is on a thread of the harness, for good; but one that was ordered ends with its test.
 
 #[cfg(unix)]
 mod explored;
@@ -33,6 +33,8 @@ use crate::task::body::main_body;
 use crate::words::fingerprint::{hash_of, mix2};
 use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
 use cct_interpose::Clocks;
+#[cfg(unix)]
+pub(crate) use explored::{fail_at_end, fail_if_found};
 pub(crate) use instead::instead_of;
 use stay::Gone;
 use std::cell::RefCell;
@@ -61,8 +63,7 @@ struct Around {
     lone: Weak<Lone>,
     gone: Arc<Gone>,
     world: LoneWorld,
-    /// The test has started this thread.
-    is_started: bool,
+    kind: Kind,
     /// Until the world is over.
     _watch: Watch,
     _open: Option<Open>,
@@ -106,9 +107,22 @@ pub(crate) fn is_over(serial: u64) -> bool {
     over().contains(&serial)
 }
 
+/// Elsewhere nothing is explored so.
+#[cfg(not(unix))]
+pub(crate) fn fail_if_found() {}
+
+#[cfg(not(unix))]
+pub(crate) fn fail_at_end() {}
+
 /// What keeps the world open in which this code runs, if it is a lone one.
 pub(crate) fn current() -> Option<Arc<Lone>> {
     AROUND.with_borrow(|around| around.as_ref().and_then(|around| around.lone.upgrade()))
+}
+
+/// Whether the world around the code of this thread was ordered by who has started the process.
+#[cfg(unix)]
+fn is_ordered() -> bool {
+    AROUND.with_borrow(|around| around.as_ref().is_some_and(|around| around.kind.is_ordered))
 }
 
 /// Opens a world around the code that runs on this thread, if tests without an attribute are to be run.
@@ -117,7 +131,7 @@ pub(crate) fn current() -> Option<Arc<Lone>> {
 /// When a `CCT_*` variable cannot be understood, or the system has no memory for a stack.
 ///
 /// # Panics
-/// If the test was to be explored first, and failed.
+/// If the test cannot be run.
 #[track_caller]
 pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lone>>> {
     let settings = Settings::from_env().map_err(not_understood)?;
@@ -135,7 +149,16 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     };
     let is_one = settings.apart.as_ref();
     let is_one = is_one.is_some_and(|answer| !is_once(answer));
-    around_us(is_one, is_started, || {
+    #[cfg(unix)]
+    let is_ordered = ordered.is_some();
+    #[cfg(not(unix))]
+    let is_ordered = false;
+    let kind = Kind {
+        is_one,
+        is_started,
+        is_ordered,
+    };
+    around_us(kind, || {
         #[cfg(unix)]
         if let Some(teller) = ordered {
             return teller.begin(clocks);
@@ -153,21 +176,28 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
 /// # Errors
 /// When the system has no memory for a stack.
 pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Arc<Lone>> {
-    around_us(false, false, || {
+    around_us(Kind::default(), || {
         world_around(site, true, cct_interpose::clocks_outside())
     })
 }
 
-/// The world that `begin` makes stands around the code that runs on this thread, for one iteration of a test or for
-/// all of it. Was the thread started by the test, so may whoever has started it act.
-fn around_us(
+/// What a world around a thread's code is for.
+#[derive(Clone, Copy, Default)]
+struct Kind {
+    /// One iteration of a test, and not all of it.
     is_one: bool,
+    /// A thread that the test has started.
     is_started: bool,
-    begin: impl FnOnce() -> io::Result<LoneWorld>,
-) -> io::Result<Arc<Lone>> {
+    /// Whoever has started this process wants to know what comes of it.
+    is_ordered: bool,
+}
+
+/// The world that `begin` makes stands around the code that runs on this thread. Was the thread started by the test, so
+/// may whoever has started it act.
+fn around_us(kind: Kind, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io::Result<Arc<Lone>> {
     stay::see_to_it();
     // Its thread is none of the world's.
-    let watch = Watch::begin(is_one);
+    let watch = Watch::begin(kind.is_one);
     let world = begin()?;
     let lone = Arc::new(Lone {
         serial: world.serial(),
@@ -178,11 +208,11 @@ fn around_us(
         lone: Arc::downgrade(&lone),
         gone: lone.gone.clone(),
         world,
-        is_started,
+        kind,
         _watch: watch,
         _open: Open::new(lone.serial),
     }));
-    if is_started {
+    if kind.is_started {
         cct_interpose::count_starter(true);
     }
     Ok(lone)
@@ -287,7 +317,7 @@ fn end(serial: u64) -> bool {
     if let Some(around) = AROUND.take() {
         around.world.end();
         over().insert(serial);
-        if around.is_started {
+        if around.kind.is_started {
             cct_interpose::count_starter(false);
         }
     }

@@ -30,5 +30,6 @@ pub(super) fn leave() {
 #[track_caller]
 pub(super) fn own(serial: u64) -> Option<Handle> {
     lone::instead_of(serial)?;
+    lone::fail_if_found();
     Handle::try_current().ok()
 }

@@ -262,8 +262,9 @@ impl Builder {
         let Some(runtime) = runtime else {
             return Err(io::Error::other("a world has at most 65535 runtimes"));
         };
-        let runtime = Runtime::of(world.of_runtime(runtime), lone);
-        hooks::workers_start(runtime.handle());
+        let handle = world.of_runtime(runtime);
+        hooks::workers_start(&handle);
+        let runtime = Runtime::of(handle, lone);
         Ok(runtime)
     }
 }

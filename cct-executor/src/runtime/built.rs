@@ -5,7 +5,7 @@ use super::handle::{EnterGuard, Handle};
 use super::hooks;
 use super::metrics::RuntimeMetrics;
 use crate::execution::world::{Phase, WORLD};
-use crate::explore::lone::Lone;
+use crate::explore::lone::{self, Lone};
 use crate::task::{JoinHandle, may_block};
 use crate::{shim, time};
 use std::fmt;
@@ -49,7 +49,9 @@ impl Runtime {
     }
 
     /// A handle to it.
+    #[track_caller]
     pub fn handle(&self) -> &Handle {
+        lone::fail_if_found();
         &self.handle
     }
 
@@ -65,7 +67,7 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.handle.spawn(future)
+        self.handle().spawn(future)
     }
 
     /// As [`Handle::spawn_blocking`].
@@ -75,7 +77,7 @@ impl Runtime {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
-        self.handle.spawn_blocking(func)
+        self.handle().spawn_blocking(func)
     }
 
     /// Runs a future to its end where blocking is allowed: in a test that is no `async fn`, in
@@ -85,7 +87,7 @@ impl Runtime {
     /// Inside an asynchronous task, and, as for [`Handle::block_on`], when the runtime's world has ended.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        if !self.handle.is_here() {
+        if !self.handle().is_here() {
             let block_on = |future| self.block_on(future);
             return self.handle.block_elsewhere(future, block_on);
         }
@@ -98,7 +100,7 @@ impl Runtime {
     /// As [`Handle::enter`].
     #[track_caller]
     pub fn enter(&self) -> EnterGuard<'_> {
-        self.handle.enter()
+        self.handle().enter()
     }
 
     /// Cancels its tasks, and waits so long for its blocking closures.
@@ -177,6 +179,7 @@ impl Drop for Runtime {
         if !self.over {
             self.shut_down(None);
         }
+        lone::fail_at_end();
     }
 }
 

@@ -258,7 +258,10 @@ impl Handle {
         }
         let own = waiting.and_then(|future| Some((future, lone::open(Location::caller()).ok()??)));
         match own {
-            Some((future, _world)) => Handle::current().block_on(future),
+            Some((future, _world)) => {
+                lone::fail_if_found();
+                Handle::current().block_on(future)
+            }
             None => self.refuse(),
         }
     }

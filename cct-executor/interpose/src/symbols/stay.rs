@@ -35,6 +35,13 @@ pub(super) fn after_body(returned: *mut c_void) {
     staying().remove(&thread);
 }
 
+/// The body of this thread has ended, which is one of the harness's.
+pub(super) fn after_test() {
+    if let Some(stay) = STAY.get() {
+        (stay.ended)();
+    }
+}
+
 /// Joins a thread that stays, if it does.
 ///
 /// # Safety

@@ -172,6 +172,19 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     returned
 }
 
+/// The body of a thread of the process's first one: of the harness's for a test.
+///
+/// # Safety
+/// The argument is a boxed body with its argument, which nobody else has.
+unsafe extern "C" fn of_the_harness(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let (body, argument) = *unsafe { Box::from_raw(argument.cast::<(Body, *mut c_void)>()) };
+    // SAFETY: as whoever started the thread has promised.
+    let returned = unsafe { body(argument) };
+    stay::after_test();
+    returned
+}
+
 /// # Safety
 /// As the C library's.
 #[unsafe(no_mangle)]
@@ -188,6 +201,17 @@ pub(super) unsafe extern "C" fn pthread_create(
     // SAFETY: the type of a function of this name.
     let create = unsafe { transmute::<*mut c_void, Create>(hidden) };
     let (Some(body), Some(counts)) = (body, counts()) else {
+        if let Some(body) = body.filter(|_| !UNCOUNTED.get() && is_first()) {
+            let tests = Box::into_raw(Box::new((body, argument)));
+            // SAFETY: as below.
+            return unsafe {
+                let outcome = create(thread, attributes, Some(of_the_harness), tests.cast());
+                if outcome != 0 {
+                    drop(Box::from_raw(tests));
+                }
+                outcome
+            };
+        }
         // SAFETY: the caller's promise.
         return unsafe { create(thread, attributes, body, argument) };
     };

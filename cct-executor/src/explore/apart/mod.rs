@@ -33,7 +33,7 @@ pub(super) use order::Order;
 #[cfg(unix)]
 pub(super) use plain::Explored;
 #[cfg(unix)]
-pub(super) use told::{Teller, Where};
+pub(super) use told::{Teller, Where, code_has_ended};
 
 use super::checker::running_test;
 use super::env;

@@ -26,8 +26,10 @@ use std::sync::Arc;
 pub(in crate::explore) enum Explored {
     /// Nothing failed; or nothing could be explored, and why. A line.
     Passed(String),
-    /// The report of a failure.
+    /// The report of a failure in another order than the plain one.
     Failed(String),
+    /// Why it cannot be run, not even once.
+    Unable(String),
 }
 
 /// Why a process has nothing to say of its iteration.
@@ -90,7 +92,7 @@ impl Campaign {
                     false => {
                         unable("it waits for threads that it has started, which nobody can repeat")
                     }
-                    true => Ok(Explored::Failed(format!(
+                    true => Ok(Explored::Unable(format!(
                         "cct: {test} cannot be run: {lost}\n"
                     ))),
                 };

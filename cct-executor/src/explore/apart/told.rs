@@ -3,7 +3,7 @@
 //!
 //! Whether such a test fails its harness knows, and not before its thread has ended. So a process that runs an
 //! iteration says what the world has seen; one that is to tell a failure takes the panic in which the code is when
-//! the world ends, or the next one after it.
+//! the world ends, or the next one after it, or, where the code ends before its world, its last one.
 
 use super::answer::{Answer, End};
 use super::order::Order;
@@ -21,7 +21,7 @@ use crate::strategy::{Flow, RoundRobin, Strategy};
 use crate::words::explanation::Explanation;
 use crate::words::{Failure, Outcome, ReplayToken, WorldConfig};
 use cct_interpose::Clocks;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,6 +50,13 @@ struct Left {
 thread_local! {
     /// That of this thread, which did not fail by itself, and whose code goes on.
     static LEFT: RefCell<Option<Left>> = const { RefCell::new(None) };
+    /// The code of this thread has ended, before its world.
+    static ENDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The code of this thread has ended: should it have panicked, that was its last panic.
+pub(in crate::explore) fn code_has_ended() {
+    ENDED.set(true);
 }
 
 impl Teller {
@@ -127,7 +134,8 @@ impl Teller {
             tried,
             explanation: explanation.unwrap_or_default(),
         };
-        if let Some(kind) = panics::unwinding() {
+        let ended = || ENDED.get().then(panics::last_of_the_code).flatten();
+        if let Some(kind) = panics::unwinding().or_else(ended) {
             let failed = matches!(left.tried.outcome, Outcome::Failed(_));
             if !failed {
                 left.tried.outcome = Outcome::Failed(Failure { kind, step: steps });

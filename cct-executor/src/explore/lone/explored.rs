@@ -16,6 +16,9 @@ const ITERATIONS: u64 = 200;
 thread_local! {
     /// This thread's test has come to its first world.
     static BEGUN: Cell<bool> = const { Cell::new(false) };
+    /// The report of a failure that exploring this thread's test has found. The test fails when it uses its runtime, and
+    /// not when it builds it: that may be in the initializer of a static, which others need, too.
+    static FAILED: Cell<Option<String>> = const { Cell::new(None) };
 }
 
 /// Who tells of the world that was ordered for this test, if it is the first. If none was, the test is explored before
@@ -25,7 +28,7 @@ thread_local! {
 /// When a variable does not fit.
 ///
 /// # Panics
-/// If exploring finds a failure.
+/// If the test cannot be run.
 #[track_caller]
 pub(super) fn first(
     settings: &Settings,
@@ -52,10 +55,34 @@ pub(super) fn first(
             .map_err(io::Error::other)?
         {
             Explored::Passed(line) => tell(&line),
-            Explored::Failed(report) => panic!("{report}"),
+            Explored::Failed(report) => FAILED.set(Some(report)),
+            // It must not go on.
+            Explored::Unable(why) => panic!("{why}"),
         }
     }
     Ok(None)
+}
+
+/// Fails this thread's test with what exploring it has found, if it has not yet.
+///
+/// # Panics
+/// With the report.
+#[track_caller]
+pub(crate) fn fail_if_found() {
+    if let Some(report) = FAILED.take() {
+        panic!("{report}");
+    }
+}
+
+/// The same where a runtime is dropped, maybe by a panic of the code itself.
+#[track_caller]
+pub(crate) fn fail_at_end() {
+    match FAILED.take() {
+        // The harness captures what is printed, unless it shows it.
+        Some(report) if std::thread::panicking() => tell(&report),
+        Some(report) => panic!("{report}"),
+        None => {}
+    }
 }
 
 fn campaign(test: &str, site: &'static Location<'static>) -> io::Result<Arc<Campaign>> {

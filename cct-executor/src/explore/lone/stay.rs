@@ -2,9 +2,13 @@
 //!
 //! On tokio a runtime is built in one thread and used in another as in the first. Here the world is the first thread's,
 //! and runs on it alone.
+//!
+//! And a test's own thread that ends before its runtime does, as that lies in a static: it stays for nobody.
 
 use super::{AROUND, end};
 use crate::execution::lone;
+#[cfg(unix)]
+use crate::explore::apart;
 use crate::task::blocking::block_on;
 use cct_interpose::Stay;
 use std::future::poll_fn;
@@ -41,7 +45,11 @@ impl Gone {
 
 /// From here on threads stay as long as they have to.
 pub(super) fn see_to_it() {
-    cct_interpose::on_thread_end(Stay { needed, stay });
+    cct_interpose::on_thread_end(Stay {
+        needed,
+        stay,
+        ended,
+    });
 }
 
 fn around() -> Option<(u64, Arc<Gone>)> {
@@ -53,6 +61,17 @@ fn around() -> Option<(u64, Arc<Gone>)> {
 
 fn needed() -> bool {
     around().is_some()
+}
+
+/// A test has ended whose runtime has not, as it lies in a static. Where its world was ordered it is the only one of the
+/// process, and ends with it, so that it is told what has come of it.
+fn ended() {
+    #[cfg(unix)]
+    if let Some((serial, _)) = around().filter(|_| super::is_ordered()) {
+        lone::has_left();
+        apart::code_has_ended();
+        end(serial);
+    }
 }
 
 /// Runs the world around this thread until its last runtime is dropped, or nobody has done anything with it for long.
