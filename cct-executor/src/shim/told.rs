@@ -39,6 +39,19 @@ impl Resource {
         }
     }
 
+    /// As [`waits`](Self::waits) for who cannot borrow the resource: what was [blocked](Self::blocked) on here is given up
+    /// when this is dropped. Nothing where nobody reports.
+    #[inline]
+    pub fn noted(&self, kind: OpKind, site: &'static Location<'static>) -> Option<NotedWait> {
+        WORLD
+            .with(|world| world.recording.get())
+            .then(|| NotedWait {
+                resource: self.clone(),
+                kind,
+                site,
+            })
+    }
+
     /// Says what has become of the resource: whoever waits for it then learns what it looks like. To be called where
     /// somebody begins to wait, and where it changes later on without waking them.
     #[inline]
@@ -104,6 +117,20 @@ pub struct Waits<'a> {
     site: &'static Location<'static>,
     kind: OpKind,
     noted: bool,
+}
+
+/// A wait that reports list until this is dropped; made by [`Resource::noted`].
+#[derive(Debug)]
+pub struct NotedWait {
+    resource: Resource,
+    kind: OpKind,
+    site: &'static Location<'static>,
+}
+
+impl Drop for NotedWait {
+    fn drop(&mut self) {
+        self.resource.gave_up(self.kind, self.site);
+    }
 }
 
 impl Waits<'_> {

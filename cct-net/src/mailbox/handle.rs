@@ -10,7 +10,7 @@ use super::room::{Inbox, Room};
 use super::slot::{Arrived, Event};
 use crate::fabric::{FlowId, Net, Network};
 use cct_executor::node::{self, NodeId};
-use cct_executor::shim::{OpKind, Source};
+use cct_executor::shim::{OpKind, Resource, Source};
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -222,7 +222,8 @@ impl<M: Send + 'static> Mailbox<M> {
             ready!(self.inbox.point(site));
         }
         self.waiting = true;
-        let received = ready!(self.inbox.poll_take(cx, site, message));
+        let blocked = |resource: &Resource| resource.blocked(OpKind::Recv, site);
+        let received = ready!(self.inbox.poll_take(cx, message, blocked));
         self.waiting = false;
         Poll::Ready(received)
     }
@@ -233,13 +234,16 @@ impl<M: Send + 'static> Mailbox<M> {
         wanted: W,
     ) -> impl Future<Output = R> + Send + use<'_, M, R, W> {
         self.waiting = false;
-        let mut started = false;
+        let (mut started, mut noted) = (false, None);
         poll_fn(move |cx| {
             if !started {
                 ready!(self.inbox.point(site));
                 started = true;
             }
-            self.inbox.poll_take(cx, site, wanted)
+            self.inbox.poll_take(cx, wanted, |resource| {
+                resource.blocked(OpKind::Recv, site);
+                noted = noted.take().or_else(|| resource.noted(OpKind::Recv, site));
+            })
         })
     }
 }

@@ -191,13 +191,13 @@ impl<M> Inbox<M> {
         }
     }
 
-    /// As [`try_take`](Self::try_take); waits for it.
+    /// As [`try_take`](Self::try_take); waits for it, and says so.
     #[inline]
     pub(super) fn poll_take<R>(
         &self,
         cx: &mut Context<'_>,
-        site: &'static Location<'static>,
         wanted: impl Fn(Arrived<M>) -> Option<R>,
+        blocked: impl FnOnce(&Resource),
     ) -> Poll<R> {
         let coop = ready!(coop::poll_proceed(cx));
         if let Some(found) = self.try_take(wanted) {
@@ -207,7 +207,7 @@ impl<M> Inbox<M> {
         let waiter = Waiter::from_context(cx);
         let old = self.room.with_slot(self.node, |slot| slot.wait_for(waiter));
         drop(old);
-        self.resource.blocked(OpKind::Recv, site);
+        blocked(&self.resource);
         Poll::Pending
     }
 }

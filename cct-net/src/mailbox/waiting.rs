@@ -1,9 +1,11 @@
 //! Calls that have no answer yet.
 
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
+use cct_executor::shim::{Access, NotedWait, OpKind, Resource, ResourceKind, Shared, Waiter};
 use cct_executor::task::coop;
+
 use std::collections::BTreeMap;
 use std::panic::Location;
+use std::sync::OnceLock;
 use std::task::{Context, Poll, ready};
 
 /// What tells a call from others of its node: which binding made it, and the how manieth it is.
@@ -30,6 +32,7 @@ enum Entry<A> {
 pub(super) struct Ticket<'a, A> {
     waiting: &'a Waiting<A>,
     pub(super) number: u64,
+    noted: OnceLock<NotedWait>,
 }
 
 impl<A> Waiting<A> {
@@ -57,6 +60,7 @@ impl<A> Waiting<A> {
         Ticket {
             waiting: self,
             number,
+            noted: OnceLock::new(),
         }
     }
 
@@ -105,7 +109,12 @@ impl<A> Ticket<'_, A> {
             coop.made_progress();
             return Poll::Ready(answer);
         }
-        self.waiting.resource.blocked(OpKind::Recv, site);
+        let resource = &self.waiting.resource;
+        resource.blocked(OpKind::Recv, site);
+        if self.noted.get().is_none() {
+            let noted = resource.noted(OpKind::Recv, site);
+            noted.map(|noted| self.noted.set(noted));
+        }
         Poll::Pending
     }
 }

@@ -190,7 +190,7 @@ impl Listening {
                 Poll::Ready(conn)
             }
             None => {
-                self.resource.blocked(OpKind::Accept, site);
+                wait.blocked(&self.resource, OpKind::Accept, site);
                 Poll::Pending
             }
         }

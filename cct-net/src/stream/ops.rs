@@ -131,7 +131,7 @@ impl End {
             }
             None if !self.conn.is_current() => Poll::Ready(Err(over())),
             None => {
-                resource.blocked(op.kind, op.site);
+                op.wait.blocked(resource, op.kind, op.site);
                 Poll::Pending
             }
         }
@@ -362,7 +362,7 @@ impl End {
         if !self.conn.is_current() {
             return Poll::Ready(Err(over()));
         }
-        resource.blocked(kind, site);
+        wait.blocked(resource, kind, site);
         Poll::Pending
     }
 

@@ -1,9 +1,10 @@
 //! Who waits for a socket.
 
 use crate::io::{Interest, Ready};
-use cct_executor::shim::{Shared, Waiter};
+use cct_executor::shim::{NotedWait, OpKind, Resource, Shared, Waiter};
 use cct_executor::task::coop::{RestoreOnPending, poll_proceed};
 use std::future::poll_fn;
+use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
@@ -38,11 +39,15 @@ struct Waiting {
 
 /// A future's own hold on the spot at which it waits, if it ever did. Whoever gives up is not woken.
 #[derive(Default)]
-pub(crate) struct Seat(OnceLock<Arc<Spot>>);
+pub(crate) struct Seat {
+    spot: OnceLock<Arc<Spot>>,
+    /// What reports have of the wait.
+    noted: OnceLock<NotedWait>,
+}
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        if let Some(spot) = self.0.get() {
+        if let Some(spot) = self.spot.get() {
             drop(spot.0.with(|waiting| waiting.waiter.take()));
         }
     }
@@ -67,6 +72,23 @@ impl Wait<'_> {
         }
     }
 
+    /// As [`Resource::blocked`], for as long as the future lives, if it is one.
+    pub(crate) fn blocked(
+        self,
+        resource: &Resource,
+        kind: OpKind,
+        site: &'static Location<'static>,
+    ) {
+        resource.blocked(kind, site);
+        let Wait::Future(seat) = self else {
+            return;
+        };
+        if seat.noted.get().is_none() {
+            let noted = resource.noted(kind, site);
+            noted.map(|noted| seat.noted.set(noted));
+        }
+    }
+
     /// Whether it was woken. As in tokio whoever waits for readiness is then told what is left of it,
     /// which may be nothing.
     pub(crate) fn was_woken(self) -> bool {
@@ -77,7 +99,7 @@ impl Wait<'_> {
 impl Seat {
     /// Whether what the future waited for was so, be it over by now.
     fn is_over(&self) -> bool {
-        let spot = self.0.get();
+        let spot = self.spot.get();
         spot.is_some_and(|spot| spot.0.with(|waiting| waiting.over))
     }
 }
@@ -97,7 +119,7 @@ impl Waiters {
             Wait::Poll => return renew(&mut self.reader, cx),
             Wait::Future(seat) => seat,
         };
-        let spot = seat.0.get_or_init(Arc::default);
+        let spot = seat.spot.get_or_init(Arc::default);
         spot.0.with(|waiting| renew(&mut waiting.waiter, cx));
         // Nobody else has the spots of futures that are gone.
         self.futures.retain(|(_, spot)| Arc::strong_count(spot) > 1);

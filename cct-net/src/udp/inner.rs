@@ -297,7 +297,7 @@ impl Inner {
         }
         self.state
             .with(|state| state.waiters.register(cx, interest, wait));
-        self.resource.blocked(kind, site);
+        wait.blocked(&self.resource, kind, site);
         Poll::Pending
     }
 

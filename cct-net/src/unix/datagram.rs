@@ -153,7 +153,7 @@ impl UnixDatagram {
             return Poll::Ready(Ok(ready));
         }
         inner.wait(cx, interest, wait);
-        inner.resource.blocked(OpKind::Recv, site);
+        wait.blocked(&inner.resource, OpKind::Recv, site);
         Poll::Pending
     }
 

@@ -137,7 +137,8 @@ impl UnixStream {
         // Nobody listens any more once the other handle is dropped.
         drop(listener);
         let resource = &end.conn.resources[0];
-        waiting(|cx, wait| look.poll(cx, wait, || resource.blocked(OpKind::Connect, site))).await;
+        waiting(|cx, wait| look.poll(cx, wait, || wait.blocked(resource, OpKind::Connect, site)))
+            .await;
         match end.take_error() {
             Some(error) => Err(error),
             None => Ok(UnixStream::new(end)),

@@ -43,7 +43,7 @@ impl UnixDatagram {
             return Poll::Ready(datagram);
         }
         inner.wait(cx, Interest::READABLE, wait);
-        inner.resource.blocked(OpKind::Recv, site);
+        wait.blocked(&inner.resource, OpKind::Recv, site);
         Poll::Pending
     }
 

@@ -29,7 +29,7 @@ impl UnixDatagram {
             }
             None => {
                 self.inner.wait(cx, Interest::WRITABLE, wait);
-                to.resource.blocked(OpKind::Send, site);
+                wait.blocked(&to.resource, OpKind::Send, site);
                 Poll::Pending
             }
         }
