@@ -60,7 +60,7 @@ impl Barrier {
     /// Waits until as many tasks as the barrier is for have called this.
     ///
     /// # Scheduling points
-    /// One, in the first poll.
+    /// One, in the first poll; for the last to come one more, after it has woken the others, at granularity `spawn`.
     ///
     /// # Cancel safety
     /// Not safe: a task that was polled has arrived, and counts even if it stops waiting.
@@ -69,7 +69,7 @@ impl Barrier {
         let site = Location::caller();
         async move {
             poll_fn(|_| self.resource.point(OpKind::Wait, Access::Write, site)).await;
-            let Some(before) = self.arrive() else {
+            let Some(before) = self.arrive(site) else {
                 return BarrierWaitResult(true);
             };
             let mut place = self.waiting.place();
@@ -86,7 +86,7 @@ impl Barrier {
 
     /// Counts the task in. `None` for the last one, which lets all go; otherwise the number of
     /// generations that passed before.
-    fn arrive(&self) -> Option<usize> {
+    fn arrive(&self, site: &'static Location<'static>) -> Option<usize> {
         let (before, arrived) = self.count.with(|count| {
             let before = count.passed;
             count.arrived += 1;
@@ -104,7 +104,11 @@ impl Barrier {
         if let Ok(others @ 2..) = u32::try_from(wakes.len()) {
             wakes.rotate(choose(others, "first to leave the barrier") as usize);
         }
+        let any = wakes.len() > 0;
         self.waiting.wake(wakes);
+        if any {
+            self.resource.resume_point(site);
+        }
         None
     }
 

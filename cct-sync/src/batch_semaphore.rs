@@ -238,19 +238,19 @@ impl BatchSemaphore {
         result
     }
 
-    /// Adds permits. Not a scheduling point.
+    /// Adds permits, which are released at this place. A scheduling point at granularity `spawn` if somebody is woken.
     #[inline]
     #[track_caller]
-    pub(crate) fn release(&self, count: usize) {
+    pub(crate) fn release(&self, count: usize, site: &'static Location<'static>) {
         if count == 0 || (self.plain && self.state.with(|state| state.give_unseen(count))) {
             return;
         }
-        self.release_visibly(count);
+        self.release_visibly(count, site);
     }
 
     #[inline(never)]
     #[track_caller]
-    fn release_visibly(&self, count: usize) {
+    fn release_visibly(&self, count: usize, site: &'static Location<'static>) {
         let released = self.state.with(|state| {
             let alone = state.queue.first().is_none();
             alone.then(|| {
@@ -260,17 +260,17 @@ impl BatchSemaphore {
         });
         match released {
             Some(news) => self.show(news),
-            None => self.release_to_queue(count),
+            None => self.release_to_queue(count, site),
         }
     }
 
-    fn release_to_queue(&self, count: usize) {
+    fn release_to_queue(&self, count: usize, site: &'static Location<'static>) {
         let mut wakes = Wakes::none();
         let news = self.state.with(|state| {
             state.add(count, &mut wakes);
             state.news(self)
         });
-        self.settle(news, &mut wakes);
+        self.settle(news, &mut wakes, site);
     }
 
     /// Takes free permits away for good; returns how many there were to take.
@@ -284,7 +284,8 @@ impl BatchSemaphore {
         forgotten
     }
 
-    pub(crate) fn close(&self) {
+    /// A scheduling point at granularity `spawn` if somebody is woken.
+    pub(crate) fn close(&self, site: &'static Location<'static>) {
         let mut wakes = Wakes::none();
         let news = self.state.with(|state| {
             state.closed = true;
@@ -295,7 +296,7 @@ impl BatchSemaphore {
             }
             state.news(self)
         });
-        self.settle(news, &mut wakes);
+        self.settle(news, &mut wakes, site);
     }
 
     #[inline]
@@ -337,10 +338,14 @@ impl BatchSemaphore {
     }
 
     #[inline]
-    fn settle(&self, news: Option<u64>, wakes: &mut Wakes) {
+    fn settle(&self, news: Option<u64>, wakes: &mut Wakes, site: &'static Location<'static>) {
         self.show(news);
+        let any = wakes.len() > 0;
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.queue.keep(spare));
+        }
+        if any {
+            self.resource.resume_point(site);
         }
     }
 

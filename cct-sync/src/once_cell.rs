@@ -63,7 +63,7 @@ impl Drop for Turn<'_> {
         let resource = self.semaphore.resource();
         resource.sync_point(OpKind::Release, Access::Write, self.site);
         resource.released();
-        self.semaphore.release(1);
+        self.semaphore.release(1, self.site);
     }
 }
 
@@ -144,7 +144,7 @@ impl<T> OnceCell<T> {
             .sync_point(OpKind::Set, Access::Write, Location::caller());
         match self.semaphore.try_acquire(1) {
             Ok(()) => {
-                self.publish(value);
+                self.publish(value, Location::caller());
                 Ok(())
             }
             Err(TryAcquireError::NoPermits) if !self.slot.is_full() => {
@@ -258,16 +258,17 @@ impl<T> OnceCell<T> {
         let resource = self.semaphore.resource();
         resource.sync_point(OpKind::Init, Access::Write, turn.site);
         // The permit is not given back: the semaphore is closed, and stays empty.
+        let site = turn.site;
         std::mem::forget(turn);
         resource.released();
-        self.publish(value)
+        self.publish(value, site)
     }
 
     /// Writes the value. The caller has taken the permit.
-    fn publish(&self, value: T) -> &T {
+    fn publish(&self, value: T, site: &'static Location<'static>) -> &T {
         let written = self.slot.set(value);
         assert!(written.is_ok(), "cct bug: a cell was initialised twice");
-        self.semaphore.close();
+        self.semaphore.close(site);
         self.slot
             .get()
             .expect("cct bug: the value was just written")

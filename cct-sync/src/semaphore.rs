@@ -99,7 +99,7 @@ impl Semaphore {
     /// Adds permits: first to those who wait, in their order.
     ///
     /// # Scheduling points
-    /// One, before it adds, at granularity `sync`.
+    /// One, before it adds, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     ///
     /// # Panics
     /// If more than [`MAX_PERMITS`](Self::MAX_PERMITS) would be free.
@@ -107,7 +107,7 @@ impl Semaphore {
     pub fn add_permits(&self, n: usize) {
         if n > 0 {
             self.sync_point(call(OpKind::Release));
-            self.inner.release(n);
+            self.inner.release(n, Location::caller());
         }
     }
 
@@ -306,11 +306,11 @@ impl Semaphore {
     /// Makes every acquisition fail from now on, those that wait included.
     ///
     /// # Scheduling points
-    /// One, before it closes, at granularity `sync`.
+    /// One, before it closes, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     #[track_caller]
     pub fn close(&self) {
         self.sync_point(call(OpKind::Close));
-        self.inner.close();
+        self.inner.close(Location::caller());
     }
 
     /// Whether the semaphore was closed.

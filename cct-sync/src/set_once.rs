@@ -95,7 +95,7 @@ impl<T> SetOnce<T> {
     /// Sets the value and wakes those who wait for it.
     ///
     /// # Scheduling points
-    /// One, before it looks, at granularity `sync`.
+    /// One, before it looks, at granularity `sync`, and one after it at `spawn` if somebody was woken.
     ///
     /// # Errors
     /// If there is a value already.
@@ -111,7 +111,11 @@ impl<T> SetOnce<T> {
         if result.is_ok() {
             self.resource.set_state(1);
         }
+        let any = wakes.len() > 0;
         self.waiting.wake(wakes);
+        if any {
+            self.resource.resume_point(Location::caller());
+        }
         result
     }
 

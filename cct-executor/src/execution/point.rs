@@ -335,12 +335,22 @@ impl World {
         }
     }
 
-    /// A scheduling point of granularity `spawn` within a call that returns at once: where another task was woken, which
+    /// Whether points after what has woken somebody are decisions. At granularity `atomic` what the caller does next is one
+    /// itself, if others can see it.
+    #[inline]
+    pub(crate) fn has_resume_points(&self) -> bool {
+        matches!(
+            self.granularity.get(),
+            Granularity::Spawn | Granularity::Sync
+        )
+    }
+
+    /// A scheduling point within a call that returns at once: where another task was woken, which
     /// may act before who woke it goes on, and at a seam (`Resource::seam_point`). Not where a lock of `std` cannot be
     /// waited for: much is told under one.
     #[inline]
     pub(crate) fn resume_point(&self, op: Op) {
-        let decides = cct_interpose::CONTROLLED && self.granularity.get() == Granularity::Spawn;
+        let decides = cct_interpose::CONTROLLED && self.has_resume_points();
         if decides && self.is_running() {
             let _ = self.point(op.kind, op.access, op.resource, op.site);
         }

@@ -265,10 +265,10 @@ impl Resource {
     }
 
     /// The scheduling point after a call that returns at once and has woken another task, which may act before
-    /// the caller goes on; a decision only at granularity `spawn`. To be passed when all is done.
+    /// the caller goes on; a decision at granularity `spawn` and at `sync`. To be passed when all is done.
     #[inline]
     pub fn resume_point(&self, site: &'static Location<'static>) {
-        if WORLD.with(|world| world.granularity.get() == Granularity::Spawn) {
+        if WORLD.with(World::has_resume_points) {
             self.in_world(|world, resource| {
                 world.resume_point(Op {
                     kind: OpKind::Resume,

@@ -15,8 +15,9 @@ pub enum Granularity {
     /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show. The default.
     Op,
     /// Also where a task has been spawned, which may run before its spawner goes on; but not where a node is started,
-    /// or something on it: so scenarios set themselves up. And, on Linux and at no finer granularity, after a call that
-    /// sends or notifies and has woken somebody, who may act before the caller goes on; and before a call that changes
+    /// or something on it: so scenarios set themselves up. And, on Linux, after a call that has woken somebody (with a
+    /// message, a notification, permits or a lock given back, an end that is closed or dropped), who may act before the
+    /// caller goes on; and, at no finer granularity, before a call that changes
     /// something where the same poll has looked at something by another since its last point: what it has seen may be true
     /// no longer. And between the two steps of sending to an mpsc channel, where its receiver may be dropped;
     /// and where a oneshot channel is made, for an answer that may have been there since the look for it.

@@ -234,9 +234,9 @@ impl<'a> Acquire<'a> {
         });
         self.stage = Stage::Done;
         semaphore.resource.gave_up(self.kind, self.site);
-        semaphore.settle(news, &mut wakes);
         semaphore.remark();
         drop(waiter);
+        semaphore.settle(news, &mut wakes, self.site);
     }
 }
 

@@ -172,7 +172,11 @@ impl<T> Drop for Sender<T> {
             state.digest()
         });
         chan.remark();
+        let any = wakes.len() > 0;
         chan.settle(digest, &mut wakes);
+        if any {
+            chan.resource.resume_point(chan.site);
+        }
     }
 }
 

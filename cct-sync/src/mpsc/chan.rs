@@ -163,6 +163,26 @@ impl<T> Chan<T> {
         self.wake(wakes);
     }
 
+    /// The same for who goes on at once: a scheduling point at granularity `spawn` if somebody is woken, `receiver`
+    /// included.
+    #[inline]
+    pub(super) fn settle_and_resume(
+        &self,
+        digest: u64,
+        wakes: &mut Wakes,
+        receiver: Option<Waiter>,
+        site: &'static Location<'static>,
+    ) {
+        let any = wakes.len() > 0 || receiver.is_some();
+        self.settle(digest, wakes);
+        if let Some(receiver) = receiver {
+            receiver.wake();
+        }
+        if any {
+            self.resource.resume_point(site);
+        }
+    }
+
     /// Wakes.
     #[inline]
     pub(super) fn wake(&self, wakes: &mut Wakes) {
@@ -270,15 +290,12 @@ impl<T> Chan<T> {
                 state.digest(self.bound),
             )
         });
-        self.settle(digest, &mut wakes);
-        if let Some(receiver) = receiver {
-            receiver.wake();
-        }
+        self.settle_and_resume(digest, &mut wakes, receiver, self.site);
     }
 
     /// The receiver wants no more messages. `drain` also takes those that are there, and the
-    /// receiver's waiter.
-    pub(super) fn close(&self, drain: bool) -> (VecDeque<T>, Option<Waiter>) {
+    /// receiver's waiter. Returns whether somebody was woken, too.
+    pub(super) fn close(&self, drain: bool) -> (VecDeque<T>, Option<Waiter>, bool) {
         let mut wakes = Wakes::none();
         let (drained, digest) = self.state.with(|state| {
             if !state.closed {
@@ -304,8 +321,9 @@ impl<T> Chan<T> {
             self.resource
                 .outcome(|| format!("{} message(s) unread", drained.0.len()));
         }
+        let any = wakes.len() > 0;
         self.settle(digest, &mut wakes);
-        drained
+        (drained.0, drained.1, any)
     }
 
     /// Says, for reports, that a message was refused.
@@ -447,6 +465,7 @@ impl<T> Drop for Tx<T> {
         chan.tell_of_left();
         if let Some(receiver) = receiver {
             receiver.wake();
+            chan.resource.resume_point(chan.site);
         }
     }
 }

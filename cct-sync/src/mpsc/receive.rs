@@ -225,8 +225,8 @@ impl<T> Rx<T> {
                 Step::Ended => None,
             };
             coop.made_progress();
-            chan.settle(digest, &mut wakes);
             self.waiting = false;
+            chan.settle_and_resume(digest, &mut wakes, None, site);
             return Poll::Ready(received);
         }
     }
@@ -242,7 +242,7 @@ impl<T> Rx<T> {
             None if state.has_ended(chan.bound) => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
         })?;
-        chan.settle(digest, &mut wakes);
+        chan.settle_and_resume(digest, &mut wakes, None, Location::caller());
         Ok(value)
     }
 
@@ -251,7 +251,10 @@ impl<T> Rx<T> {
         self.chan
             .resource
             .sync_point(OpKind::Close, Access::Write, Location::caller());
-        self.chan.close(false);
+        let (.., any) = self.chan.close(false);
+        if any {
+            self.chan.resource.resume_point(Location::caller());
+        }
     }
 
     #[track_caller]
@@ -271,8 +274,11 @@ impl<T> Drop for Rx<T> {
             .resource
             .sync_point(OpKind::Drop, Access::Write, self.chan.site);
         // The messages' destructors may use the channel, so they run outside of the cell.
-        let (messages, waiter) = self.chan.close(true);
+        let (messages, waiter, any) = self.chan.close(true);
         drop(waiter);
         drop(messages);
+        if any {
+            self.chan.resource.resume_point(self.chan.site);
+        }
     }
 }

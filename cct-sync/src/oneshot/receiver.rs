@@ -38,7 +38,9 @@ impl<T> Receiver<T> {
             inner
                 .resource
                 .sync_point(OpKind::Close, Access::Write, Location::caller());
-            inner.close(false);
+            if let (_, true) = inner.close(false) {
+                inner.resource.resume_point(Location::caller());
+            }
         }
     }
 
@@ -158,8 +160,11 @@ impl<T> Drop for Receiver<T> {
                 .resource
                 .sync_point(OpKind::Drop, Access::Write, inner.site);
             inner.resource.gave_up(OpKind::Recv, inner.site);
-            let message = inner.close(true);
+            let (message, woken) = inner.close(true);
             drop(message);
+            if woken {
+                inner.resource.resume_point(inner.site);
+            }
         }
     }
 }

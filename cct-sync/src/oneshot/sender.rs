@@ -151,7 +151,9 @@ impl<T> Drop for Sender<T> {
                 .resource
                 .sync_point(OpKind::Drop, Access::Write, inner.site);
             // When the receiver has closed there is nothing to tell.
-            let _ = inner.complete(None);
+            if let Ok(true) = inner.complete(None) {
+                inner.resource.resume_point(inner.site);
+            }
         }
     }
 }

@@ -58,8 +58,8 @@ impl<T> Inner<T> {
         Ok(woken)
     }
 
-    /// The receiver wants no message. `drain` also takes one that is there.
-    pub(super) fn close(&self, drain: bool) -> Option<T> {
+    /// The receiver wants no message. `drain` also takes one that is there. Returns whether the sender was woken, too.
+    pub(super) fn close(&self, drain: bool) -> (Option<T>, bool) {
         let (value, sender, receiver, digest) = self.state.with(|state| {
             state.closed = true;
             let value = if drain { state.value.take() } else { None };
@@ -72,10 +72,11 @@ impl<T> Inner<T> {
         });
         drop(receiver);
         self.resource.set_state(digest);
+        let woken = sender.is_some();
         if let Some(sender) = sender {
             sender.wake();
         }
-        value
+        (value, woken)
     }
 }
 

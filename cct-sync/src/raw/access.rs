@@ -62,7 +62,7 @@ impl<O: Owner> Hold<O> {
             .resource()
             .sync_point(OpKind::Unlock, Access::Write, self.site);
         self.access = access;
-        semaphore.release(surplus as usize);
+        semaphore.release(surplus as usize, self.site);
     }
 }
 
@@ -83,7 +83,7 @@ fn give_back(
 ) {
     let resource = semaphore.resource();
     resource.point_and_release(OpKind::Unlock, access, site);
-    semaphore.release(permits as usize);
+    semaphore.release(permits as usize, site);
 }
 
 /// Sole access to all of a lock's value. Two pointers and no more: guards are moved from future to

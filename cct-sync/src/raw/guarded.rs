@@ -7,6 +7,7 @@ use crate::rwlock::RwLock;
 use crate::semaphore::AcquireError;
 use cct_executor::shim::ResourceKind;
 use std::cell::UnsafeCell;
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -105,16 +106,16 @@ impl<T: ?Sized> Guarded<T> {
 
     /// Shows the value to `look` if nobody is changing it. For `Debug`: not a scheduling point.
     pub(crate) fn peek<R>(&self, look: impl FnOnce(Option<&T>) -> R) -> R {
-        struct GiveBack<'a>(&'a BatchSemaphore);
+        struct GiveBack<'a>(&'a BatchSemaphore, &'static Location<'static>);
         impl Drop for GiveBack<'_> {
             fn drop(&mut self) {
-                self.0.release(1);
+                self.0.release(1, self.1);
             }
         }
         if self.semaphore.try_acquire(1).is_err() {
             return look(None);
         }
-        let _give_back = GiveBack(&self.semaphore);
+        let _give_back = GiveBack(&self.semaphore, Location::caller());
         // SAFETY: this function holds a permit until it returns, so nobody has exclusive access.
         look(Some(unsafe { &*self.value.get() }))
     }

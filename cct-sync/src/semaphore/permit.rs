@@ -100,7 +100,7 @@ macro_rules! permit {
                     let resource = self.semaphore.inner.resource();
                     resource.sync_point(OpKind::Release, Access::Write, self.site);
                     resource.released();
-                    self.semaphore.inner.release(self.permits);
+                    self.semaphore.inner.release(self.permits, self.site);
                 }
             }
         }

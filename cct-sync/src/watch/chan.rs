@@ -168,7 +168,9 @@ impl<T> Chan<T> {
         });
         self.resource.set_state(digest);
         self.remark();
-        self.wake_receivers(wakes);
+        if self.wake_receivers(wakes) {
+            self.resource.resume_point(self.site);
+        }
     }
 
     /// Counts a new receiver; returns the current version.
@@ -193,8 +195,12 @@ impl<T> Chan<T> {
             state.digest()
         });
         self.resource.set_state(digest);
+        let any = wakes.len() > 0;
         if let Some(spare) = wakes.wake() {
             self.state.with(|state| state.closing.keep(spare));
+        }
+        if any {
+            self.resource.resume_point(self.site);
         }
     }
 }

@@ -47,9 +47,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         let site = Location::caller();
-        self.chan
-            .resource
-            .sync_point(OpKind::Get, Access::Read, site);
+        self.marks(site);
         let (value, version) = locked(&self.chan, OpKind::Get, site);
         let has_changed = std::mem::replace(&mut self.seen, version) != version;
         Ref::new(value, has_changed)
@@ -84,7 +82,15 @@ impl<T> Receiver<T> {
     /// One before looking, at granularity `sync`.
     #[track_caller]
     pub fn mark_unchanged(&mut self) {
-        self.seen = self.chan.get(|state| state.version);
+        self.marks(Location::caller());
+        self.seen = self.chan.state.with(|state| state.version);
+    }
+
+    /// What is marked as seen may be newer than what the caller has looked at: so it counts as a change.
+    fn marks(&self, site: &'static Location<'static>) {
+        self.chan
+            .resource
+            .sync_point(OpKind::Changed, Access::Write, site);
     }
 
     /// Waits for a value that was not seen and marks it as seen.

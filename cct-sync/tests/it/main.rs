@@ -16,3 +16,4 @@ mod locks_world;
 mod look_world;
 mod probe;
 mod support;
+mod tell_world;
