@@ -110,6 +110,12 @@ pub fn is_cut_off() -> bool {
     std::thread::panicking() || WORLD.with(ends)
 }
 
+/// Whether what runs here is left over from a node that goes down: a poll that was interrupted comes to its end, and what
+/// it had is dropped, though nothing of that happens any more. Others must not see what it does.
+pub fn is_down() -> bool {
+    WORLD.with(|world| world.dying.get())
+}
+
 /// Suspends the running poll, in the middle of a synchronous operation, until a future is ready:
 /// what takes the place of blocking on a lock whose holder is suspended on this very thread.
 ///

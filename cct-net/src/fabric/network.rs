@@ -138,8 +138,11 @@ impl Network {
         });
     }
 
-    /// Sends a packet along a flow.
+    /// Sends a packet along a flow. Nothing leaves a node that goes down, whatever its polls do until they end.
     pub(crate) fn send(net: &Network, id: FlowId, arrival: Box<dyn Arrival>) {
+        if shim::is_down() {
+            return arrival.lost();
+        }
         let (accepted, watcher) = net.state.with(|state| {
             let watcher = state.sent.take();
             if state.rule.is_some() || !state.tables.has_flow(id) {

@@ -2,9 +2,10 @@
 
 use super::{all_seen, checker, everywhere};
 use cct_executor::node::node;
+use cct_executor::shim::is_down;
 use cct_executor::task::yield_now;
 use cct_executor::time::sleep;
-use cct_executor::{nondet, spawn};
+use cct_executor::{Granularity, nondet, sometimes, spawn};
 use cct_net::fs::{self, Log, LogStore};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -199,4 +200,44 @@ fn protocols_are_generic_over_the_store() {
         assert!(fs::metadata("/tmp/log").await.unwrap().len() > 0);
     });
     report.assert_passed();
+}
+
+/// A poll that was interrupted comes to its end when its node goes down, and writes nothing any more.
+#[test]
+fn what_is_appended_after_a_crash_is_not_there() {
+    let report = checker("between two records")
+        .granularity(Granularity::Sync)
+        .iterations(400)
+        .run(|| async {
+            let written = Arc::new(AtomicU64::new(0));
+            let theirs = written.clone();
+            let writer = node("writer").start(move || {
+                let written = theirs.clone();
+                async move {
+                    let log = Log::open("/log").await.unwrap();
+                    if log.records().is_empty() {
+                        log.append(b"one").unwrap();
+                        log.flush().await.unwrap();
+                        written.store(1, SeqCst);
+                        log.append(b"two").unwrap();
+                        if !is_down() {
+                            written.store(2, SeqCst);
+                        }
+                    }
+                }
+            });
+            while written.load(SeqCst) == 0 {
+                yield_now().await;
+            }
+            writer.crash();
+            writer.restart();
+            let reader = writer.spawn(async { payloads(&Log::open("/log").await.unwrap()) });
+            let left = reader.await.unwrap();
+            assert_eq!(left[0], b"one");
+            assert!(left.len() <= written.load(SeqCst) as usize);
+            sometimes!(written.load(SeqCst) == 1, "in between");
+            sometimes!(left.len() == 2, "both are left");
+        });
+    report.assert_passed();
+    all_seen(&report);
 }

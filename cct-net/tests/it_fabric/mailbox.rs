@@ -4,7 +4,7 @@ use crate::{checker, everywhere};
 use cct_executor::node::{self, Node, NodeId, node};
 use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
-use cct_executor::{observe, spawn};
+use cct_executor::{Granularity, observe, spawn};
 use cct_net::fabric::{self, Verdict};
 use cct_net::mailbox::{Event, Mailbox, Sender};
 use std::collections::BTreeSet;
@@ -255,4 +255,44 @@ fn the_abstract_state_sees_kinds() {
     };
     assert_eq!(states(false, false), states(false, true));
     assert!(states(true, false) > states(false, false));
+}
+
+/// A node that goes down between two messages has sent one, though the poll that it was in comes to its end.
+#[test]
+fn what_a_node_sends_after_its_crash_is_never_sent() {
+    let all: Arc<Mutex<BTreeSet<Vec<&str>>>> = Arc::default();
+    let seen = all.clone();
+    let between = checker("between two messages").granularity(Granularity::Sync);
+    let report = between.iterations(400).run(move || {
+        let seen = seen.clone();
+        async move {
+            let heard: Arc<Mutex<Vec<&str>>> = Arc::default();
+            for name in ["a", "b"] {
+                let heard = heard.clone();
+                node(name).start(move || {
+                    let heard = heard.clone();
+                    async move {
+                        let mut mailbox = Mailbox::<u8>::bind("news").unwrap();
+                        loop {
+                            mailbox.recv().await;
+                            heard.lock().unwrap().push(name);
+                        }
+                    }
+                });
+            }
+            let teller = node("teller").start(|| async {
+                let mailbox = Mailbox::<u8>::bind("news").unwrap();
+                mailbox.send("a", 1).unwrap();
+                mailbox.send("b", 1).unwrap();
+            });
+            teller.crash();
+            sleep(Duration::from_secs(1)).await;
+            let mut heard = heard.lock().unwrap().clone();
+            heard.sort_unstable();
+            seen.lock().unwrap().insert(heard);
+        }
+    });
+    report.assert_passed();
+    let possible = [vec![], vec!["a"], vec!["a", "b"]];
+    assert_eq!(*all.lock().unwrap(), BTreeSet::from(possible));
 }
