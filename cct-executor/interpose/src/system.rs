@@ -96,6 +96,8 @@ pub struct ThreadsStarted {
     /// How many threads of the process have not ended that were started under control, by whichever thread, or by one
     /// that was: those of a pool that is made once for all, among others.
     pub controlled: u64,
+    /// How many have not ended that are counted for any thread: all but those of the harness and of the engine.
+    pub anywhere: u64,
 }
 
 /// What a thread does when its body has ended, before it ends.

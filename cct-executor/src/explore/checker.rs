@@ -114,7 +114,7 @@ impl Default for Checker {
 pub(super) fn running_test() -> Option<String> {
     let thread = std::thread::current();
     let is_path = |name: &&str| {
-        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '#');
         *name != "main" && name.chars().all(is_word)
     };
     thread.name().filter(is_path).map(str::to_owned)

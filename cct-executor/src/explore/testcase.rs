@@ -344,7 +344,7 @@ where
     longer.usual_limits = false;
     let mut report = longer.explore(scenario);
     report.warnings.push(format!(
-        "max_steps was raised to {} and max_tasks to {}, as the first iteration takes more than {} or {}",
+        "max_steps was raised to {} and max_tasks to {}, as the first iteration takes more than {} steps or {} tasks",
         Limits::MORE_STEPS,
         Limits::MORE_TASKS,
         Limits::STEPS,

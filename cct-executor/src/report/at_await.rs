@@ -1,7 +1,7 @@
 //! Whether a failure takes threads, or another order than tokio's, in a line or two.
 
 use super::summary::{grouped, plural};
-use crate::explore::{AtAwait, FailureReport};
+use crate::explore::{AtAwait, Departure, FailureReport};
 use crate::words::FailureKind;
 use std::fmt::Write as _;
 
@@ -9,11 +9,17 @@ use std::fmt::Write as _;
 const TELLING: u64 = 100;
 const TELLING_EACH: u64 = 2;
 
-/// Says so where tokio's own order hides the failure.
+/// Says so where tokio's own order hides the failure; not where what it takes is a fault, a cancellation or a value, and
+/// no order of tasks.
 pub(super) fn order_text(failure: &FailureReport) -> &'static str {
+    let is_of_order = |one: &Departure| !one.is_value && one.taken.starts_with("task ");
+    let departures = failure.departures.as_ref();
+    if departures.is_some_and(|all| !all.is_empty() && !all.iter().any(is_of_order)) {
+        return "";
+    }
     match (failure.passes_in_order, &failure.at_await) {
         (Some(true), Some(_)) => {
-            "  (but not with `strategy = \"round-robin\"`, where tasks go on in the order in which they \
+            "  (with `strategy = \"round-robin\"` it passes: there tasks go on in the order in which they \
              became ready, as in\n  tokio's `current_thread` runtime)\n"
         }
         (Some(true), None) => {

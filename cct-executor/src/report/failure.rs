@@ -7,6 +7,7 @@ use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
 use super::still::{stood_still, work_waited};
+use super::summary::plural;
 use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
@@ -268,10 +269,14 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
         clock => format!(", clock {clock}"),
     };
     format!(
-        "at step {step} of {place}; strategy {}{finer}{clock}, seed {}, {} decisions",
+        "at step {step} of {place}; strategy {}{finer}{clock}, seed {}, {}",
         failure.strategy,
         report.seed,
-        token.trace.decisions().len()
+        plural(
+            token.trace.decisions().len() as u64,
+            "decision",
+            "decisions"
+        )
     )
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Where the program itself says what is wrong, this is background, and shorter.
 
-use super::failure::{is_claim, time_text};
+use super::failure::is_claim;
 use crate::explore::FailureReport;
 use crate::words::explanation::{TaskState, TaskStory, ThreadWait, Use, Wait};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// Tasks shown.
 const TASKS_MAX: usize = 30;
@@ -58,18 +59,21 @@ pub(super) fn standstill(out: &mut String, failure: &FailureReport) {
     };
     let _ = writeln!(
         out,
-        "\n  after step {} nothing could go on for {}, until a timer woke task {}, which waited for something \
+        "\n  after step {} nothing could go on for {:?}, until a timer woke task {}, which waited for something \
          else, too; tasks then:",
         standstill.step,
-        time_text(standstill.for_ns),
+        Duration::from_millis(standstill.for_ns / 1_000_000),
         standstill.task
     );
-    // Who sleeps, and who waits for the end of others, waits for what will come.
+    // Who sleeps, and who waits for the end of others, waits for what will come, if there is anybody else.
     let in_vain = |story: &&TaskStory| {
         let mut waits = story.waits.iter();
         story.waits.is_empty() || waits.any(|wait| !matches!(&*wait.op, "sleep" | "join"))
     };
-    let stories: Vec<&TaskStory> = standstill.tasks.iter().filter(in_vain).collect();
+    let mut stories: Vec<&TaskStory> = standstill.tasks.iter().filter(in_vain).collect();
+    if stories.is_empty() {
+        stories = standstill.tasks.iter().collect();
+    }
     for story in stories.iter().take(FEW_TASKS) {
         task(out, story, true);
     }

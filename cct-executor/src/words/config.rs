@@ -82,18 +82,6 @@ impl Clock {
     }
 }
 
-/// As in attributes and variables.
-impl fmt::Display for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Clock::Strict => f.pad("strict"),
-            Clock::Racing(slack) => write!(f, "racing({slack:?})"),
-            Clock::Adversarial => f.pad("adversarial"),
-            Clock::Lagging(slack) => write!(f, "lagging({slack:?})"),
-        }
-    }
-}
-
 /// Bounds on one iteration. Reaching one cuts the iteration; it is counted and shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]

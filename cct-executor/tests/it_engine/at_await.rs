@@ -293,7 +293,7 @@ fn what_tokios_order_hides_is_said_to_be_hidden() {
         "{}",
         report.text()
     );
-    let line = "  (but not with `strategy = \"round-robin\"`";
+    let line = "  (with `strategy = \"round-robin\"`";
     assert!(report.text().contains(line), "{}", report.text());
     // Where there is no finer granularity to begin with, as with `flavor = "current_thread"`.
     let there = checker("hopeful")

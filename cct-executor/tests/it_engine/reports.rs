@@ -556,7 +556,7 @@ fn who_gives_up_shows_what_all_waited_for() {
         assert_eq!(sum.ok().flatten(), Some(3));
     });
     let told = report.text();
-    let standstill = "nothing could go on for 60000ms, until a timer woke task 0 `main`";
+    let standstill = "nothing could go on for 60s, until a timer woke task 0 `main`";
     let (_, then) = told
         .split_once(standstill)
         .unwrap_or_else(|| panic!("{told}"));
@@ -596,4 +596,30 @@ fn an_operation_without_budget_says_so() {
     let text = report.text();
     assert!(text.contains("recv mpsc 1, no budget left"), "{text}");
     assert!(text.contains("128 of them"), "{text}");
+}
+
+#[test]
+fn who_sleeps_for_too_long_is_named_where_nobody_else_is_to_blame() {
+    let report = checker("sleeper").run(|| async {
+        let stale = spawn(sleep(Duration::from_secs(3600)));
+        let in_time = timeout(Duration::from_secs(60), stale).await;
+        in_time.expect("a minute is enough").unwrap();
+    });
+    let text = report.text();
+    let (_, told) = text.split_once("nothing could go on for 60s").expect(&text);
+    for part in ["task 1 (spawned at", ": until 3600s"] {
+        assert!(told.contains(part), "{part}: {text}");
+    }
+}
+
+/// A value that was drawn is no order of tasks.
+#[test]
+fn no_order_is_blamed_where_only_a_value_matters() {
+    let report = checker("a coin").run(|| async {
+        assert!(!cct_executor::nondet::boolean(), "tails");
+    });
+    let text = report.text();
+    assert_eq!(failed(&report).passes_in_order, Some(true), "{text}");
+    assert!(!text.contains("round-robin"), "{text}");
+    assert!(text.contains(", 1 decision\n"), "{text}");
 }

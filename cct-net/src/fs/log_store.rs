@@ -6,7 +6,7 @@ use super::open_options::OpenOptions;
 use super::operation::{Completion, Intent, lost};
 use super::path_ops::on_path;
 use crate::errno::Errno;
-use cct_executor::shim::{self, Access, OpKind, Shared};
+use cct_executor::shim::{Access, OpKind, Shared};
 use cct_executor::words::fingerprint::hash_of;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -218,9 +218,6 @@ impl LogStore for Log {
         file.resource
             .sync_point(OpKind::Write, Access::Write, Location::caller());
         let offset = state.with(|state| state.end);
-        if shim::is_down() {
-            return Ok(offset); // it went down just before
-        }
         let length = u32::try_from(record.len()).map_err(|_| io::Error::from(Errno::EFBIG))?;
         let mut bytes = length.to_le_bytes().to_vec();
         bytes.extend(checksum_of(offset, record).to_le_bytes());
@@ -269,9 +266,6 @@ impl LogStore for Log {
                 io::ErrorKind::InvalidInput,
                 format!("no record of the log begins at offset {offset}"),
             ));
-        }
-        if shim::is_down() {
-            return Ok(());
         }
         file.set_len(offset)?;
         state.with(|state| {

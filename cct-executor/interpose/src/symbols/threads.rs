@@ -118,6 +118,8 @@ pub(crate) fn count_starter(here: bool) {
 
 /// Those that live and were started under control, or by such a thread.
 static CONTROLLED_LIVE: AtomicU64 = AtomicU64::new(0);
+/// All that live and are counted.
+static LIVE: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn threads_started() -> ThreadsStarted {
     let read = |counts: &OnceCell<Arc<Counts>>| {
@@ -131,6 +133,7 @@ pub(crate) fn threads_started() -> ThreadsStarted {
         ever,
         live,
         controlled: CONTROLLED_LIVE.load(Ordering::Acquire),
+        anywhere: LIVE.load(Ordering::Acquire),
     }
 }
 
@@ -147,6 +150,7 @@ struct Started {
 impl Drop for Started {
     fn drop(&mut self) {
         self.counts.live.fetch_sub(1, Ordering::AcqRel);
+        LIVE.fetch_sub(1, Ordering::AcqRel);
         if self.controlled {
             CONTROLLED_LIVE.fetch_sub(1, Ordering::AcqRel);
         }
@@ -217,6 +221,7 @@ pub(super) unsafe extern "C" fn pthread_create(
     };
     counts.ever.fetch_add(1, Ordering::AcqRel);
     counts.live.fetch_add(1, Ordering::AcqRel);
+    LIVE.fetch_add(1, Ordering::AcqRel);
     let welcome = counts.welcome.load(Ordering::Acquire) > 0;
     let controlled = CONTROLLED.get() || system::get().is_some();
     if controlled {

@@ -6,7 +6,6 @@ use super::parameters::Parameters;
 use super::scenario_of;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{AttrStyle, Attribute, ItemFn, Meta, MetaNameValue, ReturnType};
 
@@ -25,7 +24,8 @@ pub(super) fn expand(
     let should_panic = should_panic(attrs);
     let of_tokio = options.of_tokio;
     let name = &sig.ident;
-    let text = name.unraw().to_string();
+    // As the harness has it: `r#async` keeps its mark.
+    let text = name.to_string();
     let calls = options
         .calls
         .iter()

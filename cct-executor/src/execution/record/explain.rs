@@ -12,6 +12,7 @@ use crate::words::explanation::{
 use crate::words::wait_graph::find_cycles;
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Steps at the end of an iteration whose stacks are made out.
 const SHOWN: usize = 100;
@@ -160,6 +161,14 @@ impl Core {
         nearest.or(step.site.map(place))
     }
 
+    /// When a task's timer is due, if it has one.
+    fn sleeps_until(&self, key: u32) -> Option<String> {
+        let mut deadlines = self.timers.deadlines_of(key);
+        let first = deadlines.next()?;
+        let only = deadlines.next().is_none();
+        only.then(|| format!("until {:?}", Duration::from_nanos(first)))
+    }
+
     fn explain_step(&self, raw: &RawStep, shown: bool) -> Step {
         let action = self.actions.get(raw.key as usize);
         let task = action
@@ -222,7 +231,10 @@ impl Core {
                     .unwrap_or_else(|| place(blocked.site)),
                 holders: self.explain_holders(blocked.resource, recorder),
                 exclusive: self.is_exclusive(blocked.resource),
-                state: recorder.remarks.get(&blocked.resource).cloned(),
+                state: match blocked.kind {
+                    OpKind::Sleep => self.sleeps_until(key),
+                    _ => recorder.remarks.get(&blocked.resource).cloned(),
+                },
                 uses: self.explain_uses(key, blocked, recorder, facing),
                 overtaken: self.explain_overtaking(key, blocked, recorder),
             })

@@ -111,6 +111,16 @@ impl Timers {
         self.heap.get(self.first).copied()
     }
 
+    /// When the timers are due that wake this task.
+    pub(crate) fn deadlines_of(&self, key: u32) -> impl Iterator<Item = u64> + '_ {
+        let running = self.timers.iter().filter(|timer| timer.place != NONE);
+        let waits = move |timer: &&Timer| {
+            let waiter = timer.waiter.as_ref();
+            waiter.and_then(Waiter::task) == Some(key)
+        };
+        running.filter(waits).map(|timer| timer.deadline_ns)
+    }
+
     /// All waiters, so that they can be dropped outside the core.
     pub(crate) fn take_waiters(&mut self) -> Vec<Waiter> {
         let mut waiters: Vec<_> = self

@@ -2,7 +2,8 @@
 
 use super::error::{EnvError, Kind};
 use super::{Isolation, PlainTests, RegressionsMode, SeedSetting};
-use crate::words::{Clock, Granularity, ReplayToken};
+use crate::words::spelling::duration;
+use crate::words::{Clock, Granularity, ReplayToken, SettingError};
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -84,38 +85,14 @@ pub(super) fn time_budget(text: &str) -> Result<Option<Duration>, EnvError> {
 }
 
 pub(super) fn granularity(text: &str) -> Result<Granularity, EnvError> {
-    match text {
-        "await" => Ok(Granularity::Await),
-        "op" => Ok(Granularity::Op),
-        "spawn" => Ok(Granularity::Spawn),
-        "sync" => Ok(Granularity::Sync),
-        "atomic" => Ok(Granularity::Atomic),
-        _ => {
-            let expected = "expected `await`, `op`, `spawn`, `sync` or `atomic`";
-            Err(EnvError::invalid("CCT_GRANULARITY", text, expected))
-        }
-    }
+    let expected =
+        |error: SettingError| EnvError::invalid("CCT_GRANULARITY", text, error.expected());
+    text.parse().map_err(expected)
 }
 
 pub(super) fn clock(text: &str) -> Result<Clock, EnvError> {
-    let with_slack = || {
-        let (kind, slack) = text.strip_suffix(')')?.split_once('(')?;
-        let slack = parse_duration(slack.trim()).ok()?;
-        match kind {
-            "racing" => Some(Clock::Racing(slack)),
-            "lagging" => Some(Clock::Lagging(slack)),
-            _ => None,
-        }
-    };
-    match text {
-        "strict" => Ok(Clock::Strict),
-        "adversarial" => Ok(Clock::Adversarial),
-        _ => with_slack().ok_or_else(|| {
-            let expected = "expected `strict`, `adversarial`, `lagging(1ms)` with the slack of \
-                 work, or `racing(5ms)` with that between timers";
-            EnvError::invalid("CCT_CLOCK", text, expected)
-        }),
-    }
+    let expected = |error: SettingError| EnvError::invalid("CCT_CLOCK", text, error.expected());
+    text.parse().map_err(expected)
 }
 
 pub(super) fn regressions_mode(text: &str) -> Result<RegressionsMode, EnvError> {
@@ -161,19 +138,7 @@ pub(super) fn replay(
 /// # Errors
 /// If the text is anything else, or too long a time to express in milliseconds.
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim_start() {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "m" => Some(60_000),
-        "h" => Some(3_600_000),
-        _ => None,
-    };
-    let millis = whole_number(number)
-        .zip(factor)
-        .and_then(|(n, factor)| n.checked_mul(factor));
-    millis.map(Duration::from_millis).ok_or_else(|| {
+    duration(text).ok_or_else(|| {
         format!(
             "invalid duration `{text}`: expected a whole number and a unit (ms, s, m or h), \
              such as `10s`"

@@ -95,7 +95,7 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
             "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the \
              process, by an iteration before it or by another test{}: alone in a process its schedule does not fail. So \
              each iteration had a process of its own; isolation = \"process\" does so from the beginning",
-            failure.iteration(),
+            failure.iteration() + 1,
             if listens { UNHEARD } else { "" },
         )])),
         _ => Doubt::Note(
@@ -129,7 +129,7 @@ fn the_first_time_only(test: &str, failure: &FailureReport, what: &str) -> Doubt
                 "in one process, iteration {} failed ({what}) and its schedule does not fail so again there: what \
                  the program makes once, in a static, is there the second time. So each iteration had a process of \
                  its own; isolation = \"process\" does so from the beginning",
-                failure.iteration()
+                failure.iteration() + 1
             )]))
         }
         _ => Doubt::Note(
