@@ -309,7 +309,7 @@ impl World {
     }
 
     /// Has a report show an operation at which nothing is decided.
-    fn record_undecided(&self, op: Op) {
+    pub(crate) fn record_undecided(&self, op: Op) {
         let key = self.running.key.get();
         if key == NONE || !self.is_running() {
             return;

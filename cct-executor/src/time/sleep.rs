@@ -148,6 +148,11 @@ impl Sleep {
         this.timer.started = false;
     }
 
+    /// Where user code waits.
+    pub(super) fn site(&self) -> &'static Location<'static> {
+        self.timer.site
+    }
+
     /// Whom reports name as waiting.
     pub(super) fn set_site(self: Pin<&mut Self>, site: &'static Location<'static>) {
         self.project().timer.site = site;

@@ -3,7 +3,9 @@
 use super::Instant;
 use super::error::Elapsed;
 use super::sleep::{Sleep, current_world};
+use crate::execution::world::WORLD;
 use crate::task::coop;
+use crate::words::{Access, Op, OpKind};
 use pin_project_lite::pin_project;
 use std::panic::Location;
 use std::pin::{Pin, pin};
@@ -95,12 +97,30 @@ impl<T: Future> Future for Timeout<T> {
         let Some(delay) = this.delay.as_pin_mut() else {
             return Poll::Pending;
         };
+        let site = delay.site();
         let elapsed = if had_budget && !coop::has_budget_remaining() {
             // A future that uses up the budget in every poll must not starve its deadline.
             pin!(coop::unconstrained(delay)).poll(cx)
         } else {
             delay.poll(cx)
         };
-        elapsed.map(|()| Err(Elapsed::new()))
+        elapsed.map(|()| {
+            note_elapsed(site);
+            Err(Elapsed::new())
+        })
     }
+}
+
+/// Has a report show that a time limit strikes, where the task was last seen to wait for something within.
+fn note_elapsed(site: &'static Location<'static>) {
+    WORLD.with(|world| {
+        if world.recording.get() {
+            world.record_undecided(Op {
+                kind: OpKind::Elapsed,
+                access: Access::Read,
+                resource: 0,
+                site,
+            });
+        }
+    });
 }

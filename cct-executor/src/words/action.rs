@@ -179,6 +179,8 @@ named_enum! {
         Resume = "resume",
         /// Making what an answer will come through.
         Open = "open",
+        /// Giving up a future whose time limit is over.
+        Elapsed = "time limit over",
     }
 }
 

@@ -623,3 +623,17 @@ fn no_order_is_blamed_where_only_a_value_matters() {
     assert!(!text.contains("round-robin"), "{text}");
     assert!(text.contains(", 1 decision\n"), "{text}");
 }
+
+/// What waits within is the last that was seen of the task, and not what has happened.
+#[test]
+fn a_time_limit_that_strikes_is_told() {
+    let report = checker("limit").run(|| async {
+        let slow = sleep(Duration::from_millis(50));
+        let done = timeout(Duration::from_millis(20), slow).await;
+        assert!(done.is_ok(), "too slow");
+    });
+    let steps = &failed(&report).explanation.steps;
+    let struck = steps.iter().find(|step| step.what == "time limit over");
+    let struck = struck.unwrap_or_else(|| panic!("{}", report.text()));
+    assert_eq!(struck.time_ns, 20_000_000);
+}
