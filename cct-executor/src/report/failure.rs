@@ -83,6 +83,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
         tasks(&mut out, failure);
     } else {
         tasks(&mut out, failure);
+        foreign::other_runtimes(&mut out, failure);
         steps(&mut out, failure);
     }
     snapshot(&mut out, explanation);

@@ -75,14 +75,6 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
                 failure.explanation.threads
             );
         }
-        FailureKind::Deadlock { .. }
-            if failure.explanation.tasks.iter().any(waits_for_a_foreigner) =>
-        {
-            out.push_str(
-                "  should the waker of another crate be that of a timer or socket of another runtime \
-                 (async-io, futures-timer, smol...):\n  those are not waited for; use those of cct\n",
-            );
-        }
         FailureKind::Deadlock { .. } if failure.explanation.tasks.iter().any(is_parked) => out.push_str(
             "  blocking calls of the channels of std and crossbeam pass over whoever waits on the thread that \
              sends, where all tasks are:\n  between tasks, use channels of cct_sync; across threads, they \
@@ -92,7 +84,22 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
     }
 }
 
-/// Whether [`wakers`] knows what may wake the tasks of a deadlock.
+/// Who may be at the other end of an unknown waker, though mostly it is nobody: so it is told after all that is known.
+pub(super) fn other_runtimes(out: &mut String, failure: &FailureReport) {
+    let is_deadlock = matches!(failure.kind, FailureKind::Deadlock { .. });
+    let explanation = &failure.explanation;
+    if is_deadlock
+        && explanation.threads == 0
+        && explanation.tasks.iter().any(waits_for_a_foreigner)
+    {
+        out.push_str(
+            "    should the waker of another crate be that of a timer or socket of another runtime \
+             (async-io, futures-timer, smol...):\n    those are not waited for; use those of cct\n",
+        );
+    }
+}
+
+/// Whether it is known what may wake the tasks of a deadlock.
 pub(super) fn may_wake(failure: &FailureReport) -> bool {
     let Explanation { tasks, threads, .. } = &failure.explanation;
     *threads > 0

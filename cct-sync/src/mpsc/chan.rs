@@ -206,7 +206,8 @@ impl<T> Chan<T> {
             }
             None => {
                 if gone {
-                    self.resource.outcome(|| "nobody receives".to_owned());
+                    self.resource
+                        .outcome(|| "accepted, but nobody receives".to_owned());
                 }
                 self.tell_of_left();
             }

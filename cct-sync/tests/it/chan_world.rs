@@ -218,7 +218,7 @@ fn leaves_a_question_open(
         actor.await.unwrap();
         assert!(answer.await.is_err());
     });
-    let told = report.text().contains(": nobody receives");
+    let told = report.text().contains(", but nobody receives");
     assert_eq!(report.failure().is_some(), told, "{}", report.text());
     told
 }
