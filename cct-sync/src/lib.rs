@@ -1,7 +1,8 @@
 //! tokio channels and locks.
 //!
 //! A scheduling point that a method has at granularity `sync` is one at `spawn`, too, where the method changes something
-//! and the poll has looked at something since its last point (see [`Granularity`](cct_executor::Granularity)).
+//! and the poll has looked at something since its last point. And at both of them there is one at the end of a method, or of
+//! what a destructor does, if it has woken somebody (see [`Granularity`](cct_executor::Granularity)).
 
 mod barrier;
 mod batch_semaphore;
