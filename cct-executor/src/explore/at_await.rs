@@ -113,6 +113,7 @@ impl Campaign {
             };
             let in_order = Arc::new(|| Box::new(RoundRobin::new()) as Box<dyn Strategy>);
             let run = self.try_with(once, in_order, &failure.kind);
+            failure.fails_in_order = run.as_ref().is_some_and(|run| run.same.is_some());
             failure.passes_in_order = run.map(|run| run.passes_whole());
         }
     }

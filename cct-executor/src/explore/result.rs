@@ -153,6 +153,8 @@ pub struct FailureReport {
     /// tokio's `current_thread` runtime, passes. Tried where that granularity shows the failure, on
     /// the same terms as [`at_await`](FailureReport::at_await).
     pub passes_in_order: Option<bool>,
+    /// Whether it fails so there, and not otherwise.
+    pub fails_in_order: bool,
     /// What came of looking for a shorter schedule with the same failure; where there is one, all the rest
     /// is of that. For failures that were found by searching, and come from the order of steps. See
     /// [`Checker::shrink`](crate::Checker::shrink).
@@ -187,6 +189,7 @@ impl FailureReport {
             stuck_at: Vec::new(),
             at_await: None,
             passes_in_order: None,
+            fails_in_order: false,
             shortened: None,
             departures: None,
         }

@@ -142,7 +142,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         _ => return,
     };
     let undecided = failure.token.trace.decisions().is_empty();
-    let in_order = failure.passes_in_order == Some(false);
+    let in_order = failure.fails_in_order;
     if !claims || !failure.reproduced || !(undecided || in_order) {
         return;
     }
