@@ -68,7 +68,7 @@ impl fmt::Display for Granularity {
     }
 }
 
-/// As in attributes and variables: `"racing(5ms)".parse()`. A slack is a [duration](duration).
+/// As in attributes and variables: `"racing(5ms)".parse()`. A slack is a [`duration`].
 impl FromStr for Clock {
     type Err = SettingError;
 

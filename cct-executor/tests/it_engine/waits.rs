@@ -4,7 +4,7 @@ use crate::{checker, failed};
 use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
-use cct_executor::{Report, select, spawn};
+use cct_executor::{Granularity, Report, select, spawn};
 use cct_sync::{Barrier, Mutex, Notify, Semaphore, mpsc, oneshot, watch};
 use std::collections::VecDeque;
 use std::future::{Future, pending, poll_fn};
@@ -348,4 +348,29 @@ fn what_a_poll_looks_at_twice_is_told_once() {
         .await;
     });
     assert_receives_alone(&report);
+}
+
+/// Who notified is told of, and not that it went on, or stopped to wait itself.
+#[test]
+fn who_notified_last_is_told() {
+    let report = checker("notified too early")
+        .granularity(Granularity::Spawn)
+        .run(|| async {
+            let notify = Arc::new(Notify::new());
+            let theirs = notify.clone();
+            let first = spawn(async move { theirs.notified().await });
+            let theirs = notify.clone();
+            spawn(async move {
+                yield_now().await;
+                let _dropped = theirs.notified();
+                theirs.notify_waiters();
+            });
+            first.await.unwrap();
+            notify.notified().await;
+        });
+    let text = report.text();
+    assert!(text.contains(": notify at "), "{text}");
+    for other in [": drop in step", ": resume at"] {
+        assert!(!text.contains(other), "{other}: {text}");
+    }
 }

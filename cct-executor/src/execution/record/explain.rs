@@ -286,13 +286,20 @@ impl Core {
     ) -> Option<Vec<Use>> {
         let resource = blocked.resource;
         let entry = self.resources.get(resource as usize);
-        entry.filter(|entry| resource != 0 && has_ends(entry.kind))?;
+        let entry = entry.filter(|entry| resource != 0 && has_ends(entry.kind))?;
         let end = End::of(blocked.kind);
+        // Who goes on has done something before, and a future that is no longer notified is no end of anything.
+        let is_use = |step: &RawStep| match step.kind {
+            OpKind::Resume => false,
+            OpKind::Drop => entry.kind != ResourceKind::Notify,
+            _ => true,
+        };
         let facing = facing.entry((resource, end)).or_insert_with(|| {
             let mut users = BTreeSet::new();
             recorder
                 .last_uses_of(resource)
-                .filter(|step| end.may_face(End::of(step.kind)) && users.insert(step.key))
+                .filter(|step| is_use(step) && end.may_face(End::of(step.kind)))
+                .filter(|step| users.insert(step.key))
                 .collect()
         });
         let others = facing.iter().filter(|step| step.key != waiting);
