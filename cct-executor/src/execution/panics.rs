@@ -10,6 +10,7 @@
 //! poll: that poll would find the thread panicking, and poison the lock.
 
 use super::paths::short;
+#[cfg(unix)]
 use super::run::MAIN;
 use super::world::{Phase, WORLD};
 use crate::raw::stack;
@@ -23,6 +24,7 @@ struct Seen {
     message: String,
     location: Option<String>,
     /// Of the code around which there is a world, and not of one of its tasks.
+    #[cfg(unix)]
     of_the_code: bool,
 }
 
@@ -129,6 +131,7 @@ fn is_lone() -> bool {
 }
 
 /// Whether the code runs around which there is a world.
+#[cfg(unix)]
 fn is_the_code() -> bool {
     WORLD.with(|world| world.lone.get() && world.running.key.get() == MAIN)
 }
@@ -150,6 +153,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         seen.push(Seen {
             message,
             location,
+            #[cfg(unix)]
             of_the_code: is_the_code(),
         });
     });

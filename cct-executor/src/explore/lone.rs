@@ -149,14 +149,11 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     };
     let is_one = settings.apart.as_ref();
     let is_one = is_one.is_some_and(|answer| !is_once(answer));
-    #[cfg(unix)]
-    let is_ordered = ordered.is_some();
-    #[cfg(not(unix))]
-    let is_ordered = false;
     let kind = Kind {
         is_one,
         is_started,
-        is_ordered,
+        #[cfg(unix)]
+        is_ordered: ordered.is_some(),
     };
     around_us(kind, || {
         #[cfg(unix)]
@@ -189,6 +186,7 @@ struct Kind {
     /// A thread that the test has started.
     is_started: bool,
     /// Whoever has started this process wants to know what comes of it.
+    #[cfg(unix)]
     is_ordered: bool,
 }
 
