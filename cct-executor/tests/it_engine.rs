@@ -39,6 +39,7 @@ mod it_engine {
     mod teardown;
     mod teardown_drops;
     mod time;
+    mod times_told;
     mod variables;
     mod waits;
 }

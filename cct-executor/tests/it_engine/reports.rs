@@ -2,10 +2,10 @@
 
 use crate::{checker, failed};
 use cct_executor::task::yield_now;
-use cct_executor::time::{sleep, timeout};
+use cct_executor::time::sleep;
 use cct_executor::words::{FailureKind, ReplayToken};
-use cct_executor::{Checker, Clock, Granularity, Seed, join, nondet, spawn};
-use cct_sync::{Notify, mpsc};
+use cct_executor::{Checker, Clock, Granularity, Seed, nondet, spawn};
+use cct_sync::Notify;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
@@ -294,45 +294,6 @@ fn the_finest_lines_are_left_out_where_there_are_many() {
     assert!(!many.contains("line=0"), "{many}");
 }
 
-/// Work that is ready, and a time limit far away that only guards it.
-async fn guarded() {
-    let work = spawn(async {});
-    let guarded = timeout(Duration::from_secs(60), work).await;
-    guarded.expect("a minute is enough").unwrap();
-}
-
-#[test]
-fn a_report_says_when_ready_work_was_kept_waiting_for_long() {
-    let report = checker("guarded")
-        .clock(Clock::Racing(Duration::from_millis(5)))
-        .run(guarded);
-    let text = report.text();
-    assert!(
-        failed(&report).kind.to_string().contains("a minute"),
-        "{text}"
-    );
-    assert!(text.contains("a timer fires 60000ms ahead"), "{text}");
-    let fires = &failed(&report).explanation.steps;
-    assert!(
-        fires.iter().any(|s| s.task.is_none() && s.preempts),
-        "{text}"
-    );
-    checker("guarded").run(guarded).assert_passed();
-}
-
-#[test]
-fn a_report_is_silent_of_timers_that_fire_when_nothing_is_ready() {
-    let report = checker("idle").clock(Clock::Adversarial).run(|| async {
-        join!(
-            sleep(Duration::from_secs(60)),
-            sleep(Duration::from_secs(61))
-        );
-        panic!("at the end");
-    });
-    let text = report.text();
-    assert!(!text.contains("a timer fires"), "{text}");
-}
-
 #[test]
 fn a_token_of_another_checker_says_where_it_goes() {
     let fails = || async { panic!("at once") };
@@ -541,42 +502,6 @@ fn a_report_says_that_a_failure_hangs_on_random_values_alone() {
     assert!(!text.contains("takes no particular order"), "{text}");
 }
 
-#[test]
-fn who_gives_up_shows_what_all_waited_for() {
-    let report = checker("gives up").run(|| async {
-        let (requests, mut inbox) = mpsc::channel::<u32>(1);
-        let (answers, mut answer) = mpsc::channel::<u32>(1);
-        spawn(async move {
-            // Waits for one more than there is.
-            let sum = inbox.recv().await.unwrap() + inbox.recv().await.unwrap();
-            let _ = answers.send(sum).await;
-        });
-        requests.send(1).await.unwrap();
-        let sum = timeout(Duration::from_secs(60), answer.recv()).await;
-        assert_eq!(sum.ok().flatten(), Some(3));
-    });
-    let told = report.text();
-    let standstill = "nothing could go on for 60s, until a timer woke task 0 `main`";
-    let (_, then) = told
-        .split_once(standstill)
-        .unwrap_or_else(|| panic!("{told}"));
-    let (then, _) = then.split_once("\n\n").unwrap();
-    assert!(then.contains("\n    task 1 (spawned at "), "{told}");
-    assert!(then.contains("\n      recv at "), "{told}");
-}
-
-#[test]
-fn who_only_sleeps_is_no_standstill() {
-    let report = checker("sleeps").run(|| async {
-        let (_requests, mut inbox) = mpsc::channel::<u32>(1);
-        spawn(async move { inbox.recv().await });
-        sleep(Duration::from_secs(60)).await;
-        panic!("after a minute");
-    });
-    let told = report.text();
-    assert!(!told.contains("nothing could go on"), "{told}");
-}
-
 /// Who looks at many things in one poll finds the last ones empty, as on tokio.
 #[test]
 fn an_operation_without_budget_says_so() {
@@ -598,20 +523,6 @@ fn an_operation_without_budget_says_so() {
     assert!(text.contains("128 of them"), "{text}");
 }
 
-#[test]
-fn who_sleeps_for_too_long_is_named_where_nobody_else_is_to_blame() {
-    let report = checker("sleeper").run(|| async {
-        let stale = spawn(sleep(Duration::from_secs(3600)));
-        let in_time = timeout(Duration::from_secs(60), stale).await;
-        in_time.expect("a minute is enough").unwrap();
-    });
-    let text = report.text();
-    let (_, told) = text.split_once("nothing could go on for 60s").expect(&text);
-    for part in ["task 1 (spawned at", ": until 3600s"] {
-        assert!(told.contains(part), "{part}: {text}");
-    }
-}
-
 /// A value that was drawn is no order of tasks.
 #[test]
 fn no_order_is_blamed_where_only_a_value_matters() {
@@ -622,18 +533,4 @@ fn no_order_is_blamed_where_only_a_value_matters() {
     assert_eq!(failed(&report).passes_in_order, Some(true), "{text}");
     assert!(!text.contains("round-robin"), "{text}");
     assert!(text.contains(", 1 decision\n"), "{text}");
-}
-
-/// What waits within is the last that was seen of the task, and not what has happened.
-#[test]
-fn a_time_limit_that_strikes_is_told() {
-    let report = checker("limit").run(|| async {
-        let slow = sleep(Duration::from_millis(50));
-        let done = timeout(Duration::from_millis(20), slow).await;
-        assert!(done.is_ok(), "too slow");
-    });
-    let steps = &failed(&report).explanation.steps;
-    let struck = steps.iter().find(|step| step.what == "time limit over");
-    let struck = struck.unwrap_or_else(|| panic!("{}", report.text()));
-    assert_eq!(struck.time_ns, 20_000_000);
 }
