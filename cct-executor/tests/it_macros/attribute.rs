@@ -246,7 +246,7 @@ fn hands_over_name_and_place() {
     assert!(plain.calls.is_empty() && plain.should_panic.is_none());
     subjects::call_match();
     let raw = last();
-    assert!(raw.name.ends_with("::subjects::match"));
+    assert!(raw.name.ends_with("::subjects::r#match"));
     assert_eq!(raw.calls, ["iterations 16", "seed Seed(42)"]);
 }
 
