@@ -27,7 +27,7 @@ pub use source::{
     ActionSource, Alarm, CrashCause, NodeState, Offer, OnFile, SocketFile, Source, SourceAction,
     crash_cause, kill_process, node_state, pause_node, source, wall_clock, world_time_ns,
 };
-pub use told::{NotedWait, Waits};
+pub use told::{WaitNote, Waits};
 
 use crate::execution::world::{Phase, WORLD, World};
 use crate::words::{FailureKind, Granularity, Observations};

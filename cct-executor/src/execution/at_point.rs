@@ -39,7 +39,10 @@ impl Core {
             self.take_group_turn(key);
         }
         if self.alerted {
-            self.timers_changed();
+            // Whether all are late is asked when the running task is in the set.
+            if !self.timers.lag() {
+                self.timers_changed();
+            }
         } else if self.enabled.len() != usize::from(self.lingers) && !self.suspends_no_more() {
             self.enable_running(key);
             return self.decide_at_once(key, worker, decider);

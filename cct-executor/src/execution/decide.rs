@@ -109,6 +109,9 @@ impl Core {
         };
         if action.state & (state::RUNNING | state::DONE | state::NOTIFIED) != 0 {
             action.state |= state::NOTIFIED;
+            if self.timers.lag() {
+                self.wake_the_late(key);
+            }
             return;
         }
         action.state |= state::NOTIFIED;
@@ -197,6 +200,9 @@ impl Core {
     #[inline(never)]
     pub(super) fn fire_picked(&mut self, sort: Sort, key: u32, decider: &mut dyn Decider) {
         self.spin.breaks();
+        if sort != Sort::Fire {
+            self.timers.late.others_act();
+        }
         match sort {
             Sort::Run => {}
             Sort::Fire => self.fire_early(key, decider),
@@ -241,7 +247,7 @@ impl Core {
         }
         self.timers_changed();
         let somebody_rests = self.see_to_rests(decider);
-        self.alerted = self.see_to_parked(decider) || somebody_rests;
+        self.alerted = self.see_to_parked(decider) || somebody_rests || self.timers.dirty;
         if self.open.is_some() {
             self.alerted = true;
             return self.see_to_strangers(decider).then_some(Next::Wake);

@@ -150,7 +150,7 @@ impl Visitors {
     /// Where that thread is, which must not have ended; `None` where it cannot tell. Between two functions there may be
     /// nothing to be seen of what called them, so it is asked several times.
     pub(crate) fn stack(self) -> Option<Backtrace> {
-        const TIMES: u32 = 10;
+        const TIMES: u32 = 40;
         let mut stacks = (0..TIMES).map_while(|_| self.thread.stack());
         stacks.find(|stack| !places_as(stack, "").is_empty())
     }

@@ -7,6 +7,7 @@
 //!    last they are optional, so that time moves as under `strict` where nothing else can happen.
 
 mod heap;
+mod late;
 
 pub(crate) use heap::Timers;
 
@@ -14,7 +15,7 @@ use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::waker::Waiter;
 use crate::words::action::Sort;
-use crate::words::{Access, Action, ActionId, Clock, Limit, Op, OpKind};
+use crate::words::{Access, Action, ActionId, Limit, Op, OpKind};
 use heap::Timer;
 use std::panic::Location;
 
@@ -54,6 +55,7 @@ impl Core {
                     place: NONE,
                     action: NONE,
                     waiter: None,
+                    stem: 0,
                 };
                 self.timers.timers.push(new);
                 self.timers.timers.len() as TimerId - 1
@@ -71,6 +73,7 @@ impl Core {
             };
             let action = self.add_action(Sort::Fire, timer, id, op);
             self.timers.timers[timer as usize].action = action;
+            self.timers.timers[timer as usize].stem = self.timers.late.stem(self.last());
         }
         self.timers.push(timer, deadline_ns);
         self.alerted |= self.timers.dirty;
@@ -122,10 +125,14 @@ impl Core {
 
     #[cold]
     fn refresh_timers(&mut self) {
-        self.timers.dirty = false;
         let before = std::mem::take(&mut self.timers.eligible);
-        let lags = matches!(self.timers.clock, Clock::Lagging(_));
-        if !(lags && self.looks.frozen) {
+        let lags = self.timers.lag();
+        if lags {
+            self.see_who_is_late();
+        }
+        // Who is late may be another one after each step.
+        self.timers.dirty = !self.timers.late.is_empty();
+        if !lags || self.is_all_late() {
             self.timers.find_eligible();
         }
         for &timer in &before {
@@ -152,7 +159,7 @@ impl Core {
     fn hide_timer(&mut self, action: u32) {
         if self.is_enabled(action) {
             self.remove(action);
-            self.optional -= u32::from(matches!(self.timers.clock, Clock::Lagging(_)));
+            self.optional -= u32::from(self.timers.lag());
         }
     }
 
@@ -179,15 +186,24 @@ impl Core {
         match self.timers.timers[timer as usize].waiter.take() {
             None => {}
             Some(waiter) => match waiter.task() {
-                Some(key) => self.wake(key, decider),
+                Some(key) => self.wake_in_time(key, decider),
                 None => self.due(waiter),
             },
         }
     }
 
+    /// A timer wakes a task.
+    fn wake_in_time(&mut self, key: u32, decider: &mut dyn Decider) {
+        let was_ready = self.is_enabled(key);
+        self.wake(key, decider);
+        if self.timers.lag() && !was_ready && self.is_enabled(key) {
+            self.timers.late.sets_off(key);
+        }
+    }
+
     /// A timer's action was picked while other work may be ready.
     pub(crate) fn fire_early(&mut self, action: u32, decider: &mut dyn Decider) {
-        let lags = matches!(self.timers.clock, Clock::Lagging(_));
+        let lags = self.timers.lag();
         self.optional -= u32::from(lags);
         let timer = self.actions[action as usize].subject;
         let waiter = self.timers.timers[timer as usize].waiter.as_ref();

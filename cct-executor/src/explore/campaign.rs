@@ -19,7 +19,7 @@ use crate::execution::harvest::{Harvest, SometimesKey};
 use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
-use crate::words::{Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
+use crate::words::{Clock, Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
@@ -27,6 +27,10 @@ use std::time::{Duration, Instant};
 
 /// Makes the scenario's task, anew for each iteration.
 pub(super) type Scenario = Arc<crate::execution::run::Scenario>;
+
+/// How far work lags behind the clock where it does: as long as the shortest sleep of tokio takes at most, so that who sleeps
+/// and works in step with others gets out of it.
+const SLACK: Duration = Duration::from_millis(2);
 
 /// The iterations of one lane.
 #[derive(Clone, Copy)]
@@ -58,6 +62,8 @@ pub(crate) struct Campaign {
     systematic: bool,
     /// Whose iterations are at granularity `spawn`.
     finer: Option<Share>,
+    /// Whose iterations have a clock that lags.
+    lagging: Option<Share>,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
     /// The test without an attribute that is explored.
@@ -79,6 +85,9 @@ impl Campaign {
         let mixes = checker.usual_granularity && checker.world.granularity == Granularity::Op;
         let share = |lane| Share::of(strategy.lanes(), lane);
         let finer = strategy.finer_lane().filter(|_| mixes).and_then(share);
+        let usual_clock = checker.usual_clock && checker.world.clock == Clock::Strict;
+        let lagging = strategy.lagging_lane().filter(|_| usual_clock);
+        let lagging = lagging.and_then(share);
         let systematic = strategy.systematic();
         Campaign {
             checker,
@@ -86,6 +95,7 @@ impl Campaign {
             factory,
             systematic,
             finer,
+            lagging,
             seed,
             replay,
             knowledge,
@@ -370,6 +380,10 @@ impl Campaign {
             granularity: match self.finer.is_some_and(|share| share.has(index)) {
                 true => Granularity::Spawn,
                 false => self.checker.world.granularity,
+            },
+            clock: match self.lagging.is_some_and(|share| share.has(index)) {
+                true => Clock::Lagging(SLACK),
+                false => self.checker.world.clock,
             },
             ..self.checker.world.clone()
         }

@@ -89,6 +89,8 @@ pub struct Checker {
     pub(super) usual_limits: bool,
     /// Nobody has chosen a granularity.
     pub(super) usual_granularity: bool,
+    /// Nobody has chosen a clock.
+    pub(super) usual_clock: bool,
     pub(super) replay: Option<ReplayToken>,
     pub(super) replay_with: Option<String>,
     pub(super) world: WorldConfig,
@@ -142,6 +144,7 @@ impl Checker {
             chosen_limits: false,
             usual_limits: false,
             usual_granularity: true,
+            usual_clock: true,
             replay: None,
             replay_with: None,
             world: WorldConfig::default(),
@@ -215,8 +218,10 @@ impl Checker {
         self
     }
 
-    /// When virtual time may move.
+    /// When virtual time may move. Unless it is chosen, as [`Clock::Strict`] has it, and with strategy `portfolio` as
+    /// [`Clock::Lagging`] of two milliseconds has it in every fifth iteration.
     pub fn clock(mut self, clock: Clock) -> Self {
+        self.usual_clock = false;
         self.world.clock = clock;
         self
     }

@@ -8,7 +8,6 @@ use super::same::{alike, equal};
 #[cfg(not(unix))]
 use super::shrink::Departure;
 use super::watched::{self, Lost};
-use crate::execution::Detail;
 use crate::execution::run::{Entangled, Finished};
 use crate::execution::stacks;
 use crate::words::explanation::{Explanation, TaskState};
@@ -22,8 +21,8 @@ impl Campaign {
         ReplayToken::new(&self.checker.name, world, trace.clone(), schedule_hash)
     }
 
-    /// Runs a trace with recording on, on a fresh thread. Where the trace is not run to its end, the world
-    /// need not close: what is suspended in the middle may keep it from that.
+    /// Runs a trace with recording on, on a fresh thread. The world need not close for that: what is suspended in the
+    /// middle, or a destructor that waits for it, may keep it from that.
     ///
     /// # Errors
     /// When a poll does not return, or would abort the process. The thread is lost then.
@@ -35,13 +34,7 @@ impl Campaign {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
         watched::on_fresh_thread(self.checker.patience(), move |tell| {
             let over = |finished| tell(Recorded::from(finished));
-            campaign.told(|| {
-                if world.stop_after.is_some() {
-                    campaign.again_and_tell(&world, &trace, &over);
-                } else {
-                    over(campaign.again(&world, &trace, Detail::Stacks));
-                }
-            });
+            campaign.told(|| campaign.again_and_tell(&world, &trace, &over));
         })
     }
 
@@ -173,10 +166,12 @@ impl From<Finished> for Recorded {
 /// Explains a failing iteration.
 pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport {
     let world = campaign.world(found.index);
-    let recorded = campaign.recorded(&world, &found.trace).ok();
     let mut failure = found.failure.clone();
     let mut reproduced = false;
-    let mut other = None;
+    let (recorded, mut other) = match campaign.recorded(&world, &found.trace) {
+        Ok(recorded) => (Some(recorded), None),
+        Err(lost) => (None, Some(lost.kind.unwrap_or_else(unknown_poll))),
+    };
     let judge =
         |recorded: &Recorded| campaign.shown(recorded.outcome.clone(), &recorded.explanation);
     if let Some(Outcome::Failed(again)) = recorded.as_ref().map(judge) {
@@ -214,6 +209,12 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     }
 }
 
+fn unknown_poll() -> FailureKind {
+    FailureKind::Stuck {
+        task: "unknown".to_owned(),
+    }
+}
+
 /// Explains a lost thread: everything up to the step before it.
 pub(super) fn lost(
     campaign: &Arc<Campaign>,
@@ -239,12 +240,10 @@ pub(super) fn lost(
     let (last, mut explanation) = recorded
         .map(|recorded| (recorded.last_task, recorded.explanation))
         .unwrap_or_default();
-    let task = last
-        .filter(|_| up_to_it)
-        .unwrap_or_else(|| "unknown".to_owned());
+    let task = last.filter(|_| up_to_it);
     // The record ends before the step in which it ran.
     let mut stories = explanation.tasks.iter_mut();
-    if let Some(story) = stories.find(|story| story.name == task) {
+    if let Some(story) = stories.find(|story| Some(&story.name) == task.as_ref()) {
         story.state = TaskState::Running;
     }
     let seed = match origin {
@@ -257,7 +256,8 @@ pub(super) fn lost(
     } else {
         threads
     };
-    let kind = kind.unwrap_or(FailureKind::Stuck { task });
+    let stuck = || task.map_or_else(unknown_poll, |task| FailureKind::Stuck { task });
+    let kind = kind.unwrap_or_else(stuck);
     let main = explanation.tasks.first();
     let place = main.map_or("", |main| main.spawned_at.as_str());
     let stuck_at = stack.map_or_else(Vec::new, |stack| stacks::places_as(&stack, place));

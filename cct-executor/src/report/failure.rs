@@ -6,7 +6,7 @@ use super::foreign;
 use super::panics::{earlier_panics, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
-use super::still::{stood_still, work_waited};
+use super::still::{stood_still, timer_overtakes, work_waited};
 use super::summary::plural;
 use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, Origin, Report};
@@ -267,6 +267,8 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
     };
     let clock = match token.clock {
         Clock::Strict => String::new(),
+        // The default strategy has it now and then, where it makes no difference.
+        Clock::Lagging(_) if !timer_overtakes(&failure.explanation) => String::new(),
         clock => format!(", clock {clock}"),
     };
     format!(

@@ -32,6 +32,16 @@ pub(super) fn stood_still(out: &mut String, explanation: &Explanation) {
     }
 }
 
+/// Whether a timer fires although a task is ready.
+pub(super) fn timer_overtakes(explanation: &Explanation) -> bool {
+    let mut steps = explanation.steps.iter();
+    steps.any(overtakes)
+}
+
+fn overtakes(step: &Step) -> bool {
+    step.task.is_none() && step.preempts
+}
+
 /// That work was kept waiting by timers, if it was, where that says what the failure takes. Under clocks that race the
 /// next deadline may be far away, such as that of a time limit that guards the test.
 pub(super) fn work_waited(out: &mut String, explanation: &Explanation, clock: Clock) {
@@ -40,7 +50,7 @@ pub(super) fn work_waited(out: &mut String, explanation: &Explanation, clock: Cl
         .iter()
         .zip(explanation.steps.iter().skip(1));
     let longest = steps
-        .filter(|(step, _)| step.task.is_none() && step.preempts)
+        .filter(|(step, _)| overtakes(step))
         .map(|(step, next)| (next.time_ns.saturating_sub(step.time_ns), step.step))
         .max_by_key(|&(waited, step)| (waited, std::cmp::Reverse(step)));
     let Some((waited, step)) = longest else {

@@ -4,7 +4,7 @@
 
 use super::failure::is_claim;
 use crate::explore::FailureReport;
-use crate::words::explanation::{TaskState, TaskStory, ThreadWait, Use, Wait};
+use crate::words::explanation::{Explanation, TaskState, TaskStory, ThreadWait, Use, Wait};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -29,17 +29,7 @@ pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
     if explanation.tasks.len() > most {
         let _ = writeln!(out, "    ... and {} more", explanation.tasks.len() - most);
     }
-    for cycle in &explanation.cycles {
-        let names: Vec<String> = cycle
-            .iter()
-            .chain(cycle.first())
-            .map(|&number| {
-                let story = explanation.tasks.iter().find(|story| story.task == number);
-                story.map_or_else(|| number.to_string(), |story| story.name.clone())
-            })
-            .collect();
-        let _ = writeln!(out, "    CYCLE: task {}", names.join(" waits for task "));
-    }
+    cycles(out, explanation);
     if brief {
         return;
     }
@@ -50,6 +40,59 @@ pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
              they hold,\n      such as the sender of an answer, stays there as long as there is a sender"
         );
     }
+}
+
+/// Who waits for whom in a circle.
+fn cycles(out: &mut String, explanation: &Explanation) {
+    let cycles = &explanation.cycles;
+    for cycle in cycles {
+        let [only] = cycle[..] else {
+            let names: Vec<String> = cycle
+                .iter()
+                .chain(cycle.first())
+                .map(|&number| name(explanation, number))
+                .collect();
+            let _ = writeln!(out, "    CYCLE: task {}", names.join(" waits for task "));
+            continue;
+        };
+        // Of a larger circle it is a part that says nothing more.
+        if cycles
+            .iter()
+            .any(|other| other.len() > 1 && other.contains(&only))
+        {
+            continue;
+        }
+        let _ = write!(
+            out,
+            "    CYCLE: task {} waits for what it holds itself",
+            name(explanation, only)
+        );
+        let behind = queues_behind(explanation, only);
+        let _ = match behind {
+            Some(writer) => writeln!(
+                out,
+                ": to read once more it queues behind task {}, which waits to write",
+                writer.name
+            ),
+            None => writeln!(out),
+        };
+    }
+}
+
+fn name(explanation: &Explanation, number: u32) -> String {
+    let story = explanation.tasks.iter().find(|story| story.task == number);
+    story.map_or_else(|| number.to_string(), |story| story.name.clone())
+}
+
+/// Who waits to write what this task waits to read.
+fn queues_behind(explanation: &Explanation, number: u32) -> Option<&TaskStory> {
+    let mut tasks = explanation.tasks.iter();
+    let story = tasks.clone().find(|story| story.task == number)?;
+    let read = story.waits.iter().find(|wait| wait.op == "read")?;
+    tasks.find(|other| {
+        let mut waits = other.waits.iter();
+        waits.any(|wait| wait.op == "write" && wait.resource == read.resource)
+    })
 }
 
 /// What everybody waited for while nothing could go on, if somebody gave up in the end.

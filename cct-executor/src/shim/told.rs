@@ -5,6 +5,7 @@ use crate::execution::world::{WORLD, World};
 use crate::raw::shared::unseen;
 use crate::words::OpKind;
 use std::panic::Location;
+use std::sync::OnceLock;
 
 impl Resource {
     /// Notes that the current poll is about to return `Pending` because of this resource.
@@ -39,17 +40,20 @@ impl Resource {
         }
     }
 
-    /// As [`waits`](Self::waits) for who cannot borrow the resource: what was [blocked](Self::blocked) on here is given up
-    /// when this is dropped. Nothing where nobody reports.
+    /// As [`blocked`](Self::blocked) for a future that cannot borrow the resource: it has [given up](Self::gave_up) its
+    /// wait when it drops this note. Later calls with the same note are of the same wait.
     #[inline]
-    pub fn noted(&self, kind: OpKind, site: &'static Location<'static>) -> Option<NotedWait> {
-        WORLD
-            .with(|world| world.recording.get())
-            .then(|| NotedWait {
-                resource: self.clone(),
-                kind,
-                site,
-            })
+    pub fn blocked_while(&self, note: &WaitNote, kind: OpKind, site: &'static Location<'static>) {
+        self.blocked(kind, site);
+        if WORLD.with(|world| world.recording.get()) {
+            note.0.get_or_init(|| {
+                Box::new(NotedWait {
+                    resource: self.clone(),
+                    kind,
+                    site,
+                })
+            });
+        }
     }
 
     /// Says what has become of the resource: whoever waits for it then learns what it looks like. To be called where
@@ -119,9 +123,12 @@ pub struct Waits<'a> {
     noted: bool,
 }
 
-/// A wait that reports list until this is dropped; made by [`Resource::noted`].
+/// A future's own note of its wait, which reports list until this is dropped; see [`Resource::blocked_while`].
+#[derive(Debug, Default)]
+pub struct WaitNote(OnceLock<Box<NotedWait>>);
+
 #[derive(Debug)]
-pub struct NotedWait {
+struct NotedWait {
     resource: Resource,
     kind: OpKind,
     site: &'static Location<'static>,

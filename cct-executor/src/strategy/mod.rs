@@ -124,6 +124,12 @@ pub trait Strategy: Send {
         None
     }
 
+    /// The one of its fixed lanes in whose iterations work lags up to two milliseconds behind the clock, where nobody has chosen
+    /// a clock: see [`Clock::Lagging`](crate::words::Clock::Lagging).
+    fn lagging_lane(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether every instance begins with the run's iteration 0, to learn from it what all need to
     /// know (how long the program is, say). An instance whose share does not contain iteration 0
     /// runs it first nevertheless; that run is not counted. With [`Lanes::Independent`] nothing may

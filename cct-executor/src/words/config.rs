@@ -64,9 +64,11 @@ pub enum Clock {
     Racing(Duration),
     /// The earliest timer of any node may fire at any moment.
     Adversarial,
-    /// As `Strict`, but work takes time: the next timer may fire while work is ready, in its order, as long as no more
-    /// than this has passed since the world was idle. So whatever is ready may be late by this slack, as on any
-    /// machine, and what is further away never comes first. Not while the clock is paused.
+    /// As `Strict`, but what timers set off takes time: the next timer may fire before it, in its order, as long as no
+    /// more than this has passed since the world was idle. So who was woken by a timer, and whatever comes of that, may be
+    /// late by this slack, as on any machine, and what is further away never comes first. A timer does not overtake what
+    /// was set off together with it: whoever starts something and then sleeps lets it come to its end first. Not while
+    /// the clock is paused, nor while more than 64 actions are ready.
     Lagging(Duration),
 }
 

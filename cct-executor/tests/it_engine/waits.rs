@@ -5,7 +5,7 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
 use cct_executor::{Granularity, Report, select, spawn};
-use cct_sync::{Barrier, Mutex, Notify, Semaphore, mpsc, oneshot, watch};
+use cct_sync::{Barrier, Mutex, Notify, RwLock, Semaphore, mpsc, oneshot, watch};
 use std::collections::VecDeque;
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
@@ -373,4 +373,64 @@ fn who_notified_last_is_told() {
     for other in [": drop in step", ": resume at"] {
         assert!(!text.contains(other), "{other}: {text}");
     }
+}
+
+/// The lines of a report that begin so.
+fn lines(report: &Report, begin: &str) -> Vec<String> {
+    let text = report.text();
+    let lines = text.lines().map(str::trim);
+    let found = lines.filter(|line| line.starts_with(begin));
+    found.map(str::to_owned).collect()
+}
+
+#[test]
+fn who_waits_for_itself_is_told_why() {
+    let twice = checker("read twice").run(|| async {
+        let lock = Arc::new(RwLock::new(0));
+        let theirs = lock.clone();
+        let reader = spawn(async move {
+            let first = theirs.read().await;
+            yield_now().await;
+            *first + *theirs.read().await
+        });
+        *lock.write().await += 1;
+        reader.await.unwrap();
+    });
+    assert_eq!(
+        lines(&twice, "CYCLE"),
+        [
+            "CYCLE: task 1 waits for what it holds itself: to read once more it queues behind task 0 `main`, which \
+             waits to write"
+        ]
+    );
+    let locked = checker("lock twice").run(|| async {
+        let lock = Mutex::new(0);
+        let first = lock.lock().await;
+        *lock.lock().await += *first;
+    });
+    assert_eq!(
+        lines(&locked, "CYCLE"),
+        ["CYCLE: task 0 `main` waits for what it holds itself"]
+    );
+}
+
+#[test]
+fn a_circle_is_told_once() {
+    let report = checker("two permits").run(|| async {
+        let permits = Arc::new(Semaphore::new(2));
+        let both = [0, 1].map(|_| {
+            let permits = permits.clone();
+            spawn(async move {
+                let _first = permits.acquire().await.unwrap();
+                let _second = permits.acquire().await.unwrap();
+            })
+        });
+        for one in both {
+            one.await.unwrap();
+        }
+    });
+    assert_eq!(
+        lines(&report, "CYCLE"),
+        ["CYCLE: task 1 waits for task 2 waits for task 1"]
+    );
 }

@@ -10,7 +10,7 @@ use super::room::{Inbox, Room};
 use super::slot::{Arrived, Event};
 use crate::fabric::{FlowId, Net, Network};
 use cct_executor::node::{self, NodeId};
-use cct_executor::shim::{OpKind, Resource, Source};
+use cct_executor::shim::{OpKind, Resource, Source, WaitNote};
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -234,15 +234,14 @@ impl<M: Send + 'static> Mailbox<M> {
         wanted: W,
     ) -> impl Future<Output = R> + Send + use<'_, M, R, W> {
         self.waiting = false;
-        let (mut started, mut noted) = (false, None);
+        let (mut started, note) = (false, WaitNote::default());
         poll_fn(move |cx| {
             if !started {
                 ready!(self.inbox.point(site));
                 started = true;
             }
             self.inbox.poll_take(cx, wanted, |resource| {
-                resource.blocked(OpKind::Recv, site);
-                noted = noted.take().or_else(|| resource.noted(OpKind::Recv, site));
+                resource.blocked_while(&note, OpKind::Recv, site);
             })
         })
     }

@@ -1,11 +1,9 @@
 //! Calls that have no answer yet.
 
-use cct_executor::shim::{Access, NotedWait, OpKind, Resource, ResourceKind, Shared, Waiter};
+use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, WaitNote, Waiter};
 use cct_executor::task::coop;
-
 use std::collections::BTreeMap;
 use std::panic::Location;
-use std::sync::OnceLock;
 use std::task::{Context, Poll, ready};
 
 /// What tells a call from others of its node: which binding made it, and the how manieth it is.
@@ -32,7 +30,7 @@ enum Entry<A> {
 pub(super) struct Ticket<'a, A> {
     waiting: &'a Waiting<A>,
     pub(super) number: u64,
-    noted: OnceLock<NotedWait>,
+    note: WaitNote,
 }
 
 impl<A> Waiting<A> {
@@ -60,7 +58,7 @@ impl<A> Waiting<A> {
         Ticket {
             waiting: self,
             number,
-            noted: OnceLock::new(),
+            note: WaitNote::default(),
         }
     }
 
@@ -110,11 +108,7 @@ impl<A> Ticket<'_, A> {
             return Poll::Ready(answer);
         }
         let resource = &self.waiting.resource;
-        resource.blocked(OpKind::Recv, site);
-        if self.noted.get().is_none() {
-            let noted = resource.noted(OpKind::Recv, site);
-            noted.map(|noted| self.noted.set(noted));
-        }
+        resource.blocked_while(&self.note, OpKind::Recv, site);
         Poll::Pending
     }
 }

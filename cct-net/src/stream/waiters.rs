@@ -1,7 +1,7 @@
 //! Who waits for a socket.
 
 use crate::io::{Interest, Ready};
-use cct_executor::shim::{NotedWait, OpKind, Resource, Shared, Waiter};
+use cct_executor::shim::{OpKind, Resource, Shared, WaitNote, Waiter};
 use cct_executor::task::coop::{RestoreOnPending, poll_proceed};
 use std::future::poll_fn;
 use std::panic::Location;
@@ -42,7 +42,7 @@ struct Waiting {
 pub(crate) struct Seat {
     spot: OnceLock<Arc<Spot>>,
     /// What reports have of the wait.
-    noted: OnceLock<NotedWait>,
+    note: WaitNote,
 }
 
 impl Drop for Seat {
@@ -79,13 +79,9 @@ impl Wait<'_> {
         kind: OpKind,
         site: &'static Location<'static>,
     ) {
-        resource.blocked(kind, site);
-        let Wait::Future(seat) = self else {
-            return;
-        };
-        if seat.noted.get().is_none() {
-            let noted = resource.noted(kind, site);
-            noted.map(|noted| seat.noted.set(noted));
+        match self {
+            Wait::Poll => resource.blocked(kind, site),
+            Wait::Future(seat) => resource.blocked_while(&seat.note, kind, site),
         }
     }
 

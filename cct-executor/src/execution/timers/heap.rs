@@ -1,6 +1,7 @@
 //! Timers by the order in which they fire.
 
 use super::TimerId;
+use super::late::Late;
 use crate::execution::core::NONE;
 use crate::execution::waker::Waiter;
 use crate::words::Clock;
@@ -13,6 +14,8 @@ pub(super) struct Timer {
     /// Its action, where timers are actions.
     pub(super) action: u32,
     pub(super) waiter: Option<Waiter>,
+    /// From which firing it stems that it was set, where work may be late; see [`Late`].
+    pub(super) stem: u32,
 }
 
 /// An element of the heap.
@@ -44,9 +47,10 @@ pub(crate) struct Timers {
     /// The timers whose actions are enabled.
     pub(super) eligible: Vec<TimerId>,
     /// The eligible timers may have changed.
-    pub(super) dirty: bool,
+    pub(in crate::execution) dirty: bool,
     /// What the clock showed when the world had last been idle.
     idle_ns: u64,
+    pub(in crate::execution) late: Late,
     /// Wakers of foreign make that are to be woken outside the core.
     pub(crate) due: Vec<Waiter>,
     /// Up to where timers have fired. Behind the clock only from a move by hand to the end of the
@@ -66,6 +70,7 @@ impl Timers {
             eligible: Vec::new(),
             dirty: false,
             idle_ns: 0,
+            late: Late::default(),
             due: Vec::new(),
             elapsed_ns: 0,
         }
@@ -83,16 +88,24 @@ impl Timers {
         self.clock = clock;
         self.dirty = false;
         self.idle_ns = 0;
+        self.late.clear();
     }
 
     /// The world was idle, and the clock has moved to here.
     pub(super) fn was_idle(&mut self, time_ns: u64) {
         self.idle_ns = time_ns;
+        self.late.clear();
         self.dirty = self.clock.offers_timers();
     }
 
     pub(crate) fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// Whether work may be late.
+    #[inline]
+    pub(in crate::execution) fn lag(&self) -> bool {
+        matches!(self.clock, Clock::Lagging(_))
     }
 
     /// Whether no timer is running.
@@ -226,6 +239,22 @@ impl Timers {
         self.dirty = self.clock.offers_timers();
     }
 
+    /// Whether this holds of all that are due at the same time as the first one, of which there is one at least.
+    pub(super) fn all_due_first(&self, holds: impl Fn(&Timer) -> bool) -> bool {
+        let first = self.first();
+        first.is_some_and(|first| self.all_due_from(0, first.deadline_ns, &holds))
+    }
+
+    /// The same of this place and what is below it: what is below one that is due later is due later, too.
+    fn all_due_from(&self, at: usize, deadline_ns: u64, holds: &impl Fn(&Timer) -> bool) -> bool {
+        let is_left = at == 0 && self.is_hollow();
+        let below = 4 * at + 1..(4 * at + 5).min(self.heap.len());
+        (is_left || holds(&self.timers[self.heap[at].timer as usize]))
+            && below
+                .filter(|&at| self.heap[at].deadline_ns == deadline_ns)
+                .all(|at| self.all_due_from(at, deadline_ns, holds))
+    }
+
     /// Fills the first place, if it is hollow.
     #[inline]
     fn fill(&mut self) {
@@ -295,6 +324,7 @@ mod tests {
             place: NONE,
             action: NONE,
             waiter: None,
+            stem: 0,
         }));
         for step in 0..steps {
             let (first, all) = (model.first_key_value(), model.len());
@@ -303,6 +333,15 @@ mod tests {
                 first.map(|(_, timer)| *timer)
             );
             assert_eq!(timers.is_empty(), all == 0);
+            let least = first.map(|((deadline_ns, _), _)| *deadline_ns);
+            let at_once = model.keys().filter(|key| Some(key.0) == least).count();
+            let seen = std::cell::Cell::new(0);
+            timers.all_due_first(|timer| {
+                assert_eq!(Some(timer.deadline_ns), least);
+                seen.set(seen.get() + 1);
+                true
+            });
+            assert_eq!(seen.get(), at_once);
             let taken = match below(&mut random, 4) {
                 0 if all > 0 => *model.keys().nth(below(&mut random, all)).unwrap(),
                 1 if all > 0 => *first.unwrap().0,
@@ -315,6 +354,7 @@ mod tests {
                         continue;
                     };
                     let deadline_ns = below(&mut random, 20) as u64;
+                    timers.timers[timer as usize].deadline_ns = deadline_ns;
                     timers.push(timer, deadline_ns);
                     model.insert((deadline_ns, step), timer);
                     continue;

@@ -125,6 +125,7 @@ impl Checker {
         }
         if let Some(clock) = settings.clock {
             self.world.clock = clock;
+            self.usual_clock = false;
         }
         if let Some(steps) = settings.max_steps {
             self.world.limits.steps = steps;
