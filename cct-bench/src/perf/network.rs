@@ -1,6 +1,6 @@
 //! W11: what a message costs among 3 to 500 nodes, and what one that is on its way takes up.
 
-use super::{cct, measure};
+use super::{cct, floor, measure};
 use cct_executor::node::{Node, node};
 use cct_executor::{Granularity, time};
 use cct_net::fabric;
@@ -19,7 +19,8 @@ const ITERATIONS: u64 = 5;
 const PEERS: [u64; 2] = [8, u64::MAX];
 const NODES: [u64; 5] = [3, 10, 50, 150, 500];
 const LIVE: [u64; 3] = [25_000, 50_000, 100_000];
-const STRATEGIES: [&str; 2] = ["random", "pct:d=3"];
+const FLOOR: &str = "floor";
+const STRATEGIES: [&str; 3] = [FLOOR, "random", "pct:d=3"];
 
 /// What one message costs.
 #[derive(Serialize)]
@@ -31,6 +32,9 @@ pub(crate) struct Cost {
     messages: u64,
     links: u64,
     ns_per_message: f64,
+    /// Median over the repetitions of the ratio to a network without any choice or record, measured beside it. What a
+    /// message costs there grows as well: among many nodes the caches hold less of what it needs.
+    times_floor: f64,
 }
 
 /// What messages take up while they wait.
@@ -40,13 +44,22 @@ pub(crate) struct Memory {
     bytes_per_message: f64,
 }
 
+/// How much dearer a message is among the number of nodes where it is dearest than where it is cheapest.
+#[derive(Serialize)]
+pub(crate) struct Spread {
+    peers: &'static str,
+    strategy: &'static str,
+    /// By nanoseconds, of which the floor's own are in the row of that name.
+    dearest_by_cheapest: f64,
+    /// By multiples of the floor.
+    of_times_floor: f64,
+}
+
 /// All of W11.
 #[derive(Serialize)]
 pub(crate) struct Network {
     cost: Vec<Cost>,
-    /// The dearest of these figures by the cheapest, over the numbers of nodes; with few peers a node,
-    /// and with all.
-    dearest_by_cheapest: Vec<(&'static str, &'static str, f64)>,
+    spread: Vec<Spread>,
     memory: Vec<Memory>,
 }
 
@@ -58,16 +71,17 @@ pub(crate) fn all(reps: usize, print: bool) -> Network {
     for peers in PEERS {
         for strategy in STRATEGIES {
             let rows = costs(peers, strategy, reps);
-            let figures: Vec<f64> = rows.iter().map(|row| row.ns_per_message).collect();
-            let dearest = figures.iter().copied().fold(0.0, f64::max);
-            let cheapest = figures.iter().copied().fold(f64::INFINITY, f64::min);
-            let peers = if peers == u64::MAX { "all" } else { "few" };
-            spread.push((peers, strategy, dearest / cheapest));
+            spread.push(Spread {
+                peers: if peers == u64::MAX { "all" } else { "few" },
+                strategy,
+                dearest_by_cheapest: widest(rows.iter().map(|row| row.ns_per_message)),
+                of_times_floor: widest(rows.iter().map(|row| row.times_floor)),
+            });
             cost.extend(rows);
         }
     }
     let network = Network {
-        dearest_by_cheapest: spread,
+        spread,
         cost,
         memory,
     };
@@ -77,14 +91,22 @@ pub(crate) fn all(reps: usize, print: bool) -> Network {
     network
 }
 
+/// The largest figure by the least.
+fn widest(figures: impl Iterator<Item = f64> + Clone) -> f64 {
+    figures.clone().fold(0.0, f64::max) / figures.fold(f64::INFINITY, f64::min)
+}
+
 fn costs(peers: u64, strategy: &'static str, reps: usize) -> Vec<Cost> {
-    let mut seconds = vec![Vec::new(); NODES.len()];
+    let mut seconds = vec![(Vec::new(), Vec::new()); NODES.len()];
     for _ in 0..reps {
-        for (nodes, seconds) in NODES.into_iter().zip(&mut seconds) {
-            seconds.push(exchange(nodes, peers, strategy));
+        for (nodes, (seconds, ratios)) in NODES.into_iter().zip(&mut seconds) {
+            let taken = exchange(nodes, peers, strategy);
+            seconds.push(taken);
+            ratios.push(taken / exchange(nodes, peers, FLOOR));
         }
     }
-    let rows = NODES.into_iter().zip(seconds).map(|(nodes, mut seconds)| {
+    let rows = NODES.into_iter().zip(seconds);
+    let rows = rows.map(|(nodes, (mut seconds, mut ratios))| {
         let (each, peers) = plan(nodes, peers);
         let messages = each * nodes;
         Cost {
@@ -94,6 +116,7 @@ fn costs(peers: u64, strategy: &'static str, reps: usize) -> Vec<Cost> {
             messages,
             links: nodes * each.min(peers),
             ns_per_message: measure::median(&mut seconds) * 1e9 / messages as f64,
+            times_floor: measure::median(&mut ratios),
         }
     });
     rows.collect()
@@ -103,17 +126,20 @@ impl Network {
     fn print(&self) {
         println!("\nW11: {MESSAGES} messages among nodes");
         println!(
-            "  {:<10} {:>6} {:>6} {:>9} {:>12}",
-            "strategy", "nodes", "peers", "links", "ns/message"
+            "  {:<10} {:>6} {:>6} {:>9} {:>12} {:>9}",
+            "strategy", "nodes", "peers", "links", "ns/message", "x floor"
         );
         for row in &self.cost {
             println!(
-                "  {:<10} {:>6} {:>6} {:>9} {:>12.0}",
-                row.strategy, row.nodes, row.peers, row.links, row.ns_per_message
+                "  {:<10} {:>6} {:>6} {:>9} {:>12.0} {:>9.2}",
+                row.strategy, row.nodes, row.peers, row.links, row.ns_per_message, row.times_floor
             );
         }
-        for (peers, strategy, factor) in &self.dearest_by_cheapest {
-            println!("  {peers} peers, {strategy}: dearest by cheapest {factor:.2}");
+        for row in &self.spread {
+            println!(
+                "  {} peers, {}: dearest by cheapest {:.2}, of the multiples of the floor {:.2}",
+                row.peers, row.strategy, row.dearest_by_cheapest, row.of_times_floor
+            );
         }
         println!("  {:<10} {:>14}", "live", "bytes/message");
         for row in &self.memory {
@@ -135,6 +161,10 @@ fn plan(nodes: u64, peers: u64) -> (u64, u64) {
 fn exchange(nodes: u64, peers: u64, strategy: &'static str) -> f64 {
     let (each, peers) = plan(nodes, peers);
     let begin = ProcessTime::now();
+    if strategy == FLOOR {
+        (0..ITERATIONS).for_each(|_| floor::exchange(nodes, each, peers));
+        return begin.elapsed().as_secs_f64() / ITERATIONS as f64;
+    }
     let checker = cct::checker(strategy, Granularity::Op);
     let runs = cct::count_runs(checker, ITERATIONS, move || scenario(nodes, each, peers));
     begin.elapsed().as_secs_f64() / runs as f64

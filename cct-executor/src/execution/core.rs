@@ -115,7 +115,7 @@ pub(crate) struct Core {
     pub(crate) rolling: u64,
     pub(crate) decisions: u64,
     /// The task that ran last; see [`set_last`](Self::set_last).
-    last: u32,
+    pub(super) last: u32,
     /// Set once the iteration is over.
     pub(crate) end: Option<Outcome>,
     /// Panics whose join handle is alive and has not been asked yet.

@@ -8,6 +8,7 @@
 )]
 
 mod exec;
+mod network;
 mod rt;
 
 mod workloads {
@@ -15,6 +16,7 @@ mod workloads {
 }
 
 use super::Params;
+pub(super) use network::exchange;
 
 /// Runs that many iterations.
 pub(super) fn iterate(workload: &str, params: Params, iterations: u64) {

@@ -4,18 +4,21 @@
 //! A timer overtakes what other timers have set off, and never what stems from the same firing as itself: whoever starts
 //! something and sleeps lets it come to its end first, as tests mean by a short sleep.
 
-use super::heap::Timer;
-use crate::execution::core::Core;
+use crate::execution::core::{Core, NONE};
 use crate::words::Action;
 use crate::words::action::Sort;
 
 /// Where more are ready, none is late: to look at all of them at every decision would be dear.
 const MOST_READY: usize = 64;
 
+/// The stem of what no timer has set off.
+const NO_STEM: u32 = u32::MAX;
+
 #[derive(Default)]
 pub(in crate::execution) struct Late {
+    /// All tasks that are ready, as long as one of them is late.
     keys: Vec<u32>,
-    /// For each of them, by its key, the number of the firing that set it off; 0 for all others.
+    /// For each of them, by its key, the number of the firing that set it off, or [`NO_STEM`]; 0 for all others.
     stems: Vec<u32>,
     /// How many firings there were.
     firings: u32,
@@ -35,10 +38,18 @@ impl Late {
         self.others_acted = false;
     }
 
-    /// The number of the firing from which it stems that this task runs, or 0.
+    /// The number of the firing from which it stems that this task runs; 0 or [`NO_STEM`] where that is none.
     #[inline]
     pub(super) fn stem(&self, key: u32) -> u32 {
         self.stems.get(key as usize).copied().unwrap_or(0)
+    }
+
+    /// The stem of what comes of a task that runs.
+    fn stem_by(&self, key: u32) -> u32 {
+        match self.stem(key) {
+            0 => NO_STEM,
+            stem => stem,
+        }
     }
 
     fn add(&mut self, key: u32, stem: u32) {
@@ -58,15 +69,6 @@ impl Late {
         self.add(key, self.firings);
     }
 
-    /// A task that is ready has cause to be from one that stems from elsewhere: it is late no more.
-    fn has_more_cause(&mut self, key: u32, by: u32) {
-        let stem = self.stem(key);
-        if stem != 0 && stem != self.stem(by) {
-            self.stems[key as usize] = 0;
-            self.keys.retain(|&late| late != key);
-        }
-    }
-
     /// What comes of what happens now has not been set off by the task that ran last.
     pub(in crate::execution) fn others_act(&mut self) {
         self.others_acted = true;
@@ -74,39 +76,47 @@ impl Late {
 }
 
 impl Core {
-    /// A task is woken that is ready already.
+    /// A task is woken that is ready already: it is late no more but as a part of what woke it last.
     #[cold]
     pub(in crate::execution) fn wake_the_late(&mut self, key: u32) {
         let by = self.last();
-        if by != key {
-            self.timers.late.has_more_cause(key, by);
+        let late = &mut self.timers.late;
+        if by != key && late.stem(key) != 0 {
+            late.stems[key as usize] = late.stem_by(by);
         }
     }
 
     /// Brings up to date who is late, after one task has run at most.
     pub(super) fn see_who_is_late(&mut self) {
-        if self.looks.frozen || self.enabled.len() > MOST_READY {
-            return self.timers.late.clear();
-        }
-        let (last, actions) = (self.last(), &self.actions);
         let late = &mut self.timers.late;
-        let cause = match std::mem::take(&mut late.others_acted) {
-            true => 0,
-            false => late.stem(last),
-        };
+        if late.is_empty() {
+            return;
+        }
+        if self.looks.frozen || self.enabled.len() > MOST_READY {
+            return late.clear();
+        }
+        let others_acted = std::mem::take(&mut late.others_acted);
+        let (goes_on, mut has_ended) = (late.stem_by(self.last), NO_STEM);
+        let (stems, actions) = (&mut late.stems, &self.actions);
         late.keys.retain(|&key| {
             let is_ready = actions[key as usize].position != Action::NOWHERE;
             if !is_ready {
-                late.stems[key as usize] = 0;
+                has_ended = std::mem::take(&mut stems[key as usize]);
             }
             is_ready
         });
-        if cause > 0 {
-            for &key in &self.enabled {
-                if actions[key as usize].sort == Sort::Run {
-                    late.add(key, cause);
-                }
+        let cause = match self.last {
+            _ if others_acted => NO_STEM,
+            NONE => has_ended,
+            _ => goes_on,
+        };
+        for &key in &self.enabled {
+            if actions[key as usize].sort == Sort::Run {
+                late.add(key, cause);
             }
+        }
+        if late.keys.iter().all(|&key| late.stem(key) == NO_STEM) {
+            late.clear();
         }
     }
 
@@ -114,7 +124,12 @@ impl Core {
     pub(super) fn is_all_late(&self) -> bool {
         let ready = self.enabled.len() - self.optional as usize;
         let late = &self.timers.late;
-        let set_by_none = |timer: &Timer| late.keys.iter().all(|&key| late.stem(key) != timer.stem);
-        ready > 0 && ready == late.keys.len() && self.timers.all_due_first(set_by_none)
+        let stems = || late.keys.iter().map(|&key| late.stem(key));
+        ready > 0
+            && ready == late.keys.len()
+            && stems().all(|stem| stem != NO_STEM)
+            && self
+                .timers
+                .all_due_first(|timer| stems().all(|stem| stem != timer.stem))
     }
 }
