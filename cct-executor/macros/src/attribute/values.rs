@@ -15,10 +15,26 @@ impl Value {
     pub(super) fn invalid(&self, expected: &str) -> syn::Error {
         let Value { option, expression } = self;
         let value = expression.to_token_stream();
+        let remedy = match self.is_computed() {
+            true => ", written out: an attribute cannot compute, and knows no constants",
+            false => "",
+        };
         syn::Error::new_spanned(
             expression,
-            format!("invalid {option} `{value}`: expected {expected}"),
+            format!("invalid {option} `{value}`: expected {expected}{remedy}"),
         )
+    }
+
+    /// Whether it is an expression of which only the compiler knows the value.
+    fn is_computed(&self) -> bool {
+        match &self.expression {
+            Expr::Binary(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Macro(_) => true,
+            Expr::Path(path) => {
+                let name = path.path.segments.last().map(|last| last.ident.to_string());
+                name.is_some_and(|name| !name.contains(char::is_lowercase))
+            }
+            _ => false,
+        }
     }
 
     fn literal(&self) -> Option<&Lit> {
