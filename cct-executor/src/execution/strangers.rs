@@ -86,13 +86,22 @@ impl Core {
         let Some(serial) = self.open.filter(|_| home.has_mail()) else {
             return false;
         };
-        let mail = home.take_mail().into_iter();
-        let keys: Vec<u32> = mail
-            .filter(|wake| wake.serial == serial)
-            .map(|wake| wake.key)
-            .collect();
-        keys.iter().for_each(|&key| self.wake(key, decider));
-        !keys.is_empty()
+        let mut any = false;
+        for wake in home.take_mail() {
+            if wake.serial != serial {
+                continue;
+            }
+            any = true;
+            match wake.aborts {
+                None => self.wake(wake.key, decider),
+                Some(number) if self.task_id(wake.key).0 == number => {
+                    self.abort(wake.key, decider);
+                }
+                // It has ended, and its place is another's.
+                Some(_) => {}
+            }
+        }
+        any
     }
 
     /// Nothing is enabled before a timer fires, if there is one. Returns whether other threads have changed that.

@@ -25,7 +25,7 @@ fn wake(home: &'static Home, serial: u64, key: u32) {
         here
     });
     if !here && !home.is_here() {
-        home.post(serial, key);
+        home.post(serial, key, None);
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct ForeignWake {
     pub(crate) serial: u64,
     /// The action.
     pub(crate) key: u32,
+    /// The task is to be aborted, if this is still its number.
+    pub(crate) aborts: Option<u64>,
     /// The name of the thread.
     pub(crate) thread: Option<String>,
 }
@@ -65,6 +67,8 @@ pub(crate) struct Home {
 
 thread_local! {
     static ENTERED: Cell<Option<&'static Home>> = const { Cell::new(None) };
+    /// Where this thread is at the moment without running a world there.
+    static VISITED: Cell<Option<&'static Home>> = const { Cell::new(None) };
 }
 
 /// Homes that no thread uses at the moment.
@@ -247,8 +251,8 @@ impl Home {
         ENTERED.get()
     }
 
-    /// Leaves a wake-up for the world to find.
-    pub(crate) fn post(&self, serial: u64, key: u32) {
+    /// Leaves a wake-up for the world to find, or an abort of the task with this number.
+    pub(crate) fn post(&self, serial: u64, key: u32, aborts: Option<u64>) {
         #[expect(
             clippy::disallowed_methods,
             reason = "a name for the report, of what is a failure anyway"
@@ -259,6 +263,7 @@ impl Home {
         lock(&self.inbox).push(ForeignWake {
             serial,
             key,
+            aborts,
             thread,
         });
         self.mail.store(true, Ordering::Release);
@@ -318,15 +323,22 @@ impl Home {
     }
 
     fn visit_now<R>(&'static self, f: impl FnOnce() -> R) -> R {
-        struct Visit<'a>(&'a Door);
-        impl Drop for Visit<'_> {
+        struct Visit(&'static Home, Option<&'static Home>);
+        impl Drop for Visit {
             fn drop(&mut self) {
-                self.0.leave();
+                VISITED.set(self.1);
+                self.0.door.leave();
             }
+        }
+        let visited = VISITED.get();
+        // Who looks at one cell while it is at another is there already.
+        if visited.is_some_and(|home| ptr::eq(home, self)) {
+            return f();
         }
         self.visitors.fetch_add(1, Ordering::Relaxed);
         self.door.take();
-        let _visit = Visit(&self.door);
+        let _visit = Visit(self, visited);
+        VISITED.set(Some(self));
         self.visitors.fetch_sub(1, Ordering::Relaxed);
         f()
     }

@@ -71,7 +71,7 @@ fn a_cell_cannot_be_reached_again_from_within_but_after_a_panic() {
 fn wake_ups_from_elsewhere_are_found_by_the_world_they_are_for() {
     let home = home();
     let poster = thread::Builder::new().name("poster".to_owned());
-    let poster = poster.spawn(|| home.post(7, 3)).expect("a thread");
+    let poster = poster.spawn(|| home.post(7, 3, None)).expect("a thread");
     poster.join().expect("no panic");
     assert!(home.has_mail_for(7) && !home.has_mail_for(8));
     let mail = home.take_mail();

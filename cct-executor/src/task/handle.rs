@@ -233,7 +233,7 @@ impl AbortHandle {
         let key = self.key;
         if !self.home.is_here() {
             // Nothing controls when a foreign thread does this: the world reports it.
-            self.home.post(self.serial, key);
+            self.home.post(self.serial, key, Some(self.id.0));
         }
         self.in_world(|world| {
             let resource = task_resource(key);

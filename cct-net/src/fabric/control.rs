@@ -202,8 +202,9 @@ pub fn statistics() -> Statistics {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum CrashStyle {
-    /// The host is gone, as in a power cut: what is sent to it gets no answer, and its disk keeps for
-    /// certain only what was synced.
+    /// The host is gone, as in a power cut: what is sent to it gets no answer, its disk keeps for
+    /// certain only what was synced, and of what it has sent on each connection, or to each mailbox, any number of the last
+    /// packets that are still on their way may be lost, which is a choice.
     #[default]
     Silent,
     /// The process died and its host lives on: connections are closed, new ones refused, and files

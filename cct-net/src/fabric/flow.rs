@@ -312,6 +312,26 @@ impl Flow {
         self.push_first(packet, spare);
     }
 
+    /// Whether one of its packets opens a connection.
+    pub(super) fn opens(&self) -> bool {
+        self.packets().any(|packet| packet.arrival.opens())
+    }
+
+    /// Takes so many of the last packets, of as many as there are.
+    pub(super) fn take_last(&mut self, count: usize) -> Vec<Box<dyn Arrival>> {
+        let kept = self.len().saturating_sub(count);
+        let mut last = match (&mut self.more, kept) {
+            (_, 0) => return self.drain().collect(),
+            (Some(more), _) => more.later.split_off(kept - 1),
+            (None, _) => return Vec::new(),
+        };
+        for packet in &last {
+            self.kinds = self.kinds.wrapping_sub(mix(packet.arrival.kind()));
+        }
+        self.changed = true;
+        last.drain(..).map(|packet| packet.arrival).collect()
+    }
+
     /// Takes everything.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Box<dyn Arrival>> + use<> {
         self.kinds = 0;

@@ -42,6 +42,11 @@ pub(crate) trait Arrival: Send + 'static {
     /// It is lost for good: the link is cut, the node is down, or a rule says so.
     fn lost(self: Box<Self>) {}
 
+    /// Whether it is a part of opening a connection.
+    fn opens(&self) -> bool {
+        false
+    }
+
     /// A copy that may arrive too; `None` where the transport does not duplicate.
     fn copy(&self) -> Option<Box<dyn Arrival>> {
         None

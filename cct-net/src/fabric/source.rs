@@ -31,6 +31,22 @@ impl Network {
     }
 }
 
+impl Network {
+    /// A host that is gone sends nothing again, and what was in its queues is gone with it: of each flow that it has
+    /// packets in, any number of the last ones may be lost.
+    fn lose_with_host(&self, node: NodeId) {
+        let sending = self.state.with(|state| match state.crash_style(node) {
+            CrashStyle::Silent => state.flows_that_end_with(node),
+            CrashStyle::Kill | CrashStyle::Exit => Vec::new(),
+        });
+        for (id, packets) in sending {
+            let lost = shim::choose(packets + 1, "packets that are lost with their host");
+            let todo = self.state.with(|state| state.lose_last(id, lost));
+            todo.run();
+        }
+    }
+}
+
 impl ActionSource for Network {
     /// The next packet of a flow arrives.
     fn apply(&self, what: u64) {
@@ -48,6 +64,7 @@ impl ActionSource for Network {
     }
 
     fn node_down(&self, node: NodeId) {
+        self.lose_with_host(node);
         let todo = self.state.with(|state| {
             let mut todo = Todo::default();
             let silent = state.crash_style(node) == CrashStyle::Silent;

@@ -42,12 +42,16 @@ pub(super) struct State {
 /// What is to be done once the cell is free.
 #[derive(Default)]
 pub(super) struct Todo {
+    /// Of which somebody learns.
     pub(super) lost: Vec<Box<dyn Arrival>>,
+    /// Of which nobody does.
+    pub(super) gone: Vec<Box<dyn Arrival>>,
 }
 
 impl Todo {
     pub(super) fn run(self) {
         self.lost.into_iter().for_each(Arrival::lost);
+        drop(self.gone);
     }
 }
 
@@ -186,6 +190,38 @@ impl State {
         let flows = self.tables.iter();
         let to = flows.filter(|(_, flow)| self.tables.links.get(flow.link).to == node);
         to.map(|(id, _)| id).collect()
+    }
+
+    /// The flows from a node whose last packets may be lost with its host, by number, and how many each has. A handshake is
+    /// none of them: whoever opens a connection would wait for its answer for ever.
+    pub(super) fn flows_that_end_with(&self, node: NodeId) -> Vec<(FlowId, u32)> {
+        let flows = self.tables.iter();
+        let from = flows.filter(|(_, flow)| {
+            let link = self.tables.links.get(flow.link);
+            link.from == node && link.to != node && !flow.is_empty() && !flow.opens()
+        });
+        from.map(|(id, flow)| (id, flow.len() as u32)).collect()
+    }
+
+    /// The last packets of a flow are lost.
+    pub(super) fn lose_last(&mut self, id: FlowId, count: u32) -> Todo {
+        let mut todo = Todo::default();
+        if count == 0 || !self.tables.has_flow(id) {
+            return todo;
+        }
+        let (flow, _) = self.tables.flow(id);
+        let (kind, link) = (flow.kind, flow.link);
+        let packets = flow.take_last(count as usize);
+        match kind {
+            // Its sender is gone, and its receiver cannot know.
+            FlowKind::Reliable => todo.gone.extend(packets),
+            FlowKind::Fifo | FlowKind::Loose => todo.lost.extend(packets),
+        }
+        self.tables.links.get_mut(link).lost(u64::from(count));
+        self.counts.lost += u64::from(count);
+        self.refresh(id);
+        self.set_alarm();
+        todo
     }
 
     /// Brings all flows to a node up to date.

@@ -347,6 +347,10 @@ impl Arrival for Segment {
         self.conn.arrive(self.from, self.packet);
     }
 
+    fn opens(&self) -> bool {
+        matches!(self.packet, Packet::Syn | Packet::SynAck)
+    }
+
     fn lost(self: Box<Self>) {
         let who = match self.packet {
             Packet::SynAck => {

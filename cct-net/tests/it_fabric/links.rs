@@ -6,6 +6,8 @@ use cct_executor::time::{Instant, sleep, timeout};
 use cct_net::fabric::{self, Delivery, Latency, Timed, Verdict};
 use cct_net::mailbox::Mailbox;
 use cct_sync::mpsc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(10);
@@ -221,13 +223,38 @@ fn a_crash_drops_what_is_on_its_way_to_the_node() {
         b.restart();
         sender.send(&b, 3).unwrap();
         assert_eq!(numbers(&mut heard).await, [3]);
-        // What the sender's crash leaves behind still arrives.
+        // What a process that dies leaves behind still arrives.
         fabric::hold(&a, &b);
         sender.send(&b, 4).unwrap();
-        a.crash();
+        cct_net::node::kill(&a);
         fabric::release(&a, &b);
         assert_eq!(numbers(&mut heard).await, [4]);
     });
+}
+
+/// What is on its way when the power fails may arrive or not, the later packets only if those before them do.
+#[test]
+fn a_power_cut_may_lose_the_last_of_what_was_sent() {
+    let all: Arc<Mutex<BTreeSet<Vec<u32>>>> = Arc::default();
+    let seen = all.clone();
+    let report = checker("power cut").iterations(200).run(move || {
+        let seen = seen.clone();
+        async move {
+            let (b, mut heard) = listener("b");
+            let (a, sender) = speaker("a").await;
+            fabric::hold(&a, &b);
+            (1..4).for_each(|n| sender.send(&b, n).unwrap());
+            a.crash();
+            fabric::release(&a, &b);
+            let lost = fabric::statistics().lost;
+            let heard = numbers(&mut heard).await;
+            assert_eq!(heard.len() as u64 + lost, 3);
+            seen.lock().unwrap().insert(heard);
+        }
+    });
+    report.assert_passed();
+    let possible = [vec![], vec![1], vec![1, 2], vec![1, 2, 3]];
+    assert_eq!(*all.lock().unwrap(), BTreeSet::from(possible));
 }
 
 #[test]
