@@ -363,3 +363,46 @@ with_threads! { is_slept_for(flavor = "current_thread") a_thread_that_is_slept_f
     thread::sleep(Duration::from_millis(100));
     assert_eq!(receiver.try_recv(), Ok(1));
 } }
+
+/// A runtime of a thread that lives as long as the sender.
+fn elsewhere() -> (Handle, mpsc::UnboundedSender<()>) {
+    let (keep, mut kept) = mpsc::unbounded_channel::<()>();
+    let (handles, handle) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let mut runtime = cct_executor::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        handles.send(runtime.handle().clone()).unwrap();
+        runtime.block_on(async { while kept.recv().await.is_some() {} });
+    });
+    (handle.recv().unwrap(), keep)
+}
+
+with_threads! { aborts() a_task_of_another_thread_is_aborted {
+    let (handle, _keep) = elsewhere();
+    let (started, has_started) = oneshot::channel();
+    let (held, dropped) = oneshot::channel::<()>();
+    let task = handle.spawn(async move {
+        let _held = held;
+        let _ = started.send(());
+        std::future::pending::<()>().await;
+    });
+    has_started.await.unwrap();
+    task.abort();
+    assert!(dropped.await.is_err());
+    assert!(task.await.unwrap_err().is_cancelled());
+} }
+
+with_threads! { meets() a_barrier_lies_between_threads {
+    let (one, _keep_one) = elsewhere();
+    let (other, _keep_other) = elsewhere();
+    let barrier = Arc::new(cct_sync::Barrier::new(3));
+    let others = [one, other].map(|handle| {
+        let barrier = barrier.clone();
+        handle.spawn(async move { barrier.wait().await.is_leader() })
+    });
+    let mut leaders = u32::from(barrier.wait().await.is_leader());
+    for other in others {
+        leaders += u32::from(other.await.unwrap());
+    }
+    assert_eq!(leaders, 1);
+} }

@@ -6,12 +6,12 @@
 //!
 //! 1. A task rests only where [`WorldConfig`](crate::words::WorldConfig) says so, or in the world around a test whose own runtime has
 //!    one thread: the scenario's own when its poll ends, or the one of its `block_on`, and it has been woken already;
-//!    another when it has yielded in that poll.
+//!    another when it has yielded in that poll. And wherever it asks to, as who moves a paused clock does.
 //! 2. Rests end when no other task is enabled, or after [`STEPS`]: that of the scenario's own task one poll before
 //!    the others. What may arrive, and timers that may fire early, are not waited for.
 //! 3. Who is woken by somebody else meanwhile does not rest any longer, except for the scenario's own task.
 
-use super::core::{Core, state};
+use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::run::MAIN;
 use crate::words::action::Sort;
@@ -26,6 +26,8 @@ const STEPS: u64 = 61 * 4;
 pub(super) struct Rests {
     main: bool,
     others: Vec<u32>,
+    /// Who rests after its poll in any case.
+    asked: Option<u32>,
     /// The scenario's own task has gone first: it is the turn of the others.
     others_are_due: bool,
     /// The step after which they have rested long enough, if anybody does.
@@ -36,6 +38,7 @@ impl Rests {
     pub(super) fn clear(&mut self) {
         self.others.clear();
         (self.main, self.others_are_due, self.until) = (false, false, None);
+        self.asked = None;
     }
 }
 
@@ -44,6 +47,24 @@ impl Core {
     pub(crate) fn let_yields_last(&mut self) {
         self.config.lasting_yields = true;
         self.closely = self.looks_closely();
+    }
+
+    /// Whether others stand in the middle of a poll and could go on, but for closures that have a thread each; then this
+    /// task, which yields, rests once its poll has ended.
+    pub(crate) fn rests_for_polls(&mut self, key: u32) -> bool {
+        let mut enabled = self.enabled.iter();
+        let stands = enabled.any(|&other| {
+            let action = &self.actions[other as usize];
+            other != key
+                && action.sort == Sort::Run
+                && self.worker_of(other) != NONE
+                && !self.tasks[action.subject as usize].blocking
+        });
+        if stands {
+            self.rests.asked = Some(key);
+            self.closely = true;
+        }
+        stands
     }
 
     /// The poll of a future that a task blocks on has ended, and the task was woken already. Whether it rests, as it runs
@@ -67,7 +88,8 @@ impl Core {
     pub(super) fn rests(&mut self, key: u32) -> bool {
         let action = &mut self.actions[key as usize];
         let yielded = action.state & (state::YIELDED | state::ABORTED) == state::YIELDED;
-        let rests = self.config.lasting_yields && (key == MAIN || yielded);
+        let asked = self.rests.asked.take_if(|asked| *asked == key).is_some();
+        let rests = asked || self.config.lasting_yields && (key == MAIN || yielded);
         if rests {
             if key == MAIN {
                 self.rests.main = true;

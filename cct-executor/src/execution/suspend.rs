@@ -222,9 +222,12 @@ impl World {
                     "; it has started threads ({started}): they, and sockets of `std::net`, are not the world's"
                 ),
             };
-            panic!(
-                "the world of this test, which was run once, is over: {why}\nthe test waits at {site}{threads}"
-            );
+            // That of an `async fn` waits as a whole.
+            let place = match crate::__private::is_here(site) {
+                true => String::new(),
+                false => format!("\nthe test waits at {site}"),
+            };
+            panic!("the world of this test, which was run once, is over: {why}{place}{threads}");
         }
         resume_unwind(Box::new(Closing))
     }

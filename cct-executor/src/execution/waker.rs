@@ -42,6 +42,10 @@ impl TaskWaker {
 impl TaskWaker {
     #[cold]
     fn note_wake(&self) {
+        // What a panic's unwinding drops comes of the failure, and is no cause of it.
+        if std::thread::panicking() {
+            return;
+        }
         WORLD.with(|world| {
             if world.is_running() && world.serial.get() == self.serial {
                 world.with(|core, _| core.note_wake(self.key));

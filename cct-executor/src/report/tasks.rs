@@ -30,9 +30,6 @@ pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
         let _ = writeln!(out, "    ... and {} more", explanation.tasks.len() - most);
     }
     cycles(out, explanation);
-    if brief {
-        return;
-    }
     for (count, channel) in explanation.left.iter().take(LEFT_MAX) {
         let _ = writeln!(
             out,

@@ -44,25 +44,35 @@ pub fn resume() {
 /// Moves the frozen clock and yields once; what has become due fires when the poll has returned, as
 /// with tokio. So does a timer that is first polled later in the same poll.
 ///
+/// tokio's clock is paused on one thread only, so it moves between polls: where others stand in the middle of one, all that is
+/// ready goes on first.
+///
 /// # Scheduling points
-/// One: the poll returns `Pending` once after the clock was moved.
+/// One: the poll returns `Pending` once after the clock was moved; and one more before that where others stand in the middle
+/// of a poll.
 ///
 /// # Cancel safety
-/// The clock moves in the first poll; dropping the future afterwards does not move it back.
+/// Dropping the future before it is ready does not move the clock back.
 ///
 /// # Panics
 /// When polled while the clock is not frozen, and outside a world.
 #[track_caller]
 pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + Unpin {
     let site = Location::caller();
-    let mut moved = false;
+    let (mut rested, mut moved) = (false, false);
     poll_fn(move |cx| {
-        if std::mem::replace(&mut moved, true) {
+        if moved {
             return Poll::Ready(());
         }
         with_clock(|world| {
             assert!(world.has_frozen_clock(), "{NOT_FROZEN}");
-            if let Some(key) = world.current().filter(|_| world.is_running()) {
+            let running = world.current().filter(|_| world.is_running());
+            let rests = |key| world.with(|core, _| core.rests_for_polls(key));
+            if !std::mem::replace(&mut rested, true) && running.is_some_and(rests) {
+                return world.yield_now(cx, site);
+            }
+            moved = true;
+            if let Some(key) = running {
                 world.move_clock(key, duration);
             }
             world.yield_now(cx, site);

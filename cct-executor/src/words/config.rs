@@ -106,6 +106,10 @@ impl Limits {
     /// What it is raised to together with the steps. Half as many: should they never end, all are in memory.
     pub(crate) const MORE_TASKS: u32 = 500_000;
 
+    /// The usual limit of virtual time: ten years, of which tokio's timers hold two at once. What repeats more often than
+    /// every few minutes meets the other limits before.
+    pub(crate) const TIME: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
     /// For a test that takes more than is usual, and has no limits of its own.
     pub(crate) fn raise(&mut self) {
         self.steps = Limits::MORE_STEPS;
@@ -118,7 +122,7 @@ impl Default for Limits {
         Limits {
             steps: Limits::STEPS,
             tasks: Limits::TASKS,
-            time: Duration::from_secs(365 * 24 * 3600),
+            time: Limits::TIME,
         }
     }
 }

@@ -375,6 +375,35 @@ fn who_notified_last_is_told() {
     }
 }
 
+/// What a panic drops aborts a task, and wakes it with a waker in the hands of others: that comes of the failure.
+#[test]
+fn what_unwinding_wakes_is_no_cause() {
+    struct Wakes(Arc<std::sync::Mutex<Option<Waker>>>);
+    impl Drop for Wakes {
+        fn drop(&mut self) {
+            let waker = self.0.lock().unwrap().take();
+            waker.unwrap().wake();
+        }
+    }
+    let report = checker("unwound").run(|| async {
+        let waker = Arc::default();
+        let _wakes = Wakes(Arc::clone(&waker));
+        let mut tasks = cct_executor::task::JoinSet::new(); // dropped first
+        let theirs = waker.clone();
+        tasks.spawn(poll_fn(move |cx| {
+            *theirs.lock().unwrap() = Some(cx.waker().clone());
+            Poll::<()>::Pending
+        }));
+        while waker.lock().unwrap().is_none() {
+            yield_now().await;
+        }
+        panic!("the cause");
+    });
+    let text = report.text();
+    assert!(text.contains("the cause"), "{text}");
+    assert!(!text.contains("is lost"), "{text}");
+}
+
 /// The lines of a report that begin so.
 fn lines(report: &Report, begin: &str) -> Vec<String> {
     let text = report.text();

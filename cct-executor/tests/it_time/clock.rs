@@ -127,3 +127,38 @@ fn many_timers_of_one_poll_have_one_deadline() {
         });
     report.assert_passed();
 }
+
+/// tokio's clock is paused on one thread only, where no other poll stands in the middle when it moves: who has sent a question
+/// and is about to set its time limit has done so. What has not begun yet may still find that time has passed.
+#[test]
+fn a_paused_clock_moves_between_polls() {
+    let all = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
+    for strategy in ["random", "pct:d=3", "portfolio"] {
+        let seen = all.clone();
+        let report = checker("between polls")
+            .strategy_text(strategy)
+            .iterations(300);
+        let report = report.run(move || {
+            let seen = seen.clone();
+            async move {
+                let (asks, mut asked) = cct_sync::mpsc::unbounded_channel();
+                cct_executor::spawn(async move {
+                    let answer: cct_sync::oneshot::Sender<()> = asked.recv().await.unwrap();
+                    time::advance(MS * 200).await;
+                    time::sleep(MS).await;
+                    let _ = answer.send(());
+                });
+                let late = cct_executor::spawn(async { time::Instant::now() });
+                let begin = time::Instant::now();
+                let (answer, answered) = cct_sync::oneshot::channel();
+                asks.send(answer).unwrap();
+                let over = time::timeout(MS * 100, answered).await.is_err();
+                assert!(over, "no limit was set before the clock moved");
+                let late = late.await.unwrap().duration_since(begin);
+                seen.lock().unwrap().insert(late);
+            }
+        });
+        report.assert_passed();
+    }
+    assert_eq!(*all.lock().unwrap(), [MS * 0, MS * 200].into());
+}

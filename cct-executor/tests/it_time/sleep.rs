@@ -41,6 +41,14 @@ both! {
         assert_eq!(sleep.deadline(), Instant::now() + years);
     }
 
+    async fn years_pass() {
+        use subject::time::{Instant, sleep};
+        let start = Instant::now();
+        let two_years = Duration::from_secs(86_400 * 365 * 2);
+        sleep(two_years).await;
+        assert_eq!(start.elapsed(), two_years);
+    }
+
     async fn sleepers_wake_in_order_of_their_deadlines() {
         use subject::time::{Instant, sleep};
         let start = Instant::now();

@@ -179,10 +179,13 @@ impl Watched {
                 FOR_ALL.ticks / TICKS
             ),
         };
+        let name = match self.name.as_str() {
+            "" => String::new(),
+            name => format!(" `{name}`"),
+        };
         let text = format!(
-            "cct: the test `{}` {what}. It was run once. The process ends here: skip the test (`-- --skip`), or \
-             have such tests refused (CCT_PLAIN_TESTS=refuse)",
-            self.name
+            "cct: the test{name} {what}. It was run once. The process ends here: skip the test (`-- --skip`), or \
+             have such tests refused (CCT_PLAIN_TESTS=refuse)"
         );
         // The harness captures what is printed, and would keep it.
         let _ = writeln!(std::io::stderr(), "{text}");
