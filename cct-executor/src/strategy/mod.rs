@@ -119,7 +119,8 @@ pub trait Strategy: Send {
         Lanes::Independent
     }
 
-    /// The one of its fixed lanes whose iterations are at granularity `spawn`, where nobody has chosen a granularity.
+    /// The one of its fixed lanes whose iterations are at granularity `spawn`, and every third of them at `sync`, where nobody
+    /// has chosen a granularity.
     fn finer_lane(&self) -> Option<u32> {
         None
     }
