@@ -137,11 +137,6 @@ where
     }
 }
 
-/// Whether this place is one of this file, and so none of a test's own.
-pub(crate) fn is_here(site: &Location<'_>) -> bool {
-    site.file() == file!()
-}
-
 /// Runs a scenario on this thread, with threads taking part.
 ///
 /// # Panics

@@ -387,9 +387,12 @@ with_threads! { aborts() a_task_of_another_thread_is_aborted {
         std::future::pending::<()>().await;
     });
     has_started.await.unwrap();
-    task.abort();
+    let of_it = task.abort_handle();
+    assert!(!of_it.is_finished() && !task.is_finished());
+    of_it.abort();
     assert!(dropped.await.is_err());
     assert!(task.await.unwrap_err().is_cancelled());
+    assert!(of_it.is_finished());
 } }
 
 with_threads! { meets() a_barrier_lies_between_threads {

@@ -135,7 +135,7 @@ fn shortened(places: &[String]) -> Vec<String> {
 
 /// Whether a place is in cct's sources: with the least of debug information names have no paths. The
 /// standard library prints what lies in the current folder with a dot.
-fn is_ours(place: &str) -> bool {
+pub(super) fn is_ours(place: &str) -> bool {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let whole = match place.strip_prefix("./") {
         Some(rest) => std::env::current_dir().unwrap_or_default().join(rest),

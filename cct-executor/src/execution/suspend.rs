@@ -223,7 +223,7 @@ impl World {
                 ),
             };
             // That of an `async fn` waits as a whole.
-            let place = match crate::__private::is_here(site) {
+            let place = match super::stacks::is_ours(site.file()) {
                 true => String::new(),
                 false => format!("\nthe test waits at {site}"),
             };

@@ -4,6 +4,7 @@ use super::core::{Core, NONE, state};
 use super::decider::Decider;
 use super::run::MAIN;
 use super::step::{Begun, Turn};
+use crate::raw::shared::Home;
 use crate::raw::task::Body;
 use crate::words::{Action, ActionKey, ActionKind, FailureKind, StepEvent};
 use std::any::Any;
@@ -164,6 +165,9 @@ impl Core {
         self.sweep();
         self.spin.breaks();
         self.count_task(key, 0);
+        if let (Some(world), Some(home)) = (self.open, Home::here()) {
+            home.note_ended(world, self.task_id(key).0);
+        }
         let action = self.action(key);
         action.state = action.state & state::GROUPED | state::DONE;
         if action.state & state::GROUPED != 0 {

@@ -18,6 +18,7 @@
 use super::afar::Afar;
 use super::door::Door;
 use std::cell::{Cell, UnsafeCell};
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -45,6 +46,8 @@ pub(crate) struct Home {
     /// Something was put in the inbox since it was last emptied.
     mail: AtomicBool,
     inbox: Mutex<Vec<ForeignWake>>,
+    /// The numbers of the tasks that have ended, of the last world that was open to others, and that world's own.
+    ended: Mutex<(u64, BTreeSet<u64>)>,
     /// Whether others may come in while the thread waits for what belongs to another home, and ask for things.
     pub(super) afar: Afar,
     /// How many threads wait for it while it is another's.
@@ -136,6 +139,7 @@ impl Home {
                 door: Door::new(),
                 mail: AtomicBool::new(false),
                 inbox: Mutex::new(Vec::new()),
+                ended: Mutex::default(),
                 afar: Afar::new(),
                 visitors: AtomicUsize::new(0),
                 joins: AtomicBool::new(false),
@@ -267,6 +271,22 @@ impl Home {
             thread,
         });
         self.mail.store(true, Ordering::Release);
+    }
+
+    /// Notes, for other threads, that a task of this world has ended.
+    pub(crate) fn note_ended(&self, world: u64, number: u64) {
+        let (of, numbers) = &mut *lock(&self.ended);
+        if *of != world {
+            numbers.clear();
+        }
+        *of = world;
+        numbers.insert(number);
+    }
+
+    /// Whether a task of a world that is open to others has ended.
+    pub(crate) fn has_ended(&self, world: u64, number: u64) -> bool {
+        let (of, numbers) = &*lock(&self.ended);
+        *of == world && numbers.contains(&number)
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use super::body::JoinCell;
 use super::error::JoinError;
 use super::id::Id;
 use crate::execution::point::task_resource;
+use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
 use crate::raw::shared::Home;
 use crate::raw::task::Share;
@@ -253,6 +254,9 @@ impl AbortHandle {
     /// One before it looks, at granularity `sync`.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
+        if !self.home.is_here() && strangers::is_open(self.serial) {
+            return self.home.has_ended(self.serial, self.id.0);
+        }
         self.look(Location::caller());
         let mut alive = false;
         self.in_world(|world| alive = world.with(|core, _| core.is_alive(self.key)));

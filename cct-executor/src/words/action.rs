@@ -133,7 +133,7 @@ named_enum! {
         Recv = "recv",
         /// Trying to receive a value.
         TryRecv = "try_recv",
-        /// Closing, or waiting for the other side to close.
+        /// Closing.
         Close = "close",
         /// Waking waiters.
         Notify = "notify",
@@ -181,6 +181,8 @@ named_enum! {
         Open = "open",
         /// Giving up a future whose time limit is over.
         Elapsed = "time limit over",
+        /// Waiting for the other side to close.
+        Closed = "closed",
     }
 }
 

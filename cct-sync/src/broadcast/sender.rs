@@ -121,11 +121,11 @@ impl<T> Sender<T> {
         async move {
             let chan = &*self.chan;
             let mut place = Place::new(&chan.state, |state| &mut state.closing);
-            let mut waits = chan.resource.waits(OpKind::Close, site);
+            let mut waits = chan.resource.waits(OpKind::Closed, site);
             let mut started = false;
             poll_fn(|cx| {
                 if !started {
-                    ready!(chan.resource.point(OpKind::Close, Access::Read, site));
+                    ready!(chan.resource.point(OpKind::Closed, Access::Read, site));
                     started = true;
                 }
                 let poll = place.poll(cx, |state| state.is_closed().then_some(()));

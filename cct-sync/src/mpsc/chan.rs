@@ -423,11 +423,11 @@ impl<T> Tx<T> {
     pub(super) async fn closed(&self, site: &'static Location<'static>) {
         let chan = &*self.0;
         let mut place = Place::new(&chan.state, |state| &mut state.watching);
-        let mut waits = chan.resource.waits(OpKind::Close, site);
+        let mut waits = chan.resource.waits(OpKind::Closed, site);
         let mut started = false;
         poll_fn(|cx| {
             if !started {
-                ready!(chan.resource.point(OpKind::Close, Access::Read, site));
+                ready!(chan.resource.point(OpKind::Closed, Access::Read, site));
                 started = true;
             }
             let poll = place.poll(cx, |state| state.closed.then_some(()));

@@ -26,7 +26,7 @@ impl<T> Drop for ClosedCall<'_, T> {
     fn drop(&mut self) {
         if self.sender.waiting {
             let resource = &self.sender.inner().resource;
-            resource.gave_up(OpKind::Close, self.site);
+            resource.gave_up(OpKind::Closed, self.site);
         }
     }
 }
@@ -116,7 +116,7 @@ impl<T> Sender<T> {
             ready!(
                 self.inner()
                     .resource
-                    .point(OpKind::Close, Access::Read, site)
+                    .point(OpKind::Closed, Access::Read, site)
             );
             self.waiting = true;
         }
@@ -133,7 +133,7 @@ impl<T> Sender<T> {
         if closed {
             coop.made_progress();
         } else {
-            inner.resource.blocked(OpKind::Close, site);
+            inner.resource.blocked(OpKind::Closed, site);
         }
         self.waiting = !closed;
         if closed {

@@ -88,7 +88,7 @@ impl Timers {
         self.clock = clock;
         self.dirty = false;
         self.idle_ns = 0;
-        self.late.clear();
+        self.late.reset();
     }
 
     /// The world was idle, and the clock has moved to here.

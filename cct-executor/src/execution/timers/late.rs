@@ -31,6 +31,12 @@ impl Late {
         self.keys.is_empty()
     }
 
+    /// For a new world.
+    pub(super) fn reset(&mut self) {
+        self.clear();
+        self.firings = 0;
+    }
+
     pub(super) fn clear(&mut self) {
         for key in self.keys.drain(..) {
             self.stems[key as usize] = 0;
