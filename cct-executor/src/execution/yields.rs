@@ -33,6 +33,11 @@ impl Core {
 }
 
 impl World {
+    /// Whether it is the running task itself that polls, and not a program's own poller within it.
+    pub(crate) fn polls_itself(&self, cx: &Context<'_>) -> bool {
+        self.running.waker.get() == cx.waker().data()
+    }
+
     /// The task yields explicitly: it is enabled again once its poll has returned.
     #[inline]
     pub(crate) fn yield_now(&self, cx: &Context<'_>, site: &'static Location<'static>) {
@@ -41,7 +46,7 @@ impl World {
             cx.waker().wake_by_ref();
             return;
         }
-        let own = self.running.waker.get() == cx.waker().data();
+        let own = self.polls_itself(cx);
         self.with(|core, _| core.yields(key, own, site));
         if !own {
             self.defer_for_others(self.running.get(), cx);

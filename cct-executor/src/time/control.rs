@@ -45,7 +45,7 @@ pub fn resume() {
 /// with tokio. So does a timer that is first polled later in the same poll.
 ///
 /// tokio's clock is paused on one thread only, so it moves between polls: where others stand in the middle of one, all that is
-/// ready goes on first.
+/// ready goes on first. (Not where the future is polled by hand, which moves the clock at once.)
 ///
 /// # Scheduling points
 /// One: the poll returns `Pending` once after the clock was moved; and one more before that where others stand in the middle
@@ -68,7 +68,9 @@ pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + U
             assert!(world.has_frozen_clock(), "{NOT_FROZEN}");
             let running = world.current().filter(|_| world.is_running());
             let rests = |key| world.with(|core, _| core.rests_for_polls(key));
-            if !std::mem::replace(&mut rested, true) && running.is_some_and(rests) {
+            // Who polls by hand looks at what the first poll does.
+            let may_rest = !std::mem::replace(&mut rested, true) && world.polls_itself(cx);
+            if may_rest && running.is_some_and(rests) {
                 return world.yield_now(cx, site);
             }
             moved = true;
