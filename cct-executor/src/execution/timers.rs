@@ -194,9 +194,9 @@ impl Core {
 
     /// A timer wakes a task.
     fn wake_in_time(&mut self, key: u32, decider: &mut dyn Decider) {
-        let was_ready = self.is_enabled(key);
+        let may_be_late = self.timers.lag() && !self.is_enabled(key);
         self.wake(key, decider);
-        if self.timers.lag() && !was_ready && self.is_enabled(key) {
+        if may_be_late && self.is_enabled(key) {
             self.timers.late.sets_off(key);
         }
     }

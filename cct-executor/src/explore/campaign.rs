@@ -50,11 +50,6 @@ impl Share {
     fn has(self, index: u64) -> bool {
         index % u64::from(self.lanes) == u64::from(self.lane)
     }
-
-    /// The how manieth iteration of the lane it is, if it is one.
-    fn turn(self, index: u64) -> Option<u64> {
-        self.has(index).then(|| index / u64::from(self.lanes))
-    }
 }
 
 /// A run that is about to begin.
@@ -65,7 +60,7 @@ pub(crate) struct Campaign {
     pub(super) seed: Seed,
     /// See [`Strategy::systematic`](crate::strategy::Strategy::systematic).
     systematic: bool,
-    /// Whose iterations are at granularity `spawn`, and every third at `sync`.
+    /// Whose iterations are at granularity `spawn`.
     finer: Option<Share>,
     /// Whose iterations have a clock that lags.
     lagging: Option<Share>,
@@ -382,11 +377,9 @@ impl Campaign {
         let noisy = if self.systematic { 0 } else { index };
         WorldConfig {
             noise: Seed(self.seed.iteration(noisy).0 ^ 0x006e_6f69_7365),
-            // No member of a strategy comes up at the same third again and again: there are no three of them, nor six.
-            granularity: match self.finer.and_then(|share| share.turn(index)) {
-                Some(turn) if turn % 3 == 2 => Granularity::Sync,
-                Some(_) => Granularity::Spawn,
-                None => self.checker.world.granularity,
+            granularity: match self.finer.is_some_and(|share| share.has(index)) {
+                true => Granularity::Spawn,
+                false => self.checker.world.granularity,
             },
             clock: match self.lagging.is_some_and(|share| share.has(index)) {
                 true => Clock::Lagging(SLACK),

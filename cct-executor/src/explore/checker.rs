@@ -227,7 +227,7 @@ impl Checker {
     }
 
     /// Where scheduling points lie. Unless it is chosen, they lie where [`Granularity::Op`] has them, and with strategy
-    /// `portfolio` where [`Granularity::Spawn`] has them in every fifth iteration, and [`Granularity::Sync`] in a third of those.
+    /// `portfolio` where [`Granularity::Spawn`] has them in every fifth iteration.
     pub fn granularity(mut self, granularity: Granularity) -> Self {
         self.usual_granularity = false;
         self.world.granularity = granularity;

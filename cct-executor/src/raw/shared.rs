@@ -13,7 +13,7 @@
 //! 2. A value is reached only by the thread that holds its home's lock (or its own, without home),
 //!    and only once at a time (`busy`).
 //!
-//! Does not: wake anybody, know tasks.
+//! Does not: wake or abort anybody, know tasks but for the numbers that other threads leave or ask for.
 
 use super::afar::Afar;
 use super::door::Door;

@@ -119,14 +119,13 @@ pub trait Strategy: Send {
         Lanes::Independent
     }
 
-    /// The one of its fixed lanes whose iterations are at granularity `spawn`, and every third of them at `sync`, where nobody
-    /// has chosen a granularity.
+    /// The one of its fixed lanes whose iterations are at granularity `spawn`, where nobody has chosen a granularity.
     fn finer_lane(&self) -> Option<u32> {
         None
     }
 
-    /// The one of its fixed lanes in whose iterations work lags up to two milliseconds behind the clock, where nobody has chosen
-    /// a clock: see [`Clock::Lagging`](crate::words::Clock::Lagging).
+    /// The one of its fixed lanes in whose iterations what timers set off lags up to two milliseconds behind the clock, where
+    /// nobody has chosen a clock: see [`Clock::Lagging`](crate::words::Clock::Lagging).
     fn lagging_lane(&self) -> Option<u32> {
         None
     }

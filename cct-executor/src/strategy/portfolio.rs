@@ -15,8 +15,8 @@
 //! turn, the one with most credit has the turn and pays for it. A state is new if no member of the
 //! lane has been asked in it before.
 //!
-//! In the iterations of the last lane but one work lags up to two milliseconds behind the clock, where nobody has chosen a
-//! clock: some races are between a timer and work that is slow to begin, which under clock `strict` never meet.
+//! In the iterations of the last lane but one what timers set off lags up to two milliseconds behind the clock, where nobody has
+//! chosen a clock: some races are between a timer and work that is slow to begin, which under clock `strict` never meet.
 //!
 //! A member may be unfair, so a long iteration has a tail that is a random walk (see the module
 //! `tail`): it begins after ten times the decisions that an iteration of the member with the shortest
@@ -26,7 +26,8 @@
 //! The last lane of the usual portfolio runs at granularity `spawn`, where nobody has chosen another: some races take a
 //! switch between `spawn` and what the spawner does next, or between a synchronous look and what is done upon it, and no
 //! number of iterations at `op` shows them. Not at `sync`, where a switch may come in the middle of calls that set a
-//! thread-local for their own length, as serializers do, and a failure may be none on threads.
+//! thread-local for their own length, as serializers do, and a failure may be none on threads: of 23 tests of remoc that
+//! failed there and not at `op`, 13 were false alarms.
 //!
 //! Departures:
 //! - Each lane has members and states of its own, and numbers their iterations.

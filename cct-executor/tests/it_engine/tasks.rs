@@ -532,26 +532,6 @@ fn closures_of_a_runtime_that_ends_run_if_a_thread_was_started_for_them() {
 }
 
 /// A new task that runs before its spawner goes on finds what the spawner is about to do not done.
-/// Two changes in one poll, and who looks at both does not wait for either.
-#[test]
-fn what_changes_at_once_is_seen_half_changed() {
-    let report = checker("torn").strategy_text("portfolio").run(|| async {
-        let (url, seen_url) = cct_sync::watch::channel(0);
-        let (key, seen_key) = cct_sync::watch::channel(0);
-        let reader = spawn(async move { (*seen_url.borrow(), *seen_key.borrow()) });
-        url.send_replace(1);
-        key.send_replace(1);
-        let (url, key) = reader.await.unwrap();
-        assert_eq!(url, key);
-    });
-    let failure = failed(&report);
-    assert_eq!(failure.token.granularity, Granularity::Sync);
-    let Origin::Iteration(index) = failure.origin else {
-        panic!("{:?}", failure.origin);
-    };
-    assert_eq!(index % 15, 14, "the third turn of the last of five lanes");
-}
-
 #[test]
 fn a_spawned_task_may_go_first() {
     let run = |checker: Checker| {
@@ -571,17 +551,16 @@ fn a_spawned_task_may_go_first() {
     for workers in [1, 2, 5] {
         let report = run(portfolio().workers(workers));
         let failure = failed(&report);
+        assert_eq!(failure.token.granularity, Granularity::Spawn);
         let Origin::Iteration(index) = failure.origin else {
             panic!("{:?}", failure.origin);
         };
         assert_eq!(index % 5, 4, "the last of five lanes");
-        let (granularity, name) = match index / 5 % 3 {
-            2 => (Granularity::Sync, "sync"),
-            _ => (Granularity::Spawn, "spawn"),
-        };
-        assert_eq!(failure.token.granularity, granularity);
-        let told = format!(", granularity {name}, seed");
-        assert!(report.text().contains(&told), "{}", report.text());
+        assert!(
+            report.text().contains(", granularity spawn, seed"),
+            "{}",
+            report.text()
+        );
         let token = failure.token.to_string().parse().expect("a token");
         let again = run(portfolio().replay(token));
         assert!(failed(&again).reproduced);
