@@ -1,7 +1,7 @@
 //! tokio channels and locks.
 //!
 //! A scheduling point that a method has at granularity `sync` is one at `spawn`, too, where the method changes something
-//! and the poll has looked at something since its last point. And at both of them there is one at the end of a method, or of
+//! and the poll has looked at something, or changed something else, since its last point. And at both of them there is one at the end of a method, or of
 //! what a destructor does, if it has woken somebody (see [`Granularity`](cct_executor::Granularity)); but not where the last
 //! `broadcast::Receiver` is dropped, nor where a dropped future of `mpsc` or `Notify` passes on what it was given.
 

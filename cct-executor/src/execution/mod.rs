@@ -50,6 +50,7 @@ pub(crate) mod standstill;
 pub(crate) mod step;
 pub(crate) mod strangers;
 pub(crate) mod suspend;
+mod sync_point;
 pub(crate) mod system;
 pub(crate) mod tasks;
 pub(crate) mod thread_yield;

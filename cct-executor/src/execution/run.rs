@@ -233,7 +233,7 @@ impl World {
         self.wakers.replace(Wakers::noting(detail));
         self.sync_points
             .set(explain || config.granularity >= Granularity::Spawn);
-        self.looked.set(None);
+        self.called.set(None);
         self.spurious.set(config.spurious_polls);
         self.freeze_clock(config.start_paused);
         self.with(|core, _| core.begin_time());

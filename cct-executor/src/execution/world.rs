@@ -8,6 +8,7 @@ use super::decide::Next;
 use super::decider::Decider;
 use super::nodes::AfterCrash;
 use super::source::Known;
+use super::sync_point::Called;
 use super::wakers::Wakers;
 use crate::raw::local;
 use crate::raw::shared::Home;
@@ -163,8 +164,8 @@ pub(crate) struct World {
     pub(crate) wakers: ManuallyDrop<RefCell<Wakers>>,
     /// Whether synchronous operations may be points, are recorded, or (while something closes) counted.
     pub(crate) sync_points: Cell<bool>,
-    /// Which task looked at something by a synchronous operation last, and at which step; at granularity `spawn`.
-    pub(crate) looked: Cell<Option<(u32, u64)>>,
+    /// The last synchronous operation; at granularity `spawn`.
+    pub(super) called: Cell<Option<Called>>,
     /// Whether spurious polls were asked for.
     pub(crate) spurious: Cell<bool>,
     /// Whether it is a world around code that is no scenario's: nobody watches it, and what panics there is
@@ -283,7 +284,7 @@ impl World {
             recording: Cell::new(false),
             wakers: ManuallyDrop::new(RefCell::new(Wakers::NONE)),
             sync_points: Cell::new(false),
-            looked: Cell::new(None),
+            called: Cell::new(None),
             spurious: Cell::new(false),
             lone: Cell::new(false),
             left: Cell::new(false),

@@ -17,10 +17,10 @@ pub enum Granularity {
     /// Also where a task has been spawned, which may run before its spawner goes on; but not where a node is started,
     /// or something on it: so scenarios set themselves up. And, on Linux, after a call that has woken somebody (with a
     /// message, a notification, permits or a lock given back, an end that is closed or dropped), who may act before the
-    /// caller goes on; and, at no finer granularity, before a call that changes
-    /// something where the same poll has looked at something by another since its last point: what it has seen may be true
-    /// no longer. And between the two steps of sending to an mpsc channel, where its receiver may be dropped;
-    /// and where a oneshot channel is made, for an answer that may have been there since the look for it.
+    /// caller goes on; and, at no finer granularity, before a call that changes something, where by another since its
+    /// last point the same poll has looked at something, as what it has seen may be true no longer, or changed something
+    /// else. And between the two steps of sending to an mpsc channel, where its receiver may be dropped; and where a
+    /// oneshot channel is made, for an answer that may have been there since the look for it.
     Spawn,
     /// Also at synchronous operations: `try_*`, unbounded sends, notifications, dropped guards.
     Sync,

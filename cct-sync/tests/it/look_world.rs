@@ -1,4 +1,5 @@
-//! Inside a world: between a look and what is done upon it, both by calls that return at once, others may come.
+//! Inside a world: between a look and what is done upon it, and between two changes, all by calls that return at once,
+//! others may come.
 
 use super::explore::explore;
 use cct_executor::{Granularity, spawn};
@@ -125,8 +126,42 @@ const CHECKED_FIRST: [Program; 9] = [
     },
 ];
 
+/// Each changes two things that belong together, and shows one without the other.
+const IN_TWO: [Program; 2] = [
+    || {
+        let (low, lows) = watch::channel(0);
+        let (high, highs) = watch::channel(1);
+        let change = move || {
+            low.send_replace(10);
+            high.send_replace(11);
+        };
+        beside(change, move || assert!(*lows.borrow() < *highs.borrow())).boxed()
+    },
+    || {
+        let (names, mut named) = mpsc::unbounded_channel();
+        let (sizes, mut sized) = mpsc::unbounded_channel();
+        let send = move || {
+            let _ = names.send("a");
+            let _ = sizes.send(1);
+        };
+        beside(send, move || {
+            assert_eq!(named.try_recv().is_ok(), sized.try_recv().is_ok())
+        })
+        .boxed()
+    },
+];
+
 /// Each does in one call what the programs above do in two.
-const AT_ONCE: [Program; 5] = [
+const AT_ONCE: [Program; 6] = [
+    || {
+        let (both, seen) = watch::channel((0, 1));
+        let change = move || assert_eq!(both.send_replace((10, 11)), (0, 1));
+        let look = move || {
+            let (low, high) = *seen.borrow();
+            assert!(low < high);
+        };
+        beside(change, look).boxed()
+    },
     || {
         async {
             let count = Arc::new(watch::channel(0).0);
@@ -163,8 +198,8 @@ const AT_ONCE: [Program; 5] = [
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_was_checked_may_be_true_no_longer() {
-    for (index, program) in CHECKED_FIRST.into_iter().enumerate() {
+fn between_two_calls_others_may_come() {
+    for (index, program) in CHECKED_FIRST.into_iter().chain(IN_TWO).enumerate() {
         let report = explore(Granularity::Spawn, program);
         let failure = report.failure().unwrap_or_else(|| panic!("{index}"));
         assert_eq!(failure.kind.class(), "panic", "{index}");
@@ -175,8 +210,8 @@ fn what_was_checked_may_be_true_no_longer() {
 
 /// At `op` such calls are no points: what fails at `spawn` fails because of them.
 #[test]
-fn at_op_a_check_and_what_is_done_are_one() {
-    for (index, program) in CHECKED_FIRST.into_iter().enumerate() {
+fn at_op_two_calls_are_one() {
+    for (index, program) in CHECKED_FIRST.into_iter().chain(IN_TWO).enumerate() {
         assert!(explore(Granularity::Op, program).passed(), "{index}");
     }
 }
