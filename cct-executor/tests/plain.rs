@@ -10,7 +10,7 @@ use cct_executor::runtime::{Builder, Handle, Runtime};
 use cct_executor::task::yield_now;
 use cct_executor::time::{Duration, Instant, sleep, timeout};
 use cct_executor::{always, spawn, task};
-use cct_sync::{Mutex, mpsc, oneshot};
+use cct_sync::{Mutex, Semaphore, mpsc, oneshot};
 use std::backtrace::Backtrace;
 use std::future::pending;
 use std::hint::black_box;
@@ -437,9 +437,14 @@ fails!(who_waits_for_ever_is_told {
         let _dropped = dropped;
         pending::<()>().await;
     });
+    let permits = Arc::new(Semaphore::new(0));
+    runtime.spawn(async move { permits.acquire().await.map(drop) });
     runtime.block_on(pending::<()>());
 } says "the world of this test, which was run once, is over: deadlock"
-    "the test waits at cct-executor/tests/plain.rs:");
+    "the test waits at cct-executor/tests/plain.rs:"
+    "\ntask 1, spawned at cct-executor/tests/plain.rs:"
+    "waits: cct does not know for what"
+    "waits: acquire at cct-executor/tests/plain.rs:");
 
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "it is about threads")]

@@ -4,15 +4,22 @@
 //! 1. Nobody watches such a world, and panics in it are shown at once.
 //! 2. What waits in that code is unwound, with the reason, when the world is over before it.
 
+use super::core::Core;
 use super::decider::Decider;
 use super::record::Detail;
 use super::run::{self, Finished, MAIN, Scenario};
-use super::world::{Phase, WORLD};
+use super::world::{Phase, WORLD, World};
+use super::{paths, stacks};
 use crate::raw::beside::{self, Beside};
-use crate::words::WorldConfig;
+use crate::words::{FailureKind, Outcome, WorldConfig};
 use cct_interpose::Clocks;
+use std::fmt::Write as _;
 use std::io;
+use std::panic::Location;
 use std::sync::Arc;
+
+/// Tasks that are told to wait.
+const WAITING_MAX: usize = 10;
 
 /// A world around the code that runs on this thread.
 pub(crate) struct LoneWorld {
@@ -88,4 +95,67 @@ pub(crate) fn is_around_us(serial: u64) -> bool {
         let is_here = world.phase.get() != Phase::Idle && world.serial.get() == serial;
         is_here && world.running.key.get() == MAIN
     })
+}
+
+impl World {
+    /// Why code around which there is a world waits in vain.
+    pub(super) fn why_over(&self, site: &'static Location<'static>) -> String {
+        let mut text = "the world of this test, which was run once, is over: ".to_owned();
+        self.with(|core, _| {
+            let mut waiting = Vec::new();
+            match &core.end {
+                Some(Outcome::Failed(failure)) => {
+                    text.push_str(&failure.kind.to_string());
+                    if matches!(failure.kind, FailureKind::Deadlock { .. }) {
+                        waiting = core.waiting();
+                    }
+                }
+                Some(Outcome::Cut(limit)) => text.push_str(&limit.to_string()),
+                Some(Outcome::Passed) | None => text.push_str("its runtimes are gone"),
+            }
+            // That of an `async fn` waits as a whole.
+            if !stacks::is_ours(site.file()) {
+                let _ = write!(text, "\nthe test waits at {site}");
+            }
+            let more = waiting.len().saturating_sub(WAITING_MAX);
+            for line in waiting.into_iter().take(WAITING_MAX) {
+                let _ = write!(text, "\n{line}");
+            }
+            if more > 0 {
+                let _ = write!(text, "\n... and {more} more tasks wait");
+            }
+            match core.helpers.started() {
+                0 => {}
+                started => {
+                    let _ = write!(
+                        text,
+                        "\nit has started threads ({started}): they, and sockets of `std::net`, are not the world's"
+                    );
+                }
+            }
+        });
+        text
+    }
+}
+
+impl Core {
+    /// Who is alive, and what each did last, as far as it can be told where nothing was recorded.
+    fn waiting(&self) -> Vec<String> {
+        let tasks = self.tasks.iter().filter(|task| self.is_alive(task.key));
+        let told = tasks.filter_map(|task| {
+            let op = &self.actions[task.key as usize].op;
+            let is_known = op.resource != 0 && !stacks::is_ours(op.site.file());
+            if task.key == MAIN && !is_known {
+                return None;
+            }
+            let name = self.task_name(task.key);
+            let spawned = paths::place(task.spawn_site);
+            let last = match self.resource_name(op.resource).filter(|_| is_known) {
+                Some(resource) => format!("{} at {} for {resource}", op.kind, paths::place(op.site)),
+                None => "cct does not know for what".to_owned(),
+            };
+            Some(format!("task {name}, spawned at {spawned}, waits: {last}"))
+        });
+        told.collect()
+    }
 }

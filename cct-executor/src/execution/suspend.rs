@@ -11,7 +11,7 @@ use super::decider::Decider;
 use super::run::MAIN;
 use super::world::{Phase, World};
 use crate::raw::stack::{self, Stand};
-use crate::words::{Access, ActionKey, Op, OpKind, Outcome, StepEvent};
+use crate::words::{Access, ActionKey, Op, OpKind, StepEvent};
 use std::panic::{Location, resume_unwind};
 use std::task::Poll;
 
@@ -210,24 +210,7 @@ impl World {
     #[cold]
     pub(crate) fn unwind_who_waits(&self, site: &'static Location<'static>) -> ! {
         if self.lone.get() && !self.left.get() && self.running.key.get() == MAIN {
-            let (end, started) = self.with(|core, _| (core.end.clone(), core.helpers.started()));
-            let why = match end {
-                Some(Outcome::Failed(failure)) => failure.kind.to_string(),
-                Some(Outcome::Cut(limit)) => limit.to_string(),
-                Some(Outcome::Passed) | None => "its runtimes are gone".to_owned(),
-            };
-            let threads = match started {
-                0 => String::new(),
-                started => format!(
-                    "; it has started threads ({started}): they, and sockets of `std::net`, are not the world's"
-                ),
-            };
-            // That of an `async fn` waits as a whole.
-            let place = match super::stacks::is_ours(site.file()) {
-                true => String::new(),
-                false => format!("\nthe test waits at {site}"),
-            };
-            panic!("the world of this test, which was run once, is over: {why}{place}{threads}");
+            panic!("{}", self.why_over(site));
         }
         resume_unwind(Box::new(Closing))
     }

@@ -52,7 +52,7 @@ impl End {
 type Facing<'a> = BTreeMap<(u32, End), Vec<&'a RawStep>>;
 
 impl Core {
-    fn resource_name(&self, resource: u32) -> Option<String> {
+    pub(in crate::execution) fn resource_name(&self, resource: u32) -> Option<String> {
         if let Some(key) = resource_task(resource) {
             return Some(format!("task {}", self.task_name(key)));
         }

@@ -61,7 +61,7 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
     };
     comes_of_threads.then(|| {
         format!(
-            "threads of std take part, which nobody can repeat ({}): run once, in plain order, and not explored; with \
+            "threads of std take part, which nobody can repeat (explored, it ends in: {}): run once, in plain order, and not explored; with \
              spawn_blocking instead of threads it is",
             failure.kind.class()
         )
