@@ -308,6 +308,7 @@ impl World {
 
     fn suspend_until(&self, key: u32, word: Option<Word>, limit: Option<Duration>) -> Waited {
         let serial = self.serial.get();
+        let stack = self.stack();
         let expiry = limit.map(|_| Waiter::of(Waker::from(Arc::new(Expiry { serial, key }))));
         let timer = self.with(|core, decider| {
             let site = core.announce_thread_wait(key, OpKind::Block);
@@ -326,7 +327,7 @@ impl World {
                 } else {
                     ThreadWait::Lock
                 };
-                recorder.thread_waits.insert(key, how);
+                recorder.thread_waits.insert(key, (how, stack));
             }
             let timer = core.add_timer(core.deadline_after(key, limit?), key, site)?;
             core.poll_timer(timer, |_| expiry);

@@ -151,7 +151,9 @@ impl Core {
             let name = self.task_name(task.key);
             let spawned = paths::place(task.spawn_site);
             let last = match self.resource_name(op.resource).filter(|_| is_known) {
-                Some(resource) => format!("{} at {} for {resource}", op.kind, paths::place(op.site)),
+                Some(resource) => {
+                    format!("{} at {} for {resource}", op.kind, paths::place(op.site))
+                }
                 None => "cct does not know for what".to_owned(),
             };
             Some(format!("task {name}, spawned at {spawned}, waits: {last}"))

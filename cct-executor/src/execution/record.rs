@@ -86,7 +86,7 @@ pub(crate) struct Recorder {
     /// Who holds wakers of tasks, when that is over.
     pub(crate) wakers: Option<Wakers>,
     /// Tasks that wait as threads do.
-    pub(crate) thread_waits: BTreeMap<u32, ThreadWait>,
+    pub(crate) thread_waits: BTreeMap<u32, (ThreadWait, Option<Backtrace>)>,
     /// Which steps used a resource.
     uses: BTreeMap<u32, Vec<usize>>,
     /// The task in whose poll the iteration ended.

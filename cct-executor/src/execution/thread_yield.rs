@@ -163,7 +163,7 @@ impl Core {
             decider.observe(&StepEvent::Blocked(ActionKey(key)));
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.thread_waits.insert(key, ThreadWait::Spin);
+            recorder.thread_waits.insert(key, (ThreadWait::Spin, None));
         }
     }
 }

@@ -9,6 +9,7 @@ use super::waker::TaskWaker;
 use super::world::{WORLD, World};
 use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
@@ -74,11 +75,12 @@ impl Wakers {
 }
 
 impl World {
-    /// The stack of the caller, if there may be one more. Capturing it may have to wait for another thread.
+    /// The stack of the caller, if there may be one more. Capturing it may have to wait for another thread, or for a
+    /// suspended poll; where that would be told with a stack, there is none.
     pub(super) fn stack(&self) -> Option<Backtrace> {
-        let noted = self.wakers.borrow().stacks_left > 0;
-        let stack = noted.then(Backtrace::force_capture);
-        self.wakers.borrow_mut().stacks_left -= u32::from(noted);
+        let left = mem::take(&mut self.wakers.borrow_mut().stacks_left);
+        let stack = (left > 0).then(Backtrace::force_capture);
+        self.wakers.borrow_mut().stacks_left = left.saturating_sub(1);
         stack
     }
 

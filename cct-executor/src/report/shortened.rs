@@ -1,5 +1,6 @@
 //! What makes a failing schedule what it is: where it departs from plain order, once it has been shortened.
 
+use super::summary::plural;
 use crate::explore::{Departure, FailureReport};
 use std::fmt::Write as _;
 
@@ -11,23 +12,27 @@ pub(super) fn shortened(out: &mut String, failure: &FailureReport) {
     let Some(departures) = &failure.departures else {
         return;
     };
-    let differ = match departures.len() {
-        0 => "all of which are first in, first out".to_owned(),
-        1 => "one of which is not first in, first out (marked *)".to_owned(),
-        n => format!("{n} of which are not first in, first out (marked *)"),
+    let count = failure.token.trace.decisions().len();
+    let differ = match (departures.len(), count) {
+        (0, 0) => String::new(),
+        (0, 1) => ", which is first in, first out".to_owned(),
+        (0, _) => ", all of which are first in, first out".to_owned(),
+        (_, 1) => ", which is not first in, first out (marked *)".to_owned(),
+        (1, _) => ", one of which is not first in, first out (marked *)".to_owned(),
+        (n, _) => format!(", {n} of which are not first in, first out (marked *)"),
     };
-    let decisions = failure.token.trace.decisions().len();
+    let decisions = plural(count as u64, "decision", "decisions");
     let begin = match &failure.shortened {
         Some(_) if failure.kind.lasts() => format!(
-            "shortened: it stands from step {} on; {decisions} decisions, {differ}",
+            "shortened: it stands from step {} on; {decisions}{differ}",
             failure.step
         ),
         Some(_) => format!(
-            "shortened: it fails at step {} after {decisions} decisions, {differ}",
+            "shortened: it fails at step {} after {decisions}{differ}",
             failure.step
         ),
-        None if decisions == 0 => return,
-        None => format!("{decisions} decisions, {differ}"),
+        None if count == 0 => return,
+        None => format!("{decisions}{differ}"),
     };
     let cut_short = match &failure.shortened {
         Some(shortened) if !shortened.complete => ";\n  there was no time to look for less",

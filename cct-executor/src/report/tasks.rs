@@ -136,17 +136,7 @@ fn task(out: &mut String, story: &TaskStory, brief: bool) {
     );
     if story.waits.is_empty() && story.state == TaskState::Waiting {
         let who = match story.thread_wait {
-            Some(ThreadWait::Lock) => {
-                ", in the middle of a poll, where its thread would block: a lock of `std` or of another \
-                 crate, maybe, that a task holds which waits"
-            }
-            Some(ThreadWait::Park) => {
-                ", in the middle of a poll, where its thread would be parked until somebody unparks it"
-            }
-            Some(ThreadWait::Spin) => {
-                ", in the middle of a poll, where it spins with `std::thread::yield_now`: for a lock of \
-                 another crate, maybe, that a task holds which waits"
-            }
+            Some(how) => return thread_wait(out, story, how),
             None if story.unwakeable && story.waker_taken_at.is_none() => {
                 "; its poll returned `Pending` and left its waker with nobody: nothing can wake it"
             }
@@ -173,6 +163,26 @@ fn task(out: &mut String, story: &TaskStory, brief: bool) {
             uses(out, wait);
         }
     }
+}
+
+/// What a task waits for as a thread does.
+fn thread_wait(out: &mut String, story: &TaskStory, how: ThreadWait) {
+    let how = match how {
+        ThreadWait::Lock => {
+            "where its thread would block:\n      \
+             for a lock of `std` or of another crate, maybe, that a task holds which waits; or itself"
+        }
+        ThreadWait::Park => "where its thread would be parked until somebody unparks it",
+        ThreadWait::Spin => {
+            "where it spins with `std::thread::yield_now`:\n      \
+             for a lock of another crate, maybe, that a task holds which waits"
+        }
+    };
+    let place = match &story.thread_waits_at {
+        Some(place) => format!("at {place}, "),
+        None => format!("after {}, ", story.last_op),
+    };
+    let _ = writeln!(out, "      {place}in the middle of a poll, {how}");
 }
 
 /// Who is at the other end of a channel, or came after a task at the end of a stream or at a timer.

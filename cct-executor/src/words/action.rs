@@ -183,6 +183,8 @@ named_enum! {
         Elapsed = "time limit over",
         /// Waiting for the other side to close.
         Closed = "closed",
+        /// Putting what is sent where there is room for it.
+        Put = "put",
     }
 }
 

@@ -169,6 +169,8 @@ pub struct TaskStory {
     pub waker_taken_at: Option<Vec<String>>,
     /// It waits in the middle of a poll, as a thread does.
     pub thread_wait: Option<ThreadWait>,
+    /// `file:line` where it does so, if it is known.
+    pub thread_waits_at: Option<String>,
     /// What it waits for.
     pub waits: Vec<Wait>,
     /// How often nothing but a timer could happen since its last step.

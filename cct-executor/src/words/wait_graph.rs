@@ -106,6 +106,7 @@ mod tests {
             unwakeable: false,
             waker_taken_at: None,
             thread_wait: None,
+            thread_waits_at: None,
             waits: vec![Wait {
                 op: String::new(),
                 resource: None,

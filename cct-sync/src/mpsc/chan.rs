@@ -230,7 +230,7 @@ impl<T> Chan<T> {
     /// the same call.
     #[inline]
     pub(super) fn push_late(&self, value: T, site: &'static Location<'static>) {
-        self.resource.seam_point(OpKind::Send, Access::Write, site);
+        self.resource.seam_point(OpKind::Put, Access::Write, site);
         self.push(value, site);
     }
 

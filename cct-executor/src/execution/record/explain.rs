@@ -34,9 +34,11 @@ enum End {
 
 impl End {
     fn of(kind: OpKind) -> End {
-        use OpKind::{Changed, Get, Notified, Notify, Recv, Reserve, Send, Set, TryRecv, TrySend};
+        use OpKind::{
+            Changed, Get, Notified, Notify, Put, Recv, Reserve, Send, Set, TryRecv, TrySend,
+        };
         match kind {
-            Send | TrySend | Reserve | Set | Notify => End::In,
+            Send | TrySend | Reserve | Put | Set | Notify => End::In,
             Recv | TryRecv | Changed | Notified | Get => End::Out,
             _ => End::Either,
         }
@@ -239,7 +241,7 @@ impl Core {
                 overtaken: self.explain_overtaking(key, blocked, recorder),
             })
             .collect();
-        let thread_wait = recorder.thread_waits.get(&key).copied();
+        let thread_wait = recorder.thread_waits.get(&key);
         // Who waits for what is known needs no other clue, and to make one out takes a while.
         let unknown = !enabled && waits.is_empty() && thread_wait.is_none();
         let wakers = recorder.wakers.as_ref().filter(|_| unknown);
@@ -261,7 +263,9 @@ impl Core {
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
             unwakeable: wakers.is_some_and(|wakers| wakers.none_of(key)),
             waker_taken_at: wakers.map_or_else(|| Some(Vec::new()), taken_at),
-            thread_wait,
+            thread_wait: thread_wait.map(|&(how, _)| how),
+            thread_waits_at: thread_wait
+                .and_then(|(_, stack)| innermost(stack.as_ref()?, &self.folder())),
             waits,
             standstills: recorder.standstills
                 - recorder.standstills_before.get(&key).copied().unwrap_or(0),

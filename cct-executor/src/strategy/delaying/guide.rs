@@ -114,7 +114,7 @@ impl<E: DelayingExplorer> Guide<E> {
             StepEvent::Step { action, op } => {
                 self.running = Some(action);
                 self.sending = 0;
-                if op.kind == OpKind::Send {
+                if matches!(op.kind, OpKind::Send | OpKind::Put) {
                     self.send(action, op.resource);
                 }
             }
