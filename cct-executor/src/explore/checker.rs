@@ -60,8 +60,8 @@ pub(super) enum Chosen {
 /// ```
 ///
 /// Environment variables override what is set here: `CCT_ITERATIONS`, `CCT_SEED`, `CCT_STRATEGY`,
-/// `CCT_GRANULARITY`, `CCT_CLOCK`, `CCT_ISOLATION`, `CCT_TIME_BUDGET`, `CCT_MAX_STEPS`, `CCT_REPLAY`,
-/// `CCT_WORKERS`, `CCT_LEARNT`.
+/// `CCT_GRANULARITY`, `CCT_CLOCK`, `CCT_SPURIOUS_POLLS`, `CCT_ISOLATION`, `CCT_TIME_BUDGET`, `CCT_MAX_STEPS`,
+/// `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`.
 /// A token that is replayed has a granularity and a clock of its own, which count.
 #[derive(Clone)]
 #[must_use = "call run"]

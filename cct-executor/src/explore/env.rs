@@ -28,12 +28,13 @@ pub(super) const REPLAY: &str = "CCT_REPLAY";
 pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
 pub(super) const WORKERS: &str = "CCT_WORKERS";
-const VARIABLES: [&str; 15] = [
+const VARIABLES: [&str; 16] = [
     "CCT_ITERATIONS",
     SEED,
     "CCT_STRATEGY",
     "CCT_GRANULARITY",
     "CCT_CLOCK",
+    "CCT_SPURIOUS_POLLS",
     "CCT_TIME_BUDGET",
     "CCT_MAX_STEPS",
     ISOLATION,
@@ -59,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) granularity: Option<Granularity>,
     /// `CCT_CLOCK`.
     pub(crate) clock: Option<Clock>,
+    /// `CCT_SPURIOUS_POLLS`.
+    pub(crate) spurious_polls: Option<bool>,
     /// `CCT_TIME_BUDGET`; `Some(None)` asks for no bound.
     pub(crate) time_budget: Option<Option<Duration>>,
     /// `CCT_MAX_STEPS`, above 0.
@@ -188,6 +191,9 @@ impl Settings {
                 "CCT_STRATEGY" => settings.strategy = Some(text.to_owned()),
                 "CCT_GRANULARITY" => settings.granularity = Some(values::granularity(text)?),
                 "CCT_CLOCK" => settings.clock = Some(values::clock(text)?),
+                "CCT_SPURIOUS_POLLS" => {
+                    settings.spurious_polls = Some(values::switch(&name, text)?);
+                }
                 "CCT_TIME_BUDGET" => settings.time_budget = Some(values::time_budget(text)?),
                 ISOLATION => settings.isolation = Some(values::isolation(text)?),
                 APART => settings.apart = Some(text.into()),

@@ -72,6 +72,9 @@ fn granularity_and_clock_override_the_test() {
     let report = told(&[("CCT_GRANULARITY", "sync"), ("CCT_CLOCK", "adversarial")]);
     assert_eq!(token(&report).granularity, Granularity::Sync);
     assert_eq!(token(&report).clock, Clock::Adversarial);
+    assert!(!token(&report).spurious_polls);
+    let report = told(&[("CCT_SPURIOUS_POLLS", "1")]);
+    assert!(token(&report).spurious_polls);
     let report = told(&[("CCT_REPLAY_WITH", "make replay TOKEN=")]);
     assert!(
         report.contains("  replay: make replay TOKEN= c1-"),

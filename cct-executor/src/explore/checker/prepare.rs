@@ -127,6 +127,9 @@ impl Checker {
             self.world.clock = clock;
             self.usual_clock = false;
         }
+        if let Some(spurious) = settings.spurious_polls {
+            self.world.spurious_polls = spurious;
+        }
         if let Some(steps) = settings.max_steps {
             self.world.limits.steps = steps;
         }

@@ -46,6 +46,7 @@ fn every_variable_is_taken() {
         ("CCT_GRANULARITY", "await"),
         ("CCT_CLOCK", "racing(5ms)"),
         ("CCT_TIME_BUDGET", "500ms"),
+        ("CCT_SPURIOUS_POLLS", "1"),
         ("CCT_MAX_STEPS", "20000"),
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_REPLAY_WITH", "cargo cct replay"),
@@ -65,6 +66,7 @@ fn every_variable_is_taken() {
         strategy: Some("pct:d=3".to_owned()),
         granularity: Some(Granularity::Await),
         clock: Some(Clock::Racing(Duration::from_millis(5))),
+        spurious_polls: Some(true),
         time_budget: Some(Some(Duration::from_millis(500))),
         replay: Some(token()),
         replay_with: Some("cargo cct replay".to_owned()),
@@ -199,13 +201,18 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_ITERATION",
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
-             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_TIME_BUDGET, CCT_MAX_STEPS, CCT_ISOLATION, CCT_REPLAY, \
-             CCT_REPLAY_WITH, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS, CCT_APART",
+             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_SPURIOUS_POLLS, CCT_TIME_BUDGET, CCT_MAX_STEPS, \
+             CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS, CCT_APART",
         ),
         (
             "CCT_MAX_STEPS",
             "10k",
             "invalid CCT_MAX_STEPS `10k`: expected a whole number above 0, such as 1000",
+        ),
+        (
+            "CCT_SPURIOUS_POLLS",
+            "yes",
+            "invalid CCT_SPURIOUS_POLLS `yes`: expected `1` or `true`, or `0` or `false`",
         ),
         (
             "CCT_ISOLATION",

@@ -36,6 +36,18 @@ pub(super) fn workers(text: &str) -> Result<usize, EnvError> {
     })
 }
 
+pub(super) fn switch(name: &str, text: &str) -> Result<bool, EnvError> {
+    match text {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(EnvError::invalid(
+            name,
+            text,
+            "expected `1` or `true`, or `0` or `false`",
+        )),
+    }
+}
+
 pub(super) fn isolation(text: &str) -> Result<Isolation, EnvError> {
     match text {
         "none" => Ok(Isolation::None),
