@@ -2,54 +2,58 @@
 //!
 //! Owns the sums, not what the weights mean.
 //!
-//! 1. A tree whose nodes have eight numbers, a line of cache: in the lowest row the weight of an
-//!    action each, in the others the sum of a node of the row below.
-//! 2. A change and a draw visit one node in each row: 3 for 512 actions, 4 for 4,096. A draw waits
-//!    for one node after the other, so that rows are what it costs.
-//! 3. Nothing is allocated once the tree has grown to the number of actions.
+//! 1. Actions lie in drawers by the highest bit of their weight. A draw chooses a drawer by the sum of what lies in it, and
+//!    then takes any action there until one is kept, with odds of its weight by the most that the drawer may hold: one half
+//!    or better, and always in the drawer of weight 1.
+//! 2. So a change and a draw take the same time whatever the number of actions.
+//! 3. Nothing is allocated once the table has grown to the number of actions, and a drawer has been used.
 
 use crate::words::ActionKey;
+use rand::Rng;
 
-/// Numbers of a node.
-const WIDTH: usize = 8;
+/// Drawers, one for each bit of a weight.
+const DRAWERS: usize = u64::BITS as usize;
 
-#[repr(align(64))]
-#[derive(Clone, Copy, Debug)]
-struct Node([u64; WIDTH]);
-
-/// The tree.
+/// The table.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
-    /// Row by row; number `i` of all is the sum of node `i + 1`.
-    nodes: Vec<Node>,
-    rows: u32,
-    /// Where the lowest row begins, in numbers.
-    base: usize,
+    /// By [`ActionKey::index`].
+    weights: Vec<u64>,
+    /// Where in its drawer an action lies; of no meaning where it has no weight.
+    places: Vec<u32>,
+    drawers: [Vec<ActionKey>; DRAWERS],
+    /// The sum of each drawer.
+    sums: [u64; DRAWERS],
+    /// The drawers that are not empty, a bit each.
+    used: u64,
     total: u64,
 }
 
 impl Shares {
     pub(super) fn new() -> Self {
         Shares {
-            nodes: vec![Node([0; WIDTH])],
-            rows: 1,
-            base: 0,
+            weights: Vec::new(),
+            places: Vec::new(),
+            drawers: [const { Vec::new() }; DRAWERS],
+            sums: [0; DRAWERS],
+            used: 0,
             total: 0,
         }
     }
 
     /// Sets all weights to 0.
     pub(super) fn clear(&mut self) {
-        self.nodes.fill(Node([0; WIDTH]));
+        self.weights.fill(0);
+        self.drawers.iter_mut().for_each(Vec::clear);
+        self.sums = [0; DRAWERS];
+        self.used = 0;
         self.total = 0;
     }
 
     /// The weight of an action.
     #[inline]
     pub(super) fn get(&self, key: ActionKey) -> u64 {
-        let at = self.base + key.index();
-        let node = self.nodes.get(at / WIDTH);
-        node.map_or(0, |Node(numbers)| numbers[at % WIDTH])
+        self.weights.get(key.index()).copied().unwrap_or(0)
     }
 
     /// The sum of all weights.
@@ -61,86 +65,134 @@ impl Shares {
     /// Changes the weight of an action.
     #[inline]
     pub(super) fn set(&mut self, key: ActionKey, weight: u64) {
-        let mut at = self.base + key.index();
-        if at / WIDTH >= self.nodes.len() {
+        if key.index() >= self.weights.len() {
             self.grow(key.index());
-            at = self.base + key.index();
         }
-        // What goes down is what goes up by all but that.
-        let more = weight.wrapping_sub(self.nodes[at / WIDTH].0[at % WIDTH]);
-        if more == 0 {
+        let before = std::mem::replace(&mut self.weights[key.index()], weight);
+        if before == weight {
             return;
         }
+        // What goes down is what goes up by all but that.
+        let more = weight.wrapping_sub(before);
         self.total = self.total.wrapping_add(more);
-        loop {
-            let node = at / WIDTH;
-            let number = &mut self.nodes[node].0[at % WIDTH];
-            *number = number.wrapping_add(more);
-            if node == 0 {
-                return;
+        match (before.checked_ilog2(), weight.checked_ilog2()) {
+            (Some(old), Some(new)) if old == new => {
+                let sum = &mut self.sums[new as usize];
+                *sum = sum.wrapping_add(more);
             }
-            at = node - 1;
+            (old, new) => {
+                if let Some(old) = old {
+                    self.take_out(key, old, before);
+                }
+                if let Some(new) = new {
+                    self.put_in(key, new, weight);
+                }
+            }
         }
+    }
+
+    #[inline]
+    fn take_out(&mut self, key: ActionKey, drawer: u32, weight: u64) {
+        let place = self.places[key.index()];
+        let keys = &mut self.drawers[drawer as usize];
+        keys.swap_remove(place as usize);
+        match keys.get(place as usize) {
+            Some(moved) => self.places[moved.index()] = place,
+            None if keys.is_empty() => self.used &= !(1 << drawer),
+            None => {}
+        }
+        self.sums[drawer as usize] -= weight;
+    }
+
+    #[inline]
+    fn put_in(&mut self, key: ActionKey, drawer: u32, weight: u64) {
+        let keys = &mut self.drawers[drawer as usize];
+        if keys.len() == keys.capacity() {
+            keys.reserve_exact(self.weights.len() - keys.len());
+        }
+        self.places[key.index()] = keys.len() as u32;
+        keys.push(key);
+        self.used |= 1 << drawer;
+        self.sums[drawer as usize] += weight;
     }
 
     #[cold]
     fn grow(&mut self, index: usize) {
-        let old = std::mem::replace(self, Shares::new());
-        while self.nodes.len() * WIDTH <= self.base + index {
-            self.base = self.base * WIDTH + WIDTH;
-            self.rows += 1;
-            self.nodes.resize(self.base + 1, Node([0; WIDTH]));
-        }
-        for (at, &weight) in old.nodes.iter().flat_map(|Node(of)| of).enumerate() {
-            if let Some(index) = at.checked_sub(old.base) {
-                self.set(ActionKey::from_index(index), weight);
+        let size = (index + 1).next_power_of_two().max(8);
+        self.weights.resize(size, 0);
+        self.places.resize(size, 0);
+    }
+
+    /// Draws an action, with odds of its weight. There must be one that has any.
+    #[inline]
+    pub(super) fn draw(&self, generator: &mut impl Rng) -> ActionKey {
+        let drawer = self.drawer(generator);
+        let keys = &self.drawers[drawer];
+        loop {
+            let product = u128::from(generator.next_u64()) * keys.len() as u128;
+            // What is left of the number when the place has been drawn from it is uniform, too.
+            let (place, rest) = ((product >> 64) as usize, product as u64);
+            let key = keys[place];
+            if drawer == 0 || rest < self.weights[key.index()] << (DRAWERS - 1 - drawer) {
+                return key;
             }
         }
     }
 
-    /// The action that holds the ticket, of as many as the weights sum up to.
+    /// Draws a drawer, with odds of its sum.
     #[inline]
-    pub(super) fn holder(&self, ticket: u64) -> ActionKey {
-        let (mut node, mut ticket) = (0, ticket);
-        for _ in 0..self.rows {
-            // Without branches: which way they went would be random.
-            let (mut sum, mut before, mut slot) = (0, 0, 0);
-            for &number in &self.nodes[node].0[..WIDTH - 1] {
-                sum += number;
-                let is_past = ticket >= sum;
-                slot += usize::from(is_past);
-                before = if is_past { sum } else { before };
-            }
-            ticket -= before;
-            node = node * WIDTH + slot + 1;
+    fn drawer(&self, generator: &mut impl Rng) -> usize {
+        let first = self.used.trailing_zeros() as usize;
+        if self.used.count_ones() == 1 {
+            return first;
         }
-        ActionKey::from_index(node - 1 - self.base)
+        let mut ticket = super::draw::ticket(generator, self.total);
+        let mut left = self.used;
+        loop {
+            let drawer = left.trailing_zeros() as usize;
+            match ticket.checked_sub(self.sums[drawer]) {
+                Some(rest) => ticket = rest,
+                None => return drawer,
+            }
+            left &= left - 1;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strategy::odds::assert_distribution;
+    use crate::words::Seed;
 
     #[test]
-    fn every_ticket_has_its_holder_while_the_tree_grows() {
+    fn odds_are_weights_while_the_table_grows() {
         let mut shares = Shares::new();
+        let mut generator = Seed(5).stream("test");
         let key = ActionKey::from_index;
-        let mut weights = vec![0; 700];
-        for index in 0..700 {
-            weights[index] = index as u64 % 3;
-            weights[index / 2] = index as u64 % 5;
+        let mut weights = vec![0; 90];
+        for index in 0..90 {
+            weights[index] = index as u64 % 13;
+            weights[index / 2] = (index as u64 % 5) * 7;
             shares.set(key(index), weights[index]);
             shares.set(key(index / 2), weights[index / 2]);
             assert_eq!(shares.total(), weights.iter().sum());
-            if index % 50 == 0 || index == 699 {
-                let mut tickets = vec![0; 700];
-                (0..shares.total()).for_each(|t| tickets[shares.holder(t).index()] += 1);
-                assert_eq!(tickets, weights);
-                assert!((0..700).all(|i| shares.get(key(i)) == weights[i]));
+            if index % 29 == 2 {
+                let (mut drawn, mut counts) = (vec![0; 90], Vec::new());
+                (0..100_000).for_each(|_| drawn[shares.draw(&mut generator).index()] += 1);
+                let may = |(count, weight): (u64, &u64)| match weight {
+                    0 => assert_eq!(count, 0),
+                    _ => counts.push((count, *weight as u32)),
+                };
+                drawn.into_iter().zip(&weights).for_each(may);
+                let (counts, shares_of): (Vec<_>, Vec<_>) = counts.into_iter().unzip();
+                assert_distribution(&counts, &shares_of);
+                assert!((0..90).all(|i| shares.get(key(i)) == weights[i]));
             }
         }
         shares.clear();
         assert_eq!((shares.total(), shares.get(key(3))), (0, 0));
+        shares.set(key(3), u64::MAX);
+        assert_eq!(shares.draw(&mut generator), key(3));
     }
 }

@@ -140,11 +140,8 @@ impl Surw {
 
     /// Draws who is to do the next interesting event.
     fn intend(&mut self) {
-        let total = self.ahead.total();
-        self.intended = (total > 0).then(|| {
-            let ticket = draw::ticket(&mut self.intentions, total);
-            self.ahead.holder(ticket)
-        });
+        let anybody = self.ahead.total() > 0;
+        self.intended = anybody.then(|| self.ahead.draw(&mut self.intentions));
     }
 
     #[inline]

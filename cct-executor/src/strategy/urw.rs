@@ -44,7 +44,7 @@ pub struct Urw {
     /// By [`ActionKey::index`]: events ahead.
     ahead: Vec<u64>,
     /// Those of the enabled tasks, and of some that were.
-    tree: Shares,
+    shares: Shares,
 }
 
 impl Urw {
@@ -65,7 +65,7 @@ impl Urw {
             profile: Profile::default(),
             weights: Weights::default(),
             ahead: Vec::new(),
-            tree: Shares::new(),
+            shares: Shares::new(),
         }
     }
 
@@ -73,7 +73,7 @@ impl Urw {
     #[inline]
     fn admit(&mut self, key: ActionKey) {
         let ahead = self.ahead.get(key.index()).copied().unwrap_or(1);
-        self.tree.set(key, ahead.max(1));
+        self.shares.set(key, ahead.max(1));
     }
 
     #[cold]
@@ -92,15 +92,14 @@ impl Urw {
             self.admit(key);
         }
         loop {
-            if self.tree.total() == 0 {
+            if self.shares.total() == 0 {
                 self.admit_all(enabled);
             }
-            let ticket = draw::ticket(&mut self.picks, self.tree.total());
-            let key = self.tree.holder(ticket);
+            let key = self.shares.draw(&mut self.picks);
             if let Some(pick) = enabled.find(key) {
                 return pick;
             }
-            self.tree.set(key, 0);
+            self.shares.set(key, 0);
         }
     }
 
@@ -147,7 +146,7 @@ impl Strategy for Urw {
         self.values = iteration.seed.stream("urw.values");
         self.patience.begin(iteration.seed);
         self.ahead.fill(1);
-        self.tree.clear();
+        self.shares.clear();
         self.profiling = iteration.index == 0;
         if self.profiling {
             self.profile.clear();
@@ -270,8 +269,8 @@ mod tests {
         assert_eq!(strategy.ahead[..2], [0, 0]);
         strategy.admit(ActionKey::from_index(1));
         assert_eq!(
-            strategy.tree.total(),
-            1 + strategy.tree.get(ActionKey::from_index(0))
+            strategy.shares.total(),
+            1 + strategy.shares.get(ActionKey::from_index(0))
         );
     }
 }
