@@ -60,3 +60,17 @@ fn of_streams_in_memory() {
     });
     assert_told(&report);
 }
+
+#[test]
+fn of_what_the_pool_does_with_files() {
+    let report = Checker::new().run(|| async {
+        cct_tokio::fs::metadata("/").await.unwrap();
+        panic!("for its report");
+    });
+    let line = line!() - 3;
+    let joined = |row: &&str| {
+        row.contains(" join task 1 ") && row.ends_with(&format!("cct-tokio/tests/places.rs:{line}"))
+    };
+    let text = report.text();
+    assert_eq!(text.lines().filter(joined).count(), 2, "{text}");
+}

@@ -109,19 +109,21 @@ fn failed_itself(end: &IterationEnd) -> Option<&FailureKind> {
 const OF_THE_SYSTEM: &str = if cct_interpose::CONTROLLED {
     ""
 } else {
-    "iteration over a std HashMap or HashSet (use BTreeMap, or a fixed hasher), `rand` or another \
-     generator seeded by the system (use cct_executor::nondet), the wall clock (use \
-     cct_executor::time::Instant), "
+    "
+    - iteration over a std HashMap or HashSet (use BTreeMap, or a fixed hasher)
+    - `rand` or another generator seeded by the system (use cct_executor::nondet)
+    - the wall clock (use cct_executor::time::Instant)"
 };
 
-const CAUSES: &str = "a generator that counts what \
-                      it was asked for in a static (`futures::select!` has one, use \
-                      cct_executor::select!; and so has `StreamMap` of tokio-stream), one that \
-                      the system did not seed (`fastrand`, in many crates: call `fastrand::seed` \
-                      with a constant where the test begins), a hasher \
-                      seeded by addresses (hashbrown's own), a thread of its own, or state that \
-                      survives from one iteration to the next (thread-locals: isolation = \
-                      \"thread\"; statics: isolation = \"process\")";
+const CAUSES: &str = "
+    - state that survives from one iteration to the next: files (make a folder for each run), statics
+      (isolation = \"process\"), thread-locals (isolation = \"thread\")
+    - a generator that counts what it was asked for in a static: `futures::select!` (use cct_executor::select!),
+      `StreamMap` of tokio-stream
+    - a generator that the system did not seed: `fastrand`, in many crates (call `fastrand::seed` with a constant
+      where the test begins)
+    - a hasher seeded by addresses, such as hashbrown's own
+    - a thread of its own";
 
 /// Names the first step at which two runs of the same decisions differ.
 pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
@@ -141,7 +143,11 @@ pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
             .as_deref()
             .map_or(String::new(), |task| format!("task {task}: "));
         let site = step.site.as_deref().unwrap_or("no place");
-        format!("{task}{} at {site} ({} choices)", step.what, step.choices)
+        let choices = match step.choices {
+            1 => "no choice".to_owned(),
+            choices => format!("{choices} choices"),
+        };
+        format!("{task}{} at {site} ({choices})", step.what)
     };
     let place = match differing {
         Some((a, b)) => format!(
@@ -173,5 +179,5 @@ pub(super) fn describe(one: &Explanation, other: &Explanation) -> String {
                  observed, as the steps themselves agree in two further runs"
             .to_owned(),
     };
-    format!("{place}; likely causes: {OF_THE_SYSTEM}{CAUSES}")
+    format!("{place}\n  likely causes:{OF_THE_SYSTEM}{CAUSES}")
 }

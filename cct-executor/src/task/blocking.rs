@@ -42,7 +42,7 @@ where
 }
 
 /// As [`spawn_blocking`](crate::task::spawn_blocking()), on behalf of user code at `site`: for shims that
-/// hand work to tokio's pool.
+/// hand work to tokio's pool. Awaiting it is told as done there, too.
 ///
 /// # Panics
 /// Outside a world.
@@ -52,7 +52,7 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    spawn_blocking_with(f, Options::at(site))
+    spawn_blocking_with(f, Options::at(site)).on_behalf_of(site)
 }
 
 /// Runs a closure that may block, as a task of a runtime.

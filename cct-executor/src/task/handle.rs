@@ -29,8 +29,10 @@ use std::task::{Context, Poll, ready};
 pub struct JoinHandle<T> {
     cell: Share<JoinCell<T>>,
     task: AbortHandle,
-    /// Where it is awaited, once it is.
+    /// Where it is awaited, once it is; or for whom, if that is known before.
     site: Option<&'static Location<'static>>,
+    /// It is awaited.
+    begun: bool,
     /// The result is gone.
     taken: bool,
 }
@@ -41,8 +43,15 @@ impl<T> JoinHandle<T> {
             cell,
             task,
             site: None,
+            begun: false,
             taken: false,
         }
+    }
+
+    /// Whoever awaits it does so on behalf of user code there.
+    pub(super) fn on_behalf_of(mut self, site: &'static Location<'static>) -> Self {
+        self.site = Some(site);
+        self
     }
 
     /// Cancels the task: at its next turn its future is dropped instead of polled.
@@ -86,10 +95,10 @@ impl<T> Future for JoinHandle<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // Not in a closure, which would be its own caller.
         let caller = Location::caller();
-        let started = self.site.is_some();
+        let begun = std::mem::replace(&mut self.begun, true);
         let site = *self.site.get_or_insert(caller);
         let AbortHandle { serial, key, .. } = self.task;
-        if !started {
+        if !begun {
             let resource = task_resource(key);
             let op = Op {
                 kind: OpKind::Join,
@@ -180,7 +189,7 @@ impl<T> Drop for JoinHandle<T> {
         if self.taken {
             return;
         }
-        if let Some(site) = self.site {
+        if let Some(site) = self.site.filter(|_| self.begun) {
             self.note_gave_up(site);
         }
         let unseen = self.cell.detach();
