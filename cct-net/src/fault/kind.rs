@@ -2,7 +2,9 @@
 
 use crate::fs::DiskFault;
 use crate::signal::unix::SignalKind;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// A kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -93,4 +95,18 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+/// What is to be reached with each kind of fault, given its name.
+pub(super) fn does(name: &'static str) -> &'static str {
+    /// A few for each program: what names them is to be `'static`.
+    static SAYINGS: Mutex<BTreeMap<&'static str, &'static str>> = Mutex::new(BTreeMap::new());
+    let mut sayings = SAYINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    sayings.entry(name).or_insert_with(|| {
+        let note = match name == Fault::Duplicate.name() {
+            true => " (a mailbox takes copies if it is `duplicable`, TCP never)",
+            false => "",
+        };
+        format!("the fault plan does `{name}`{note}").leak()
+    })
 }

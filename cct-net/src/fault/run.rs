@@ -5,6 +5,7 @@
 //! 2. At most one kind of fault is offered at a time.
 
 use super::deeds::{self, Undo};
+use super::kind::does;
 use super::plan::{FaultPlan, Kind};
 use super::progress::{Ask, InForce, Phase, Progress};
 use super::source::{self, Actions};
@@ -52,19 +53,19 @@ impl Run {
             begin_ns: shim::world_time_ns(),
             state: Shared::new(progress),
         };
-        run.report(false, false);
+        run.report(false, None);
         run
     }
 
     /// For the report at the end of the run of all iterations.
-    fn report(&self, opened: bool, taken: bool) {
+    fn report(&self, opened: bool, taken: Option<usize>) {
         let (file, line) = (self.site.file(), self.site.line());
         sometimes(opened, "the window of the fault plan opens", file, line);
         if let Some((name, _)) = self.plan.after {
             sometimes(opened, name, file, line);
         }
-        if !self.plan.kinds.is_empty() {
-            sometimes(taken, "the fault plan does something", file, line);
+        for (at, kind) in self.plan.kinds.iter().enumerate() {
+            sometimes(taken == Some(at), does(kind.what.name()), file, line);
         }
     }
 
@@ -125,7 +126,7 @@ impl Run {
     fn begin_gap(&self) {
         let opens = self.state.with(|state| state.phase == Phase::Closed);
         if opens {
-            self.report(true, false);
+            self.report(true, None);
         }
         if self.plan.kinds.is_empty() {
             return self.state.with(|state| state.phase = Phase::Spent);
@@ -223,7 +224,7 @@ impl Run {
             self.begin_gap();
             return self.publish();
         };
-        self.report(true, true);
+        self.report(true, Some(kind));
         let moments = match (&done.undo, done.at_once) {
             (None, _) | (_, true) => 1,
             // It is mended when an operation meets it.

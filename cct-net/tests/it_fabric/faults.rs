@@ -2,7 +2,7 @@
 
 use crate::{STRATEGIES, checker, everywhere, failed};
 use cct_executor::node::{Node, node};
-use cct_executor::time::{Instant, sleep};
+use cct_executor::time::{Instant, sleep, timeout};
 use cct_executor::{Checker, Report, observe, sometimes};
 use cct_net::fabric;
 use cct_net::fault::{Fault, FaultPlan, Faults};
@@ -368,7 +368,7 @@ fn plans_that_do_nothing_are_reported() {
     };
     let (opens, does) = (
         "the window of the fault plan opens",
-        "the fault plan does something",
+        "the fault plan does `crash`",
     );
     assert!(run(|plan| plan).is_empty());
     let late = |plan: FaultPlan| plan.between(Duration::from_secs(5)..Duration::from_secs(6));
@@ -378,6 +378,28 @@ fn plans_that_do_nothing_are_reported() {
     assert_eq!(run(never), [does, "the second commit", opens]);
     assert!(run(|plan| plan.after("a commit", |seen| seen.number("commit") >= Some(1))).is_empty());
     assert_eq!(run(|plan| plan.target(|_, _| false)), [does]);
+}
+
+/// Nobody allows copies of these messages, and that is said although the plan does something else.
+#[test]
+fn kinds_that_are_never_done_are_reported() {
+    let report = checker("one kind").iterations(50).run(|| async {
+        let main = || async {
+            let mut mailbox = Mailbox::<u32>::bind("gossip").unwrap();
+            for round in 0.. {
+                let _ = mailbox.send(NAMES[round as usize % 2], round);
+                let _ = timeout(Duration::from_millis(10), mailbox.recv()).await;
+            }
+        };
+        let nodes = [NAMES[0], NAMES[1]].map(|name| node(name).start(main));
+        let plan = FaultPlan::new().nodes(&nodes).fault(Fault::Duplicate);
+        let _faults = plan.fault(Fault::Crash).total(3).start().unwrap();
+        sleep(Duration::from_millis(500)).await;
+    });
+    report.assert_passed();
+    let never = never_reached(&report);
+    assert_eq!(never.len(), 1, "{never:?}");
+    assert!(never[0].starts_with("the fault plan does `duplicate` (a mailbox takes copies if"));
 }
 
 #[test]

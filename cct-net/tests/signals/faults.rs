@@ -198,7 +198,7 @@ fn what_is_ignored_is_never_offered() {
     });
     report.assert_passed();
     let text = report.text();
-    assert!(text.contains("the fault plan does something"), "{text}");
+    assert!(text.contains("the fault plan does `SIGWINCH`"), "{text}");
 }
 
 #[test]
