@@ -16,6 +16,7 @@ mod it_engine {
     mod blame;
     mod cancelling;
     mod determinism;
+    mod endless;
     mod events;
     mod failures;
     mod foreign;

@@ -17,6 +17,7 @@
 
 use super::board::{Found, Record};
 use super::campaign::Campaign;
+use super::circling::circling;
 use crate::words::explanation::{Explanation, TaskState, TaskStory};
 use crate::words::{Failure, FailureKind, Limit, Limits, Outcome, Trace};
 use std::collections::BTreeSet;
@@ -84,14 +85,18 @@ impl Campaign {
             outcome,
             Outcome::Cut(Limit::Steps | Limit::Decisions | Limit::Time)
         );
-        let judges = limits && self.judges_hangs();
-        let Some(story) = hanging(explanation).filter(|_| judges) else {
+        if !(limits && self.judges_hangs()) {
             return outcome;
-        };
-        let task = story.name.clone();
-        let kind = FailureKind::Hang { task };
-        let step = since(story, explanation);
-        Outcome::Failed(Failure { kind, step })
+        }
+        let hangs = hanging(explanation).map(|story| {
+            let task = story.name.clone();
+            (FailureKind::Hang { task }, since(story, explanation))
+        });
+        let circles = || Some((FailureKind::Endless, circling(explanation)?));
+        match hangs.or_else(circles) {
+            Some((kind, step)) => Outcome::Failed(Failure { kind, step }),
+            None => outcome,
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! All of it is read from what was recorded of a replay, so that exploring pays nothing for it.
 
 use super::campaign::Campaign;
+use super::circling;
 use super::hang::{STANDSTILLS, hanging};
 use crate::words::explanation::{Explanation, TaskStory};
 use crate::words::{Failure, FailureKind, Outcome};
@@ -65,6 +66,9 @@ fn last_step(stuck: &[&TaskStory], explanation: &Explanation) -> u64 {
 /// How many steps it takes to see that tasks stand for good which began to stand at step `since`. A hang shows
 /// by how often nothing but a timer could happen.
 pub(super) fn steps_to_see(kind: &FailureKind, since: u64, explanation: &Explanation) -> u64 {
+    if matches!(kind, FailureKind::Endless) {
+        return circling::steps_to_see(since, explanation);
+    }
     let story = hanging(explanation).filter(|_| matches!(kind, FailureKind::Hang { .. }));
     let (Some(story), Some(last)) = (story, explanation.steps.last()) else {
         return since;

@@ -14,6 +14,7 @@ mod at_await;
 mod board;
 mod campaign;
 mod checker;
+mod circling;
 mod determinism;
 mod driver;
 mod endless;

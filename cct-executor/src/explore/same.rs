@@ -93,6 +93,7 @@ pub(super) fn of_order(kind: &FailureKind) -> bool {
         kind,
         FailureKind::Stuck { .. }
             | FailureKind::Hang { .. }
+            | FailureKind::Endless
             | FailureKind::Uncontrolled { .. }
             | FailureKind::Nondeterminism { .. }
     )

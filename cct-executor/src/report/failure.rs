@@ -61,19 +61,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     out.push_str(order_text(failure));
     no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
-    if let FailureKind::Hang { task } = &failure.kind {
-        let mut tasks = explanation.tasks.iter();
-        let for_good = tasks.any(|story| story.name == *task && story.unwakeable);
-        out.push_str(if for_good {
-            "  nothing can wake it, whatever else goes on: every waker of it is gone\n"
-        } else {
-            "  in other schedules the test comes to its end, in a tenth of the steps at most; should it be meant to \
-             go on, set\n  `max_steps` or `max_time`\n"
-        });
-    }
-    if failure.kind.lasts() {
-        out.push_str("  the steps below end where these began to wait\n");
-    }
+    goes_on(&mut out, failure);
     if matches!(failure.kind, FailureKind::LimitReached(_)) {
         stood_still(&mut out, explanation);
     }
@@ -90,6 +78,30 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     log(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
+}
+
+/// What makes it a failure that nothing but a limit ends, and where its steps end.
+fn goes_on(out: &mut String, failure: &FailureReport) {
+    if !failure.kind.lasts() {
+        return;
+    }
+    let mut tasks = failure.explanation.tasks.iter();
+    let is_lost = match &failure.kind {
+        FailureKind::Hang { task } => tasks.any(|story| story.name == *task && story.unwakeable),
+        _ => false,
+    };
+    if is_lost {
+        out.push_str("  nothing can wake it, whatever else goes on: every waker of it is gone\n");
+    } else if !matches!(failure.kind, FailureKind::PartialDeadlock { .. }) {
+        out.push_str(
+            "  in other schedules the test comes to its end, in a tenth of the steps at most; should it be meant to \
+             go on, set\n  `max_steps` or `max_time`\n",
+        );
+    }
+    out.push_str(match failure.kind {
+        FailureKind::Endless => "  the last of the steps below repeat themselves for ever\n",
+        _ => "  the steps below end where these began to wait\n",
+    });
 }
 
 /// That a failure may be due to there being one thread for all tasks.

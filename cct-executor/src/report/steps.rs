@@ -13,6 +13,7 @@ use super::earlier::earlier;
 use super::failure::{node, time_text};
 use super::summary::grouped;
 use crate::explore::FailureReport;
+use crate::words::FailureKind;
 use crate::words::explanation::{EarlierPanic, Step};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -83,10 +84,17 @@ fn with_panics<'a>(steps: &'a [Step], panics: &[EarlierPanic]) -> Cow<'a, [Step]
     Cow::Owned(told)
 }
 
+/// Steps shown of what repeats itself for ever.
+const SHOWN_OF_CIRCLE: usize = 12;
+
 /// What comes after the tasks began to stand is what the others do meanwhile, and keeps the world going.
 fn worth_telling(failure: &FailureReport) -> &[Step] {
     let steps = &failure.explanation.steps;
     let stood = steps.iter().rposition(|step| step.step == failure.step);
+    if matches!(failure.kind, FailureKind::Endless) {
+        let rounds = stood.map_or(0, |last| last + 1) + SHOWN_OF_CIRCLE;
+        return &steps[..rounds.min(steps.len())];
+    }
     match stood.filter(|_| failure.kind.lasts()) {
         Some(last) => &steps[..steps.partition_point(|step| step.time_ns <= steps[last].time_ns)],
         None => steps,

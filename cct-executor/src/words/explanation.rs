@@ -31,6 +31,8 @@ pub struct Explanation {
     pub standstill: Option<Standstill>,
     /// How often nothing but a timer could happen.
     pub standstills: u64,
+    /// When the last of the timers is due that were running at the end, in virtual nanoseconds; 0 if there were none.
+    pub last_deadline_ns: u64,
     /// The first poll that was suspended while it had set a thread-local, and found another value when it went on.
     pub shared_locals: Option<SharedLocals>,
     /// How many threads the program has started.

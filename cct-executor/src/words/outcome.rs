@@ -71,6 +71,8 @@ pub enum FailureKind {
         /// Name of the task that waits: the test's own, or one whose end it waits for.
         task: String,
     },
+    /// The test does the same again and again, as timers wake it, until a limit; in other schedules it comes to its end.
+    Endless,
     /// An `always!` was false.
     Broken {
         /// What should have been true.
@@ -120,11 +122,11 @@ pub enum FailureKind {
 pub(crate) const NONDETERMINISM: &str = "nondeterminism";
 
 impl FailureKind {
-    /// Whether nothing ends it but a limit: tasks stand while others go on.
+    /// Whether nothing ends it but a limit: tasks stand while others go on, or all go round.
     pub(crate) fn lasts(&self) -> bool {
         matches!(
             self,
-            FailureKind::Hang { .. } | FailureKind::PartialDeadlock { .. }
+            FailureKind::Hang { .. } | FailureKind::Endless | FailureKind::PartialDeadlock { .. }
         )
     }
 
@@ -136,6 +138,7 @@ impl FailureKind {
             FailureKind::Deadlock { .. } => "deadlock",
             FailureKind::PartialDeadlock { .. } => "partial deadlock",
             FailureKind::Hang { .. } => "hang",
+            FailureKind::Endless => "endless",
             FailureKind::Broken { .. } => "broken invariant",
             FailureKind::Leaked { .. } => "leaked tasks",
             FailureKind::LimitReached(_) => "limit reached",
@@ -176,6 +179,9 @@ impl fmt::Display for FailureKind {
                      others going"
                 )
             }
+            FailureKind::Endless => f.write_str(
+                "endless: the test does the same again and again, as timers wake it, and never comes to its end",
+            ),
             FailureKind::PartialDeadlock { waiting, limit } => {
                 write!(
                     f,

@@ -69,7 +69,7 @@
 //! In [`colours`] the environment moves in steps, one choice each, as learners like it.
 //!
 //! # Unused plans
-//! A window that no iteration opened, and a plan under which no iteration saw a fault, are listed in
+//! A window that no iteration opened, and a kind of fault that no iteration saw, are listed in
 //! the run's report as any `sometimes!` that was never reached is, with the place of
 //! [`start`](FaultPlan::start).
 

@@ -129,6 +129,7 @@ impl Core {
             gave_way,
             standstill,
             standstills,
+            last_deadline_ns: self.timers.last_deadline_ns(),
             shared_locals,
             threads: self.helpers.started(),
             hashes,

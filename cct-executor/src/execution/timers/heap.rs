@@ -134,6 +134,12 @@ impl Timers {
         running.filter(waits).map(|timer| timer.deadline_ns)
     }
 
+    /// When the last of the running timers is due; 0 if there is none.
+    pub(crate) fn last_deadline_ns(&self) -> u64 {
+        let running = self.timers.iter().filter(|timer| timer.place != NONE);
+        running.map(|timer| timer.deadline_ns).max().unwrap_or(0)
+    }
+
     /// All waiters, so that they can be dropped outside the core.
     pub(crate) fn take_waiters(&mut self) -> Vec<Waiter> {
         let mut waiters: Vec<_> = self

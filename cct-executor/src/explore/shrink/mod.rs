@@ -123,12 +123,23 @@ impl Campaign {
         failure: &Failure,
         explanation: &Explanation,
     ) -> bool {
-        let world = short(world, &failure.kind, failure.step, explanation);
-        let token = ReplayToken::new(&self.checker.name, &world, trace.clone(), 0);
-        let given = Given {
+        let given = |world: &WorldConfig| Given {
             fair_after: Some(failure.step),
-            ..Given::along(&token)
+            ..Given::along(&ReplayToken::new(
+                &self.checker.name,
+                world,
+                trace.clone(),
+                0,
+            ))
         };
+        if matches!(failure.kind, FailureKind::Endless) {
+            let mut world = world.clone();
+            world.limits.raise();
+            let fairly = try_it(self, &world, false, given(&world));
+            return fairly.is_some_and(|fairly| matches!(fairly.outcome, Outcome::Cut(_)));
+        }
+        let world = short(world, &failure.kind, failure.step, explanation);
+        let given = given(&world);
         let fairly = try_it(self, &world, true, given);
         let fairly = fairly.as_ref().and_then(Tried::kind);
         fairly.is_some_and(|fairly| alike(&failure.kind, fairly))

@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
     /// Whether it is no matter of the values that are drawn once the test hangs.
     fn lasts(&self, departures: &[Departure], tried: &Tried) -> bool {
         let Outcome::Failed(Failure {
-            kind: FailureKind::Hang { .. },
+            kind: FailureKind::Hang { .. } | FailureKind::Endless,
             step,
         }) = tried.outcome
         else {

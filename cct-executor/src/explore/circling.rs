@@ -1,0 +1,78 @@
+//! Schedules in which the test does the same again and again, as timers wake it, and never comes to its end: it asks for
+//! what will not come any more, or waits beside a ticker.
+//!
+//! What holds of a test that hangs (`hang.rs`, rules 1, 2 and 4) holds here as well, and more is asked for, as a test may
+//! mean to wait long:
+//!
+//! 1. In the second half of the steps there are few different ones, whoever the test waits for takes part, and nothing but a
+//!    timer could happen for a thousand times and more.
+//! 2. No timer is far off that might end it: all are due within a tenth of the time for which this has gone on.
+//! 3. It goes on so for a million steps where all goes its plain way, and values are drawn at random.
+
+use crate::words::explanation::{Explanation, Step, TaskState, TaskStory};
+use std::collections::BTreeSet;
+
+/// How often nothing but a timer could happen, at least.
+pub(super) const ROUNDS: u64 = 1_000;
+
+/// Different steps of a circle, at most.
+const STEPS_MAX: usize = 64;
+
+/// The last step before the test began to go round, if it does.
+pub(super) fn circling(explanation: &Explanation) -> Option<u64> {
+    let steps = &explanation.steps[..];
+    if explanation.standstills < ROUNDS {
+        return None;
+    }
+    let (first, second) = steps.split_at(steps.len() / 2);
+    let mut circle = BTreeSet::new();
+    for step in second {
+        circle.insert(what(step));
+        if circle.len() > STEPS_MAX {
+            return None;
+        }
+    }
+    let waited_for = &awaited(explanation)?.name;
+    if !circle.iter().any(|(task, ..)| *task == Some(waited_for)) {
+        return None;
+    }
+    let before = first.iter().rposition(|step| !circle.contains(&what(step)));
+    let (since, since_ns) = before.map_or((0, 0), |at| (steps[at].step, steps[at].time_ns));
+    let now_ns = steps.last()?.time_ns;
+    let off_ns = explanation.last_deadline_ns.saturating_sub(now_ns);
+    (off_ns <= (now_ns - since_ns) / 10).then_some(since)
+}
+
+fn what(step: &Step) -> (Option<&str>, &str, Option<&str>) {
+    (step.task.as_deref(), &step.what, step.site.as_deref())
+}
+
+/// Whoever the test waits for: itself, or a task whose end it waits for.
+fn awaited(explanation: &Explanation) -> Option<&TaskStory> {
+    let find = |task| explanation.tasks.iter().find(|story| story.task == task);
+    let mut story = find(0)?;
+    // A circle of tasks would be a deadlock.
+    for _ in 0..explanation.tasks.len() {
+        let joined = match &story.waits[..] {
+            [wait] if wait.op == "join" && story.state == TaskState::Waiting => {
+                wait.holders.iter().find_map(|holder| holder.task)
+            }
+            _ => None,
+        };
+        match joined {
+            None => return Some(story),
+            Some(task) => story = find(task)?,
+        }
+    }
+    None
+}
+
+/// How many steps it takes to see that a test goes round which has begun to at step `since`.
+pub(super) fn steps_to_see(since: u64, explanation: &Explanation) -> u64 {
+    let last = explanation.steps.last().map_or(since, |step| step.step);
+    let each = last.saturating_sub(since) / explanation.standstills.max(1) + 1;
+    // The second half is to begin after it.
+    since
+        .saturating_mul(2)
+        .saturating_add(each.saturating_mul(ROUNDS))
+}

@@ -1,0 +1,164 @@
+//! Tests that go round for ever in some schedules, as timers wake them, and end in others.
+
+use crate::{checker, failed};
+use cct_executor::time::{Duration, Instant, interval, sleep, timeout};
+use cct_executor::words::FailureKind;
+use cct_executor::{Checker, Report, nondet, spawn};
+use cct_sync::{Notify, mpsc};
+use futures::future::{BoxFuture, FutureExt as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+type Program = fn() -> BoxFuture<'static, ()>;
+
+const TICK: Duration = Duration::from_millis(10);
+
+/// Each loses what the test looks for, now and then.
+const GO_ROUND: [Program; 3] = [
+    // Asked for again and again: both have seen what was there before.
+    || {
+        async {
+            let done = Arc::new(AtomicU32::new(0));
+            for _ in 0..2 {
+                let done = done.clone();
+                spawn(async move {
+                    let before = done.load(SeqCst);
+                    cct_executor::task::yield_now().await;
+                    done.store(before + 1, SeqCst);
+                });
+            }
+            while done.load(SeqCst) < 2 {
+                sleep(TICK).await;
+            }
+        }
+        .boxed()
+    },
+    // Beside a ticker, in the same `select!`.
+    || {
+        async {
+            let told = Arc::new(Notify::new());
+            let tells = told.clone();
+            spawn(async move { tells.notify_waiters() });
+            let mut ticks = interval(TICK);
+            loop {
+                cct_executor::select! {
+                    () = told.notified() => break,
+                    _ = ticks.tick() => {}
+                }
+            }
+        }
+        .boxed()
+    },
+    // In a task that the test waits for.
+    || {
+        async {
+            let (sender, mut receiver) = mpsc::channel::<()>(1);
+            let lost = nondet::boolean();
+            let asks = spawn(async move { while timeout(TICK, receiver.recv()).await.is_err() {} });
+            match lost {
+                true => std::mem::forget(sender),
+                false => drop(sender),
+            }
+            asks.await.unwrap();
+        }
+        .boxed()
+    },
+];
+
+fn run(name: &str, program: Program) -> Report {
+    checker(name).iterations(8).run(program)
+}
+
+#[test]
+fn a_test_that_goes_round_in_some_schedules_fails() {
+    for (index, program) in GO_ROUND.into_iter().enumerate() {
+        let report = run("goes round", program);
+        let failure = failed(&report);
+        let told = report.text();
+        assert_eq!(failure.kind, FailureKind::Endless, "{index}: {told}");
+        assert!(failure.reproduced && failure.shortened.is_some(), "{told}");
+        assert!(failure.step < 20, "{told}");
+        for part in [
+            "cct: FAILED goes round: endless\n  endless: the test does the same again and again, as timers wake it",
+            "in other schedules the test comes to its end",
+            "the last of the steps below repeat themselves for ever",
+            " 10ms ",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        assert!(told.lines().count() < 60, "{told}");
+        let replay = checker("goes round").replay(failure.token.clone());
+        assert_eq!(failed(&replay.run(program)).kind, failure.kind);
+        // The remedy that the report names holds for what is remembered, too.
+        let meant = checker("goes round").max_steps(50_000);
+        meant
+            .replay(failure.token.clone())
+            .run(program)
+            .assert_passed();
+    }
+}
+
+#[test]
+fn the_number_of_workers_does_not_change_which_is_found() {
+    let found = [1, 3].map(|workers| {
+        let report = checker("workers")
+            .workers(workers)
+            .iterations(12)
+            .run(GO_ROUND[0]);
+        let failure = failed(&report);
+        (failure.iteration(), failure.token.to_string())
+    });
+    assert_eq!(found[0], found[1]);
+}
+
+/// Each takes long in some schedules, and comes to its end, or might.
+const TAKE_LONG: [Program; 3] = [
+    // A time limit is far off.
+    || {
+        async {
+            let lost = nondet::boolean();
+            let mut ticks = interval(TICK);
+            let day = sleep(Duration::from_secs(86_400));
+            cct_executor::pin!(day);
+            while lost {
+                cct_executor::select! {
+                    () = &mut day => break,
+                    _ = ticks.tick() => {}
+                }
+            }
+        }
+        .boxed()
+    },
+    // So it is where only the time is looked at; this takes half a million rounds.
+    || {
+        async {
+            let for_s = if nondet::boolean() { 2_500 } else { 0 };
+            let start = Instant::now();
+            while start.elapsed().as_secs() < for_s {
+                sleep(TICK).await;
+            }
+        }
+        .boxed()
+    },
+    // With luck.
+    || {
+        async {
+            while !nondet::boolean() {
+                sleep(TICK).await;
+            }
+        }
+        .boxed()
+    },
+];
+
+#[test]
+fn a_test_that_takes_long_in_some_schedules_passes() {
+    let strategies = ["portfolio", "portfolio", "ss"];
+    for (program, strategy) in TAKE_LONG.into_iter().zip(strategies) {
+        let checker: Checker = checker("takes long").strategy_text(strategy);
+        let report = checker.iterations(12).run(program);
+        report.assert_passed();
+        let cut = report.cut();
+        assert!(0 < cut && cut < 12, "{cut} of 12");
+    }
+}
