@@ -8,7 +8,7 @@ use super::THREAD_NAMES;
 use super::board::{Board, Found, Message, Pulse, Record, Yielded};
 use super::checker::{Checker, Factory, Isolation};
 use super::explain;
-use super::hang::CutOff;
+use super::hang::{CutOff, LookedAt};
 use super::knowledge::{self, Knowledge};
 use super::patience::Seen;
 use super::result::{Coverage, Origin, Report, StoppedBy};
@@ -358,7 +358,14 @@ impl Campaign {
             StoppedBy::Iterations
         };
         report.warnings.extend(self.keep_learnt(learnt));
-        let found = found.or_else(|| self.find_hang(&records, first_cut));
+        let found = found.or_else(|| match self.look_at_cut(&records, first_cut) {
+            LookedAt::Hangs(found) => Some(found),
+            LookedAt::WouldHang => {
+                report.first_would_hang = report.first_was_long;
+                None
+            }
+            LookedAt::Nothing => None,
+        });
         report.failure = found.map(|found| explain::explain(self, &found));
         report
     }
@@ -452,6 +459,7 @@ impl Report {
             error: Some(error),
             warnings: Vec::new(),
             first_was_long: false,
+            first_would_hang: false,
             endless: None,
         }
     }

@@ -93,11 +93,15 @@ fn without_end(report: &Report) -> Option<String> {
         Limit::Time => ("max_time", ""),
         _ => ("max_steps", " (or CCT_MAX_STEPS)"),
     };
+    let all = match (report.iterations, &report.stopped_by) {
+        (1, StoppedBy::TimeBudget) => "the one iteration that there was time for".to_owned(),
+        (n, StoppedBy::TimeBudget) => format!("each of the {n} iterations that there was time for"),
+        (n, _) => format!("each of {n} iterations"),
+    };
     (report.cut() == report.iterations).then(|| {
         format!(
-            "each of {} iterations was cut at the {limit}, and none came to its end; raise {option}{variable} if it is \
-             too low, or set {option} to say that the test is not to end",
-            report.iterations
+            "{all} was cut at the {limit}, and none came to its end; raise {option}{variable} if it is too low, or set \
+             {option} to say that the test is not to end"
         )
     })
 }

@@ -35,6 +35,15 @@ pub(super) struct CutOff {
     pub(super) strategy: String,
 }
 
+/// What a cut iteration shows.
+pub(super) enum LookedAt {
+    Nothing,
+    /// It would be a failure if others came to their end.
+    WouldHang,
+    /// The test hangs in it: it ends in others, or waits for a task that nothing can wake.
+    Hangs(Found),
+}
+
 impl Campaign {
     /// Whether cut iterations are worth a look.
     pub(super) fn judges_hangs(&self) -> bool {
@@ -44,39 +53,40 @@ impl Campaign {
         steps && limits.time == usual.time
     }
 
-    /// The first iteration that was cut, as a failure, if the test hangs in it: it ends in others, or waits for a task
-    /// that nothing can wake.
-    pub(super) fn find_hang(
+    /// What the first iteration shows that was cut.
+    pub(super) fn look_at_cut(
         self: &Arc<Self>,
         records: &[Record],
         cut: Option<CutOff>,
-    ) -> Option<Found> {
-        let cut = cut.filter(|_| self.judges_hangs())?;
-        let steps = records
-            .iter()
-            .find(|record| record.index == cut.index)?
-            .steps;
-        let ended = |record: &Record| record.cut.is_none() && !record.failed;
-        let quick = |record: &Record| record.steps.saturating_mul(10) <= steps;
-        let others_end = records.iter().any(|record| ended(record) && quick(record));
-        let world = self.world(cut.index);
-        let recorded = self.recorded(&world, &cut.trace).ok()?;
-        let story = &recorded.explanation;
-        let lost = |task: &TaskStory| task.unwakeable && task.waker_taken_at.is_some();
-        if !others_end && !hanging(story).is_some_and(lost) {
-            return None;
-        }
-        let Outcome::Failed(failure) = self.with_hangs(recorded.outcome, story) else {
-            return None;
-        };
-        let fairly = self.hangs_fairly(&world, &cut.trace, &failure, story);
-        fairly.then_some(Found {
-            index: cut.index,
-            failure,
-            trace: cut.trace,
-            schedule_hash: cut.schedule_hash,
-            strategy: cut.strategy,
-        })
+    ) -> LookedAt {
+        let looked = cut.filter(|_| self.judges_hangs()).and_then(|cut| {
+            let steps_of = |record: &Record| (record.index == cut.index).then_some(record.steps);
+            let steps = records.iter().find_map(steps_of)?;
+            let ended = |record: &Record| record.cut.is_none() && !record.failed;
+            let quick = |record: &Record| record.steps.saturating_mul(10) <= steps;
+            let others_end = records.iter().any(|record| ended(record) && quick(record));
+            let world = self.world(cut.index);
+            let recorded = self.recorded(&world, &cut.trace).ok()?;
+            let story = &recorded.explanation;
+            let Outcome::Failed(failure) = self.with_hangs(recorded.outcome, story) else {
+                return None;
+            };
+            let lost = |task: &TaskStory| task.unwakeable && task.waker_taken_at.is_some();
+            if !others_end && !hanging(story).is_some_and(lost) {
+                return Some(LookedAt::WouldHang);
+            }
+            let fairly = self.hangs_fairly(&world, &cut.trace, &failure, story);
+            fairly.then(|| {
+                LookedAt::Hangs(Found {
+                    index: cut.index,
+                    failure,
+                    trace: cut.trace,
+                    schedule_hash: cut.schedule_hash,
+                    strategy: cut.strategy,
+                })
+            })
+        });
+        looked.unwrap_or(LookedAt::Nothing)
     }
 
     /// What a replay of an iteration shows that was cut.

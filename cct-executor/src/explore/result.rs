@@ -47,6 +47,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The first iteration was cut at the limit of steps or tasks.
     pub(super) first_was_long: bool,
+    /// And would be a failure if others came to their end.
+    pub(super) first_would_hang: bool,
     /// How the first iteration ends, where none came to its end.
     pub(crate) endless: Option<Box<FailureReport>>,
 }

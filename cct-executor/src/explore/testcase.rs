@@ -328,6 +328,9 @@ impl Judged {
     }
 }
 
+/// So many iterations show whether any comes to its end, where the first seems to hang: that is told under the usual limits.
+const TRIED_FIRST: u64 = 8;
+
 /// Runs the scenario, and anew with higher limits if its first iteration takes more steps or tasks than is usual.
 fn to_the_end<F, Fut>(checker: Checker, scenario: F) -> Report
 where
@@ -335,6 +338,8 @@ where
     Fut: Future + 'static,
     Fut::Output: ScenarioResult,
 {
+    let mut usual = checker.clone();
+    usual.usual_limits = false;
     let mut longer = checker.clone();
     longer.world.limits.raise();
     let report = checker.explore(scenario.clone());
@@ -342,6 +347,13 @@ where
         return report;
     }
     longer.usual_limits = false;
+    if report.first_would_hang {
+        let few = usual.clone().iterations(usual.iterations.min(TRIED_FIRST));
+        let tried = few.explore(scenario.clone());
+        if !tried.passed() || tried.cut() < tried.iterations {
+            return usual.explore(scenario);
+        }
+    }
     let mut report = longer.explore(scenario);
     report.warnings.push(format!(
         "max_steps was raised to {} and max_tasks to {}, as the first iteration takes more than {} steps or {} tasks",

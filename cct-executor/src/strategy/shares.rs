@@ -176,7 +176,7 @@ mod tests {
             weights[index / 2] = (index as u64 % 5) * 7;
             shares.set(key(index), weights[index]);
             shares.set(key(index / 2), weights[index / 2]);
-            assert_eq!(shares.total(), weights.iter().sum());
+            assert_eq!(shares.total(), weights.iter().sum::<u64>());
             if index % 29 == 2 {
                 let (mut drawn, mut counts) = (vec![0; 90], Vec::new());
                 (0..100_000).for_each(|_| drawn[shares.draw(&mut generator).index()] += 1);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::task::yield_now;
 use std::fs;
+use std::time::Duration;
 
 /// A test in a directory of its own, gone when this is dropped.
 struct Place(PathBuf);
@@ -202,6 +203,27 @@ fn a_test_that_takes_more_steps_than_is_usual_gets_them() {
     assert_eq!(report.cut(), 1);
     let report = long(checker().fail_on_limit(true), false);
     assert!(report.failure().is_some(), "{}", report.text());
+}
+
+/// Its first schedule seems to take more, but only goes round, and the other ends.
+#[test]
+fn a_test_whose_first_schedule_goes_round_has_the_usual_steps() {
+    let place = Place::new("goes round");
+    let case = place.case(false);
+    let report = case.run(
+        checker().iterations(8).strategy_text("exhaustive"),
+        || async {
+            let found = crate::nondet::boolean();
+            while !found {
+                crate::time::sleep(Duration::from_millis(10)).await;
+            }
+        },
+    );
+    let text = report.text();
+    let failure = report.failure().expect("it fails");
+    assert_eq!(failure.kind, FailureKind::Endless, "{text}");
+    assert!(!text.contains("max_steps was raised"), "{text}");
+    assert!(failure.step < 10, "{text}");
 }
 
 #[test]
