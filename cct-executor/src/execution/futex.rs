@@ -321,11 +321,10 @@ impl World {
                 decider.observe(&StepEvent::Blocked(ActionKey(key)));
             }
             if let Some(recorder) = &mut core.recorder {
-                let parks = word.is_some_and(Word::is_parker);
-                let how = if parks {
-                    ThreadWait::Park
-                } else {
-                    ThreadWait::Lock
+                let how = match word {
+                    None => ThreadWait::Sleep,
+                    Some(word) if word.is_parker() => ThreadWait::Park,
+                    Some(_) => ThreadWait::Lock,
                 };
                 recorder.thread_waits.insert(key, (how, stack));
             }
@@ -385,7 +384,11 @@ impl World {
         });
         let saved = self.running.get();
         self.next_key.set(next);
-        stack::freeze();
+        if self.recording.get() {
+            self.freeze_recorded(key);
+        } else {
+            stack::freeze();
+        }
         self.running.set(saved);
         if self.phase.get() == Phase::Closing {
             return false;

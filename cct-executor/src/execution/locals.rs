@@ -7,6 +7,7 @@
 //! Gathered while a failing trace is replayed for a reader, like the stacks of wakers. Does not: look behind pointers.
 
 use super::core::Core;
+use super::record::Recorder;
 use super::world::{WORLD, World};
 use crate::words::explanation::SharedLocals;
 
@@ -46,15 +47,35 @@ impl Core {
     }
 
     /// The running poll is left in its middle.
-    pub(super) fn leave_locals(&mut self) -> Option<Left> {
+    pub(super) fn leave_locals(&mut self, key: u32) -> Option<Left> {
+        let is_closure = self.task(key).blocking;
         let recorder = self
             .recorder
             .as_mut()
             .filter(|recorder| recorder.looks_at_locals)?;
-        Some(Left {
+        let left = Left {
             before: std::mem::take(&mut recorder.locals),
             left: Locals::now(),
-        })
+        };
+        if is_closure && left.before.0 != left.left.0 {
+            recorder.closures_with_locals.insert(key);
+        }
+        Some(left)
+    }
+
+    /// The first poll that has shared thread-locals with others, or the first closure that may have.
+    pub(super) fn shared_locals(&self, recorder: &Recorder) -> Option<SharedLocals> {
+        let closure = || {
+            let key = *recorder.closures_with_locals.first()?;
+            Some(SharedLocals {
+                task: self.task_name(key),
+                step: None,
+                site: self
+                    .waits_as_thread_at(key, recorder)
+                    .unwrap_or_else(|| self.actions[key as usize].op.site.to_string()),
+            })
+        };
+        recorder.shared_locals.clone().or_else(closure)
     }
 
     /// A poll goes on.
@@ -64,6 +85,7 @@ impl Core {
         let Some(recorder) = &mut self.recorder else {
             return;
         };
+        recorder.closures_with_locals.remove(&key);
         let Left { mut before, left } = left;
         let found = Locals::now();
         let mut shared = false;
@@ -78,7 +100,7 @@ impl Core {
         if shared && recorder.shared_locals.is_none() {
             recorder.shared_locals = Some(SharedLocals {
                 task,
-                step,
+                step: Some(step),
                 site: site.to_string(),
             });
         }

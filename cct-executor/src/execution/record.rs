@@ -104,6 +104,8 @@ pub(crate) struct Recorder {
     pub(super) locals: Locals,
     /// The first poll that found other thread-locals than it had left.
     pub(super) shared_locals: Option<SharedLocals>,
+    /// Closures of blocking tasks that are suspended and have set some: on tokio they have threads of their own.
+    pub(super) closures_with_locals: BTreeSet<u32>,
 }
 
 struct RawStep {

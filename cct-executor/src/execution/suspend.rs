@@ -151,8 +151,8 @@ impl World {
 
     /// Leaves this stack, and looks whether thread-locals are as they were when it is back.
     #[cold]
-    fn freeze_recorded(&self, key: u32) {
-        let left = self.with(|core, _| core.leave_locals());
+    pub(super) fn freeze_recorded(&self, key: u32) {
+        let left = self.with(|core, _| core.leave_locals(key));
         stack::freeze();
         if let Some(left) = left.filter(|_| self.phase.get() == Phase::Running) {
             self.with(|core, _| core.find_locals(key, left));

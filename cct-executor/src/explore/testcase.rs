@@ -17,7 +17,7 @@ mod tests;
 mod threads;
 mod unheard;
 
-use coarser::{THREADS_OF_OTHERS, without_atomics};
+use coarser::{THREADS_OF_OTHERS, without_atomics, without_finer_lane};
 use doubt::Doubt;
 pub(crate) use threads::{ToRunOnce, Told};
 
@@ -264,7 +264,15 @@ impl TestCase {
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
-        let run = |checker| to_the_end(checker, scenario.clone());
+        let run = |checker: Checker| {
+            let report = to_the_end(checker.clone(), scenario.clone());
+            let Some((coarser, note)) = without_finer_lane(&checker, settings, &report) else {
+                return report;
+            };
+            let mut report = to_the_end(coarser, scenario.clone());
+            report.warnings.push(note);
+            report
+        };
         let mut report = self.heedless(&mut checker, &scenario, run);
         let is_a_search = settings.replay.is_none() && self.should_panic.is_none();
         if report.passed() && is_a_search && !checker.chosen_limits {

@@ -3,7 +3,7 @@
 use super::at_await::{at_await_text, order_text};
 use super::budget::without_budget;
 use super::foreign;
-use super::panics::{earlier_panics, unheard};
+use super::panics::{earlier_panics, said, unheard};
 use super::shortened::shortened;
 use super::steps::steps;
 use super::still::{stood_still, timer_overtakes, work_waited};
@@ -28,7 +28,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     let mut out = String::new();
     let explanation = &failure.explanation;
     let _ = writeln!(out, "cct: FAILED {}: {}", report.name, failure.kind.class());
-    let _ = writeln!(out, "  {}", failure.kind);
+    let _ = writeln!(out, "  {}", said(&failure.kind.to_string()));
     let _ = writeln!(out, "  {}", conditions(report, failure));
     shortened(&mut out, failure);
     if !failure.reproduced {
@@ -106,15 +106,23 @@ fn goes_on(out: &mut String, failure: &FailureReport) {
 
 /// That a failure may be due to there being one thread for all tasks.
 fn shared_locals(out: &mut String, explanation: &Explanation) {
-    if let Some(shared) = &explanation.shared_locals {
-        let _ = writeln!(
+    let Some(shared) = &explanation.shared_locals else {
+        return;
+    };
+    let (task, site) = (&shared.task, &shared.site);
+    let _ = match shared.step {
+        Some(step) => writeln!(
             out,
-            "  task {} was suspended at {} while it had set a thread-local, and others have set that before it went on \
-             in step {}:\n  on threads each has its own, here all tasks share one; should the failure hang on it, it \
-             is none of tokio's",
-            shared.task, shared.site, shared.step
-        );
-    }
+            "  task {task} was suspended at {site} while it had set a thread-local, and others have set that before it \
+             went on in step {step}:\n  on threads each has its own, here all tasks share one; should the failure hang \
+             on it, it is none of tokio's"
+        ),
+        None => writeln!(
+            out,
+            "  the closure of task {task} is suspended at {site} and has set a thread-local:\n  on tokio it has a \
+             thread of its own, here all tasks share one; should the failure hang on it, it is none of tokio's"
+        ),
+    };
 }
 
 /// Why a run shows nothing of whose iterations none came to its end, and what the first did in the end.

@@ -172,6 +172,7 @@ fn thread_wait(out: &mut String, story: &TaskStory, how: ThreadWait) {
             "where its thread would block:\n      \
              for a lock of `std` or of another crate, maybe, that a task holds which waits; or itself"
         }
+        ThreadWait::Sleep => "where its thread sleeps",
         ThreadWait::Park => "where its thread would be parked until somebody unparks it",
         ThreadWait::Spin => {
             "where it spins with `std::thread::yield_now`:\n      \

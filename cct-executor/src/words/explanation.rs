@@ -59,8 +59,8 @@ pub struct Standstill {
 pub struct SharedLocals {
     /// The task's name.
     pub task: String,
-    /// The step in which it went on.
-    pub step: u64,
+    /// The step in which it went on; none if it has not, as the closure of a blocking task that is suspended still.
+    pub step: Option<u64>,
     /// `file:line` where it was suspended.
     pub site: String,
 }
@@ -148,6 +148,8 @@ pub enum ThreadWait {
     Lock,
     /// It would be parked.
     Park,
+    /// It would sleep.
+    Sleep,
     /// It gives way to other threads over and over.
     Spin,
 }

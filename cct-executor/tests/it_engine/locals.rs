@@ -71,3 +71,26 @@ fn thread_locals_that_nobody_needs_any_more_are_no_matter() {
     failed(&report);
     assert!(!text.contains(TOLD), "{text}");
 }
+
+/// A closure that may block has a thread of its own on tokio, and sleeps while it has set something there.
+#[test]
+fn a_closure_that_is_suspended_and_has_set_a_thread_local_is_told() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    let report = checker("closure").run(|| async {
+        let closure = cct_executor::task::spawn_blocking(|| {
+            AT.set(3);
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            AT.set(0);
+        });
+        cct_executor::time::sleep(std::time::Duration::from_millis(50)).await;
+        assert_eq!(AT.get(), 0);
+        closure.await.unwrap();
+    });
+    let text = report.text();
+    let shared = failed(&report).explanation.shared_locals.as_ref();
+    assert_eq!(shared.unwrap_or_else(|| panic!("{text}")).step, None);
+    let told = "  the closure of task 1 is suspended at cct-executor/tests/it_engine/locals.rs:";
+    assert!(text.contains(told), "{text}");
+}

@@ -8,10 +8,17 @@ use std::fmt::{self, Write as _};
 const SHOWN: usize = 12;
 
 /// A history that no sequential order explains, or of which that was not found out.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NotLinearizable {
     text: String,
     undecided: bool,
+}
+
+/// As it is shown: `unwrap` prints it so.
+impl fmt::Debug for NotLinearizable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl NotLinearizable {

@@ -65,7 +65,8 @@ pub enum Verdict {
     DeliverAfter(Duration),
     /// It is lost. A connection sends it again later.
     Drop,
-    /// It arrives twice, where the transport may duplicate: datagrams and mailboxes.
+    /// It arrives twice, where the transport may duplicate: datagrams, and mailboxes that are
+    /// [`duplicable`](crate::mailbox::Builder::duplicable).
     Duplicate,
 }
 

@@ -30,7 +30,8 @@ pub enum Fault {
     Hold,
     /// A message that is on its way is lost; the segment of a connection is sent again.
     Drop,
-    /// A message that is on its way arrives twice, where its transport may do that.
+    /// A message that is on its way arrives twice, where its transport may do that: a datagram, or a message of a
+    /// mailbox that is [`duplicable`](crate::mailbox::Builder::duplicable).
     Duplicate,
     /// A message that is on its way is late.
     Delay,

@@ -95,6 +95,7 @@ impl Core {
             left.filter_map(|(&resource, &count)| Some((count, self.resource_name(resource)?)));
         let left = left.collect();
         let vain_wakes = recorder.vain_wakes(self);
+        let shared_locals = self.shared_locals(&recorder);
         let Recorder {
             hashes,
             log,
@@ -104,7 +105,6 @@ impl Core {
             gave_way,
             standstill,
             standstills,
-            shared_locals,
             ..
         } = *recorder;
         let panics = panics
@@ -265,12 +265,21 @@ impl Core {
             unwakeable: wakers.is_some_and(|wakers| wakers.none_of(key)),
             waker_taken_at: wakers.map_or_else(|| Some(Vec::new()), taken_at),
             thread_wait: thread_wait.map(|&(how, _)| how),
-            thread_waits_at: thread_wait
-                .and_then(|(_, stack)| innermost(stack.as_ref()?, &self.folder())),
+            thread_waits_at: self.waits_as_thread_at(key, recorder),
             waits,
             standstills: recorder.standstills
                 - recorder.standstills_before.get(&key).copied().unwrap_or(0),
         }
+    }
+
+    /// Where a task waits as a thread does, if it is known.
+    pub(in crate::execution) fn waits_as_thread_at(
+        &self,
+        key: u32,
+        recorder: &Recorder,
+    ) -> Option<String> {
+        let (_, stack) = recorder.thread_waits.get(&key)?;
+        innermost(stack.as_ref()?, &self.folder())
     }
 
     /// Whether only who holds it can give it free.

@@ -1,7 +1,9 @@
-//! Tests whose atomic operations do not repeat themselves.
+//! Failures at a granularity that nobody has chosen, which may have no counterpart in reality: the test is explored again
+//! at a coarser one, and that counts.
 
 use crate::explore::checker::Checker;
-use crate::explore::result::Report;
+use crate::explore::env::Settings;
+use crate::explore::result::{Origin, Report};
 use crate::words::{FailureKind, Granularity};
 
 /// Why a test was explored at a granularity other than the usual one of its build.
@@ -16,4 +18,34 @@ pub(super) fn without_atomics(checker: &Checker, report: &Report) -> Option<Chec
     let mut coarser = (varies && atomic).then(|| checker.clone())?;
     coarser.world.granularity = Granularity::Op;
     Some(coarser)
+}
+
+/// What is explored instead, where a finer lane of the strategy has found a failure in which a poll was suspended within a
+/// call that had set a thread-local; and what to say of it.
+pub(super) fn without_finer_lane(
+    checker: &Checker,
+    settings: &Settings,
+    report: &Report,
+) -> Option<(Checker, String)> {
+    let failure = report.failure.as_ref()?;
+    let was_found = matches!(failure.origin, Origin::Iteration(_)) && settings.replay.is_none();
+    let chosen = settings.granularity.is_some() || !checker.usual_granularity;
+    let is_finer = failure.token.granularity > checker.world.granularity;
+    let shared = failure.explanation.shared_locals.as_ref()?;
+    shared.step.filter(|_| was_found && !chosen && is_finer)?;
+    let mut coarser = checker.clone();
+    coarser.usual_granularity = false;
+    let kind = failure.kind.to_string();
+    let note = format!(
+        "iteration {} failed at granularity `{}` ({}): but there task {} was suspended at {} while it had set a \
+         thread-local, and others have set that, which threads do not share. So the test was explored again at `{}` \
+         alone, and this is what came of that; to see the failure, choose the granularity",
+        failure.iteration() + 1,
+        failure.token.granularity,
+        kind.lines().next().unwrap_or_default(),
+        shared.task,
+        shared.site,
+        checker.world.granularity,
+    );
+    Some((coarser, note))
 }

@@ -242,3 +242,50 @@ fn a_test_that_is_not_to_end_says_so_by_a_limit() {
     assert!(report.passed(), "{}", report.text());
     assert_eq!(report.cut(), 1);
 }
+
+thread_local! {
+    /// Who is in the middle of a call.
+    static AT: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Two tasks call something that wakes another in its middle, and has a thread-local set meanwhile.
+#[cfg(target_os = "linux")]
+#[test]
+fn thread_locals_that_are_shared_at_a_granularity_nobody_chose_fail_no_test() {
+    let run = |checker: Checker| {
+        let checker = checker.iterations(300);
+        Place::new("calls").case(false).run(checker, || async {
+            let calls = [1, 2].map(|number| {
+                let woken = crate::spawn(async {
+                    std::future::poll_fn(|cx| {
+                        cx.waker().wake_by_ref();
+                        std::task::Poll::Ready(())
+                    })
+                    .await
+                });
+                crate::spawn(async move {
+                    AT.set(number);
+                    drop(crate::spawn(async {}));
+                    assert_eq!(AT.replace(0), number);
+                    woken.await.unwrap();
+                })
+            });
+            for call in calls {
+                call.await.unwrap();
+            }
+        })
+    };
+    let report = run(checker());
+    let text = report.text();
+    assert!(report.passed(), "{text}");
+    assert!(
+        text.contains("failed at granularity `spawn` (panic"),
+        "{text}"
+    );
+    assert!(
+        text.contains("while it had set a thread-local, and others"),
+        "{text}"
+    );
+    let chosen = run(checker().granularity(crate::Granularity::Spawn));
+    assert!(chosen.failure().is_some(), "{}", chosen.text());
+}
