@@ -447,3 +447,34 @@ fn strategies_that_would_learn_nothing_are_refused() {
         &["strategy `exhaustive` takes up what earlier iterations decided"],
     );
 }
+
+/// Two tasks, each with a lock in a static that it holds while it is suspended.
+async fn holds_two_locks() {
+    static LOCKS: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
+    let tasks = LOCKS.each_ref().map(|lock| {
+        cct_executor::spawn(async move {
+            for _ in 0..3 {
+                let _held = lock.lock().unwrap();
+                cct_executor::nondet::point();
+            }
+        })
+    });
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+#[cct_executor::test(granularity = "sync", poll_limit = "500ms")]
+async fn shares_locks() {
+    if planted().is_some() {
+        holds_two_locks().await;
+    }
+}
+
+/// Of two iterations that run at the same time each may wait for a lock that is the other's.
+#[test]
+#[cfg(target_os = "linux")]
+fn iterations_that_wait_for_each_other_do_not_fail_a_test() {
+    let (passed, text) = run("shares_locks", "locks", &[("CCT_WORKERS", "3")]);
+    assert!(passed, "{text}");
+}

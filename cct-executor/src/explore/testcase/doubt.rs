@@ -12,6 +12,7 @@
 //! And a thread that is made once for all is nobody's where another test has made it, and waited for by none; in a new
 //! process it is the test's own, which says that threads take part.
 
+use super::threads::may_wait_for_workers;
 use crate::explore::THREAD_NAMES;
 use crate::explore::apart::{self, Says, Task, Verdict};
 use crate::explore::env::Settings;
@@ -47,6 +48,9 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         _ => true,
     };
     let was_found = matches!(failure.origin, Origin::Iteration(_)) && settings.replay.is_none();
+    if was_found && may_wait_for_workers(failure) {
+        return without_workers(test, failure);
+    }
     if !(was_found && can_be_told) {
         return Doubt::None;
     }
@@ -103,6 +107,28 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
              process, by an iteration before it or by another test takes part. Set it anew where the test begins"
                 .to_owned(),
         ),
+    }
+}
+
+/// Iterations that run at the same time may wait for each other, at what they share.
+fn without_workers(test: &str, failure: &FailureReport) -> Doubt {
+    match apart::ask(test, &Task::Explore) {
+        Some(Verdict {
+            says: Says::Threads(why),
+            ..
+        }) => Doubt::Threads(why),
+        // It is the same without them.
+        Some(Verdict {
+            says: Says::Failed(class),
+            ..
+        }) if class == failure.kind.class() => Doubt::None,
+        Some(verdict) if verdict.says != Says::Unable => Doubt::Apart(verdict.with(&[format!(
+            "in one process, a poll of iteration {} waited for a lock of another iteration that ran at the same time: \
+             they share what lies in a static. So each iteration had a process of its own; isolation = \"process\" does so \
+             from the beginning, and with workers = 1 there is no other",
+            failure.iteration() + 1,
+        )])),
+        _ => Doubt::None,
     }
 }
 

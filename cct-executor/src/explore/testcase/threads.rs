@@ -44,16 +44,12 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
     if !are_welcome(settings) {
         return None;
     }
-    // Those of a pool in a static an earlier iteration may have started, or another test.
-    let threads = failure
-        .explanation
-        .threads
-        .max(threads_started().controlled);
+    let threads = started(failure);
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
             .as_ref()
             .is_none_or(|thread| !thread.starts_with(THREAD_NAMES)),
-        FailureKind::Stuck { .. } => failure.threads_wait || failure.joins_thread,
+        FailureKind::Stuck { .. } => failure.joins_thread || (threads > 0 && failure.threads_wait),
         FailureKind::Nondeterminism { .. } => threads > 0,
         // In plain order already: so it is where what the world has is refused to a thread; or it depends on how fast
         // the thread comes to that.
@@ -66,6 +62,20 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
             failure.kind.class()
         )
     })
+}
+
+/// How many threads the program has started. Those of a pool in a static an earlier iteration may have started, or another
+/// test.
+fn started(failure: &FailureReport) -> u64 {
+    let here = failure.explanation.threads;
+    here.max(threads_started().controlled)
+}
+
+/// Whether a poll does not return, and may wait for others that run at the same time in other iterations: the program has
+/// no threads of its own for which it might.
+pub(super) fn may_wait_for_workers(failure: &FailureReport) -> bool {
+    let is_stuck = matches!(failure.kind, FailureKind::Stuck { .. });
+    is_stuck && !failure.joins_thread && started(failure) == 0
 }
 
 /// Whether the failure takes no order but the plain one.
