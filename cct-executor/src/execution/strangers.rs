@@ -126,6 +126,7 @@ impl Core {
             return false;
         };
         let mut waited = Duration::ZERO;
+        let begin_ns = self.point.time_ns;
         loop {
             // In this order: one that ends may have acted before.
             let goes_on = match within {
@@ -134,6 +135,8 @@ impl Core {
             };
             if self.take_mail(home, decider) || home.has_jobs() {
                 self.helpers.have_acted();
+                let now = cct_interpose::clocks_outside().monotonic;
+                self.has_waited_for_strangers(Duration::ZERO, now);
                 return true;
             }
             if !goes_on {
@@ -144,18 +147,23 @@ impl Core {
             home.aside(|| helpers::nap(LOOK));
             let after = cct_interpose::clocks_outside().monotonic;
             let took = after.saturating_sub(before).max(LOOK);
-            waited += took;
-            self.has_waited_for_strangers(took);
+            self.has_waited_for_strangers(took, after);
+            let passed = Duration::from_nanos(self.point.time_ns.saturating_sub(begin_ns));
+            waited = (waited + took).max(passed);
         }
     }
 
     /// Threads that may take part were waited for, by the machine's time: it passes here as well, up to the next
-    /// deadline, unless the clock is frozen.
-    fn has_waited_for_strangers(&mut self, time: Duration) {
+    /// deadline, unless the clock is frozen. They count by the machine's clock, behind which that of the world is not to
+    /// be: what one of them does after a second would be too early here.
+    fn has_waited_for_strangers(&mut self, time: Duration, now: Duration) {
         if self.looks.frozen {
             return;
         }
+        let since = now.saturating_sub(cct_interpose::clocks_at_zero().monotonic);
+        let outside_ns = self.looks.behind_ns.saturating_add(since.as_nanos() as u64);
         let time_ns = self.point.time_ns.saturating_add(time.as_nanos() as u64);
+        let time_ns = time_ns.max(outside_ns);
         let deadline_ns = self
             .next_deadline()
             .map_or(u64::MAX, |(deadline_ns, _)| deadline_ns);

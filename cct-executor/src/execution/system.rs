@@ -45,7 +45,7 @@ pub(crate) struct Looks {
     /// Tokio's clock is frozen. When it moves all the same, the system's do not move with it.
     pub(super) frozen: bool,
     /// How far they have stayed behind so.
-    behind_ns: u64,
+    pub(super) behind_ns: u64,
     /// How often virtual time itself was looked at in the step.
     instants: u32,
     /// How often any of them was looked at.
