@@ -7,7 +7,8 @@
 //!
 //! 1. A word that another thread will change is waited for in the ordinary way, which takes no decision
 //!    and leaves no trace (`outsiders.rs`).
-//! 2. At granularity `await` nothing is suspended in the middle, and a thread that blocks, blocks.
+//! 2. At granularity `await` nothing is suspended in the middle, and a thread that blocks, blocks; but closures of blocking
+//!    tasks, which have threads of their own elsewhere, and while there are such, who may wait for one of them.
 //! 3. While the world closes, a poll that waits goes on once its word has changed. One whose word does
 //!    not change when all others are over is left where it is, with all it owns: it cannot be unwound
 //!    through a lock. Only code around which there is a world (`lone.rs`) goes on waiting, by blocking.
@@ -270,7 +271,8 @@ impl World {
             return false;
         }
         if self.phase.get() == Phase::Running && !time.is_zero() {
-            if self.may_stand_aside() {
+            let suspends = self.suspends_polls() || self.with(|core, _| core.task(key).blocking);
+            if suspends && self.may_leave_stack() {
                 let time = self.with(|core, _| core.sleeps_for(key, time));
                 self.suspend_until(key, None, Some(time));
             } else {
@@ -280,10 +282,20 @@ impl World {
         true
     }
 
-    /// Whether the running poll can be suspended here.
+    /// Whether the running poll can be suspended here, where it waits for others.
     pub(super) fn may_stand_aside(&self) -> bool {
-        let suspends = self.granularity.get() != Granularity::Await;
-        suspends && stack::on_worker() && !std::thread::panicking()
+        let key = self.running.key.get();
+        let by_closures = || self.with(|core, _| core.task(key).blocking || core.suspends_any());
+        (self.suspends_polls() || by_closures()) && self.may_leave_stack()
+    }
+
+    /// Whether polls are suspended in the middle.
+    fn suspends_polls(&self) -> bool {
+        self.granularity.get() != Granularity::Await
+    }
+
+    fn may_leave_stack(&self) -> bool {
+        stack::on_worker() && !std::thread::panicking()
     }
 
     /// Whether a poll that unwinds waits for a lock that a suspended one holds, as nobody else changes the

@@ -120,6 +120,25 @@ fn on_one_thread_nobody_goes_on_while_it_sleeps() {
     });
 }
 
+/// Even where no poll is suspended: the closure has a thread of its own. It may hold a lock meanwhile, which is waited for.
+#[test]
+fn a_closure_that_sleeps_lets_others_go_on() {
+    passes_at(&[Granularity::Await, Granularity::Op], || async {
+        let (told, lock) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(0)));
+        let (theirs, held) = (told.clone(), lock.clone());
+        let closure = spawn_blocking(move || {
+            let mut held = held.lock().unwrap();
+            thread::sleep(HOUR);
+            *held += 1;
+            theirs.load(SeqCst)
+        });
+        sleep(HOUR / 2).await;
+        told.store(true, SeqCst);
+        assert_eq!(*lock.lock().unwrap(), 1);
+        assert!(closure.await.unwrap());
+    });
+}
+
 #[test]
 fn what_is_on_one_thread_sleeps_one_after_the_other() {
     async fn nap() {
