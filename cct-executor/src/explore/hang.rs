@@ -76,15 +76,13 @@ impl Campaign {
                 return Some(LookedAt::WouldHang);
             }
             let fairly = self.hangs_fairly(&world, &cut.trace, &failure, story);
-            fairly.then(|| {
-                LookedAt::Hangs(Found {
-                    index: cut.index,
-                    failure,
-                    trace: cut.trace,
-                    schedule_hash: cut.schedule_hash,
-                    strategy: cut.strategy,
-                })
-            })
+            fairly.then_some(LookedAt::Hangs(Found {
+                index: cut.index,
+                failure,
+                trace: cut.trace,
+                schedule_hash: cut.schedule_hash,
+                strategy: cut.strategy,
+            }))
         });
         looked.unwrap_or(LookedAt::Nothing)
     }

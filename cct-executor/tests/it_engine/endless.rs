@@ -120,7 +120,10 @@ const TAKE_LONG: [Program; 3] = [
             let mut ticks = interval(TICK);
             let day = sleep(Duration::from_secs(86_400));
             cct_executor::pin!(day);
-            while lost {
+            if !lost {
+                return;
+            }
+            loop {
                 cct_executor::select! {
                     () = &mut day => break,
                     _ = ticks.tick() => {}

@@ -213,8 +213,10 @@ fn a_test_whose_first_schedule_goes_round_has_the_usual_steps() {
     let report = case.run(
         checker().iterations(8).strategy_text("exhaustive"),
         || async {
-            let found = crate::nondet::boolean();
-            while !found {
+            if crate::nondet::boolean() {
+                return;
+            }
+            loop {
                 crate::time::sleep(Duration::from_millis(10)).await;
             }
         },
