@@ -10,7 +10,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub enum Granularity {
-    /// Only where a poll really returns: what one thread can show, whichever ready task it takes next.
+    /// Only where a poll really returns: what one thread can show, whichever ready task it takes next. Closures of
+    /// blocking tasks have threads of their own, and others go on while one waits or sleeps.
     Await,
     /// Also before every asynchronous operation of a shim, as a multi-threaded runtime can show. The default.
     Op,
