@@ -77,8 +77,8 @@ pub mod __private;
 pub use cct_macros::{main, test};
 pub use execution::harvest::Sightings;
 pub use explore::{
-    AtAwait, Checker, Coverage, Departure, FailureReport, Isolation, Origin, Report, Shortened,
-    StoppedBy,
+    AtAwait, Checker, Coverage, Departure, FailureReport, InOrder, Isolation, Origin, Report,
+    Shortened, StoppedBy,
 };
 pub use observe::observe;
 pub use task::body::ScenarioResult;

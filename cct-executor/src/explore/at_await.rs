@@ -13,7 +13,7 @@ use super::board::{Board, Message, Pulse};
 use super::campaign::Campaign;
 use super::checker::{Checker, Chosen, Factory};
 use super::knowledge::Knowledge;
-use super::result::{AtAwait, Report};
+use super::result::{AtAwait, InOrder, Report};
 use super::same::{of_order, same};
 use super::worker::now;
 use crate::strategy::{Random, RoundRobin, Strategy};
@@ -113,8 +113,11 @@ impl Campaign {
             };
             let in_order = Arc::new(|| Box::new(RoundRobin::new()) as Box<dyn Strategy>);
             let run = self.try_with(once, in_order, &failure.kind);
-            failure.fails_in_order = run.as_ref().is_some_and(|run| run.same.is_some());
-            failure.passes_in_order = run.map(|run| run.passes_whole());
+            failure.in_order = run.map(|run| match run.same {
+                Some(_) => InOrder::Fails,
+                None if run.passes_whole() => InOrder::Passes,
+                None => InOrder::Otherwise,
+            });
         }
     }
 

@@ -9,7 +9,7 @@
 //! 2. No timer is far off that might end it: all are due within a tenth of the time for which this has gone on.
 //! 3. It goes on so for a million steps where all goes its plain way, and values are drawn at random.
 
-use crate::words::explanation::{Explanation, Step, TaskState, TaskStory};
+use crate::words::explanation::{Explanation, Step};
 use std::collections::BTreeSet;
 
 /// How often nothing but a timer could happen, at least.
@@ -32,7 +32,7 @@ pub(super) fn circling(explanation: &Explanation) -> Option<u64> {
             return None;
         }
     }
-    let waited_for = &awaited(explanation)?.name;
+    let waited_for = &explanation.awaited().last()?.name;
     if !circle.iter().any(|(task, ..)| *task == Some(waited_for)) {
         return None;
     }
@@ -45,26 +45,6 @@ pub(super) fn circling(explanation: &Explanation) -> Option<u64> {
 
 fn what(step: &Step) -> (Option<&str>, &str, Option<&str>) {
     (step.task.as_deref(), &step.what, step.site.as_deref())
-}
-
-/// Whoever the test waits for: itself, or a task whose end it waits for.
-fn awaited(explanation: &Explanation) -> Option<&TaskStory> {
-    let find = |task| explanation.tasks.iter().find(|story| story.task == task);
-    let mut story = find(0)?;
-    // A circle of tasks would be a deadlock.
-    for _ in 0..explanation.tasks.len() {
-        let joined = match &story.waits[..] {
-            [wait] if wait.op == "join" && story.state == TaskState::Waiting => {
-                wait.holders.iter().find_map(|holder| holder.task)
-            }
-            _ => None,
-        };
-        match joined {
-            None => return Some(story),
-            Some(task) => story = find(task)?,
-        }
-    }
-    None
 }
 
 /// How many steps it takes to see that a test goes round which has begun to at step `since`.

@@ -122,23 +122,11 @@ fn since(story: &TaskStory, explanation: &Explanation) -> u64 {
 
 /// Whom the test waits for in vain: itself, or a task whose end it waits for.
 pub(super) fn hanging(explanation: &Explanation) -> Option<&TaskStory> {
-    let mut story = explanation.tasks.iter().find(|story| story.task == 0)?;
-    // A circle of tasks would be a deadlock of its own.
-    for _ in 0..explanation.tasks.len() {
-        let long = story.standstills >= STANDSTILLS.max(explanation.standstills / 2);
+    let long = STANDSTILLS.max(explanation.standstills / 2);
+    let in_vain = |story: &TaskStory| {
         let sleeps = story.waits.iter().any(|wait| wait.op == "sleep");
-        if !long || story.state != TaskState::Waiting || sleeps {
-            return None;
-        }
-        // Of several, or of what other crates know, no one is to blame.
-        let [wait] = &story.waits[..] else {
-            return Some(story);
-        };
-        let joined = wait.holders.iter().find_map(|holder| holder.task);
-        match joined.filter(|_| wait.op == "join") {
-            None => return Some(story),
-            Some(task) => story = explanation.tasks.iter().find(|other| other.task == task)?,
-        }
-    }
-    None
+        story.standstills >= long && story.state == TaskState::Waiting && !sleeps
+    };
+    let all = explanation.awaited().all(in_vain);
+    explanation.awaited().last().filter(|_| all)
 }

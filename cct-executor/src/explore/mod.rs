@@ -41,5 +41,5 @@ pub(crate) const THREAD_NAMES: &str = "cct-";
 
 pub use checker::{Checker, Isolation};
 pub use result::{
-    AtAwait, Coverage, Departure, FailureReport, Origin, Report, Shortened, StoppedBy,
+    AtAwait, Coverage, Departure, FailureReport, InOrder, Origin, Report, Shortened, StoppedBy,
 };

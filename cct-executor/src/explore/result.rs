@@ -151,12 +151,10 @@ pub struct FailureReport {
     /// by searching, and come from the order of steps. See
     /// [`Checker::await_check`](crate::Checker::await_check).
     pub at_await: Option<AtAwait>,
-    /// Whether the one schedule of strategy `round-robin` at granularity `await`, which is that of
-    /// tokio's `current_thread` runtime, passes. Tried where that granularity shows the failure, on
-    /// the same terms as [`at_await`](FailureReport::at_await).
-    pub passes_in_order: Option<bool>,
-    /// Whether it fails so there, and not otherwise.
-    pub fails_in_order: bool,
+    /// What came of the one schedule of strategy `round-robin` at granularity `await`, which is that of tokio's
+    /// `current_thread` runtime. Tried where that granularity shows the failure, on the same terms as
+    /// [`at_await`](FailureReport::at_await).
+    pub in_order: Option<InOrder>,
     /// What came of looking for a shorter schedule with the same failure; where there is one, all the rest
     /// is of that. For failures that were found by searching, and come from the order of steps. See
     /// [`Checker::shrink`](crate::Checker::shrink).
@@ -190,8 +188,7 @@ impl FailureReport {
             joins_thread: false,
             stuck_at: Vec::new(),
             at_await: None,
-            passes_in_order: None,
-            fails_in_order: false,
+            in_order: None,
             shortened: None,
             departures: None,
         }
@@ -253,6 +250,18 @@ pub struct AtAwait {
     pub same: Option<u64>,
     /// The first schedule with another failure, and that failure.
     pub other: Option<(u64, FailureKind)>,
+}
+
+/// What came of the one schedule in which tasks go on in the order in which they became ready.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum InOrder {
+    /// It passes.
+    Passes,
+    /// It fails in the same way.
+    Fails,
+    /// It fails in another way, or was cut.
+    Otherwise,
 }
 
 impl FailureReport {

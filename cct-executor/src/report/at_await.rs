@@ -1,7 +1,7 @@
 //! Whether a failure takes threads, or another order than tokio's, in a line or two.
 
 use super::summary::{grouped, plural};
-use crate::explore::{AtAwait, Departure, FailureReport};
+use crate::explore::{AtAwait, Departure, FailureReport, InOrder};
 use crate::words::FailureKind;
 use std::fmt::Write as _;
 
@@ -17,12 +17,12 @@ pub(super) fn order_text(failure: &FailureReport) -> &'static str {
     if departures.is_some_and(|all| !all.is_empty() && !all.iter().any(is_of_order)) {
         return "";
     }
-    match (failure.passes_in_order, &failure.at_await) {
-        (Some(true), Some(_)) => {
+    match (failure.in_order, &failure.at_await) {
+        (Some(InOrder::Passes), Some(_)) => {
             "  (with `strategy = \"round-robin\"` it passes: there tasks go on in the order in which they \
              became ready, as in\n  tokio's `current_thread` runtime)\n"
         }
-        (Some(true), None) => {
+        (Some(InOrder::Passes), None) => {
             "  passes with `strategy = \"round-robin\"`, where tasks go on in the order in which they \
              became ready, as in\n  tokio's `current_thread` runtime\n"
         }

@@ -9,7 +9,7 @@ use super::steps::steps;
 use super::still::{stood_still, timer_overtakes, work_waited};
 use super::summary::plural;
 use super::tasks::{standstill, tasks};
-use crate::explore::{FailureReport, Origin, Report};
+use crate::explore::{FailureReport, InOrder, Origin, Report};
 use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
 use crate::words::{Clock, FailureKind, Granularity};
 use std::fmt::Write as _;
@@ -162,7 +162,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         _ => return,
     };
     let undecided = failure.token.trace.decisions().is_empty();
-    let in_order = failure.fails_in_order;
+    let in_order = failure.in_order == Some(InOrder::Fails);
     if !claims || !failure.reproduced || !(undecided || in_order) {
         return;
     }

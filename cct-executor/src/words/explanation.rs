@@ -1,6 +1,7 @@
 //! What a replay tells about a failure: the steps, the tasks, who waits for whom.
 
 use super::wait_graph::find_cycles;
+use std::iter::successors;
 
 /// The whole story of one iteration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -236,6 +237,21 @@ impl Wait {
 }
 
 impl Explanation {
+    /// Whoever the test waits for: its own task, the one whose end that one waits for and for nothing else, and so on.
+    pub fn awaited(&self) -> impl Iterator<Item = &TaskStory> {
+        let find = |task| self.tasks.iter().find(|story| story.task == task);
+        let next = move |story: &&TaskStory| match &story.waits[..] {
+            [wait] if wait.op == "join" && story.state == TaskState::Waiting => wait
+                .holders
+                .iter()
+                .find_map(|holder| holder.task)
+                .and_then(find),
+            _ => None,
+        };
+        // A circle of tasks would be a deadlock.
+        successors(find(0), next).take(self.tasks.len())
+    }
+
     /// The tasks that wait for each other in circles, and for nothing else, by number: no message, no timer
     /// and no permit of others can set them free.
     pub fn stuck_together(&self) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use crate::{checker, failed};
 use cct_executor::task::yield_now;
 use cct_executor::words::{FailureKind, Trace};
-use cct_executor::{AtAwait, Checker, Granularity, Report, Seed, nondet, spawn};
+use cct_executor::{AtAwait, Checker, Granularity, InOrder, Report, Seed, nondet, spawn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
@@ -288,8 +288,8 @@ fn what_tokios_order_hides_is_said_to_be_hidden() {
     };
     let report = checker("hopeful").run(hopeful);
     assert_eq!(
-        failed(&report).passes_in_order,
-        Some(true),
+        failed(&report).in_order,
+        Some(InOrder::Passes),
         "{}",
         report.text()
     );
@@ -300,8 +300,8 @@ fn what_tokios_order_hides_is_said_to_be_hidden() {
         .granularity(Granularity::Await)
         .run(hopeful);
     assert_eq!(
-        failed(&there).passes_in_order,
-        Some(true),
+        failed(&there).in_order,
+        Some(InOrder::Passes),
         "{}",
         there.text()
     );
@@ -312,8 +312,8 @@ fn what_tokios_order_hides_is_said_to_be_hidden() {
 
     let report = checker("not in order either").run(|| lossy(Between::Await));
     assert_eq!(
-        failed(&report).passes_in_order,
-        Some(false),
+        failed(&report).in_order,
+        Some(InOrder::Fails),
         "{}",
         report.text()
     );
@@ -322,8 +322,8 @@ fn what_tokios_order_hides_is_said_to_be_hidden() {
         .granularity(Granularity::Await)
         .run(|| lossy(Between::Await));
     assert_eq!(
-        failed(&there).passes_in_order,
-        Some(false),
+        failed(&there).in_order,
+        Some(InOrder::Fails),
         "{}",
         there.text()
     );

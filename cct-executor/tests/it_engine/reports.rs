@@ -4,7 +4,7 @@ use crate::{checker, failed};
 use cct_executor::task::yield_now;
 use cct_executor::time::sleep;
 use cct_executor::words::{FailureKind, ReplayToken};
-use cct_executor::{Checker, Clock, Granularity, Seed, nondet, spawn};
+use cct_executor::{Checker, Clock, Granularity, InOrder, Seed, nondet, spawn};
 use cct_sync::Notify;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
@@ -530,7 +530,7 @@ fn no_order_is_blamed_where_only_a_value_matters() {
         assert!(!cct_executor::nondet::boolean(), "tails");
     });
     let text = report.text();
-    assert_eq!(failed(&report).passes_in_order, Some(true), "{text}");
+    assert_eq!(failed(&report).in_order, Some(InOrder::Passes), "{text}");
     assert!(!text.contains("round-robin"), "{text}");
     assert!(text.contains(", 1 decision\n"), "{text}");
 }

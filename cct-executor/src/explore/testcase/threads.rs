@@ -10,7 +10,7 @@ use super::{Judged, TestCase};
 use crate::explore::THREAD_NAMES;
 use crate::explore::apart;
 use crate::explore::env::{PlainTests, Settings};
-use crate::explore::result::{FailureReport, Report};
+use crate::explore::result::{FailureReport, InOrder, Report};
 use crate::words::FailureKind;
 use cct_interpose::threads_started;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ pub(super) fn may_wait_for_workers(failure: &FailureReport) -> bool {
 /// Whether the failure takes no order but the plain one.
 fn in_plain_order(failure: &FailureReport) -> bool {
     failure.token.trace.decisions().is_empty()
-        || failure.passes_in_order == Some(false)
+        || failure.in_order.is_some_and(|it| it != InOrder::Passes)
         || failure.departures.as_ref().is_some_and(Vec::is_empty)
 }
 
