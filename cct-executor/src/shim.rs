@@ -30,6 +30,7 @@ pub use source::{
 pub use told::{WaitNote, Waits};
 
 use crate::execution::world::{Phase, WORLD, World};
+use crate::raw::shared::unseen;
 use crate::words::{FailureKind, Granularity, Observations};
 use std::panic::Location;
 use std::task::{Context, Waker};
@@ -40,6 +41,15 @@ use std::task::{Context, Waker};
 #[inline]
 pub fn choose(count: u32, label: &'static str) -> u32 {
     WORLD.with(|world| world.choose(count, &[], (label, None)))
+}
+
+/// Says in reports what [`choose`] has just chosen among two or more: of which file, of whose packets.
+#[inline]
+pub fn tell_choice(text: impl FnOnce() -> String) {
+    if is_recorded() {
+        let text = unseen(text);
+        WORLD.with(|world| world.with(|core, _| core.note_choice(text)));
+    }
 }
 
 /// As [`choose`], in proportion to these weights where the strategy draws at random.

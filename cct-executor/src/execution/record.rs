@@ -466,6 +466,16 @@ impl Core {
         }
     }
 
+    /// Notes what the value was drawn for that was drawn last.
+    #[cold]
+    pub(crate) fn note_choice(&mut self, text: String) {
+        let recorder = self.recorder.as_mut();
+        let step = recorder.and_then(|recorder| recorder.steps.last_mut());
+        if let Some(step) = step.filter(|step| step.value.is_some() && step.outcome.is_none()) {
+            step.outcome = Some(text);
+        }
+    }
+
     /// Notes how much lies in a resource that nobody will take out.
     #[cold]
     pub(crate) fn note_left(&mut self, resource: u32, count: u64) {

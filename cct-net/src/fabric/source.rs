@@ -41,6 +41,7 @@ impl Network {
         });
         for (id, packets) in sending {
             let lost = shim::choose(packets + 1, "packets that are lost with their host");
+            shim::tell_choice(|| format!("of {packets}, the first {}", self.describe_first(id)));
             let todo = self.state.with(|state| state.lose_last(id, lost));
             todo.run();
         }

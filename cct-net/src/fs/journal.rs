@@ -15,6 +15,9 @@ pub(super) type Ino = u32;
 /// Beyond that many changes the rest survives, or not, together.
 const SINGLE_FATES: usize = 64;
 
+/// So many names are told.
+const NAMES_SHOWN: usize = 4;
+
 /// What a name of a directory now stands for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
@@ -88,6 +91,7 @@ impl Journal {
         if count == 0 {
             return Vec::new();
         }
+        chooser.about(|| self.names());
         let survivors: BTreeSet<usize> = match chooser.shape() {
             Shape::Nothing => BTreeSet::new(),
             Shape::Everything => (0..count).collect(),
@@ -100,6 +104,19 @@ impl Journal {
         let entries = self.take(&survivors);
         self.changes.clear();
         entries
+    }
+
+    /// What has changed, for reports.
+    fn names(&self) -> String {
+        let entries = self.changes.iter().flat_map(|change| &change.entries);
+        let names: Vec<_> = entries.map(|entry| entry.name.to_string_lossy()).collect();
+        let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+        let more = if names.len() > NAMES_SHOWN {
+            ", ..."
+        } else {
+            ""
+        };
+        format!("the changes of directories ({shown}{more})")
     }
 
     fn each(&self, chooser: &mut Chooser<'_>) -> BTreeSet<usize> {

@@ -1,5 +1,7 @@
 //! What of the unfinished work is there after a crash, as a choice.
 
+use cct_executor::shim;
+
 /// The shape of what survives. The order is that of the choice: the first is what is tried first,
 /// and what shrinking aims at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +21,8 @@ pub(super) enum Shape {
 pub(super) struct Chooser<'a> {
     choose: &'a mut dyn FnMut(u32, &'static str) -> u32,
     torn_sectors: bool,
+    /// What is chosen of, for reports.
+    about: Option<String>,
 }
 
 impl<'a> Chooser<'a> {
@@ -29,16 +33,24 @@ impl<'a> Chooser<'a> {
         Chooser {
             choose,
             torn_sectors,
+            about: None,
         }
     }
 
+    /// Says what the next choices are of.
+    pub(super) fn about(&mut self, text: impl FnOnce() -> String) {
+        self.about = shim::is_recorded().then(text);
+    }
+
     pub(super) fn shape(&mut self) -> Shape {
-        match self.below(4, "what survives the crash") {
-            0 => Shape::Nothing,
-            1 => Shape::Everything,
-            2 => Shape::Prefix,
-            _ => Shape::Each,
-        }
+        let (shape, part) = match (self.choose)(4, "what survives") {
+            0 => (Shape::Nothing, "nothing"),
+            1 => (Shape::Everything, "everything"),
+            2 => (Shape::Prefix, "the first"),
+            _ => (Shape::Each, "some"),
+        };
+        self.tell(part);
+        shape
     }
 
     /// A number below `count`.
@@ -46,7 +58,15 @@ impl<'a> Chooser<'a> {
         if count < 2 {
             return 0;
         }
-        (self.choose)(count, label)
+        let value = (self.choose)(count, label);
+        self.tell("");
+        value
+    }
+
+    fn tell(&self, part: &str) {
+        if let Some(about) = &self.about {
+            shim::tell_choice(|| format!("{part} of {about}").trim_start().to_owned());
+        }
     }
 
     /// Whether a sector may survive in part.

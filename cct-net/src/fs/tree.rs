@@ -5,13 +5,13 @@
 //! 1. A directory knows its names twice: as programs see them, and as the disk has them.
 //! 2. A file lives as long as a name, a change that is not durable, or a handle needs it.
 
+mod crash;
 mod inode;
 
 pub(super) use inode::{Directory, Inode, Kind};
 
 use super::content::Content;
 use super::journal::{Entry, Ino, Journal};
-use super::survive::Chooser;
 use super::times::Times;
 use crate::errno::Errno;
 use cct_executor::node::NodeId;
@@ -264,50 +264,6 @@ impl Tree {
                 self.inodes.remove(&ino);
             }
         }
-    }
-
-    /// The node has crashed.
-    pub(super) fn crash(&mut self, chooser: &mut Chooser<'_>) {
-        let entries = self.journal.crash(chooser);
-        self.make_durable(entries);
-        let mut links: BTreeMap<Ino, u32> = BTreeMap::from([(ROOT, 1)]);
-        let mut todo = vec![ROOT];
-        while let Some(ino) = todo.pop() {
-            if let Some(Inode {
-                kind: Kind::Directory(directory),
-                ..
-            }) = self.inodes.get_mut(&ino)
-            {
-                directory.entries = directory.durable.clone();
-                for &child in directory.entries.values() {
-                    let seen = links.entry(child).or_default();
-                    *seen += 1;
-                    if *seen == 1 {
-                        todo.push(child);
-                    }
-                }
-            }
-        }
-        self.inodes.retain(|ino, _| links.contains_key(ino));
-        for (ino, inode) in &mut self.inodes {
-            inode.links = links[ino];
-            inode.handles = 0;
-            inode.crash_mode(chooser);
-            inode.times = inode.durable.1;
-            if let Kind::File(content) = &mut inode.kind {
-                content.crash(chooser);
-            }
-            inode.publish();
-        }
-    }
-
-    /// The node's process has died, and its host lives on: files are as programs saw them, and no
-    /// more durable than before.
-    pub(super) fn outlive(&mut self) {
-        for inode in self.inodes.values_mut() {
-            inode.handles = 0;
-        }
-        self.forget_unused();
     }
 
     /// A handle was closed.

@@ -4,8 +4,9 @@ use super::{GRANULARITIES, checker};
 use cct_executor::node::node;
 use cct_executor::task::yield_now;
 use cct_executor::{Seed, nondet, spawn};
-use cct_net::fs::{self, DiskFaults, File, Log, LogStore, inspect, set_faults};
+use cct_net::fs::{self, DiskFaults, File, Inspected, Log, LogStore, inspect, set_faults};
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 const MANY: [&str; 8] = [
@@ -121,4 +122,29 @@ fn reports_show_the_disks() {
     });
     let text = report.text();
     assert!(text.contains("disk of n0: 1 files with 5 bytes"), "{text}");
+}
+
+/// What a crash left is told with the file and the names it was chosen for.
+#[test]
+fn reports_say_of_what_something_survives() {
+    let report = checker("survivors").run(|| async {
+        let db = node("db").start(|| async {
+            fs::write("/log", "12345").await?;
+            std::future::pending::<io::Result<()>>().await
+        });
+        let log = || inspect(db.id()).remove(Path::new("/log"));
+        let all = Some(Inspected::File(b"12345".to_vec()));
+        while log() != all {
+            yield_now().await;
+        }
+        db.crash();
+        assert_ne!(log(), all);
+    });
+    let text = report.text();
+    for line in [
+        " of the changes of directories (log), not 0",
+        " of 1 change of /log, not 0",
+    ] {
+        assert!(text.contains(line), "`{line}` is not in {text}");
+    }
 }

@@ -258,6 +258,27 @@ fn a_power_cut_may_lose_the_last_of_what_was_sent() {
 }
 
 #[test]
+fn a_report_says_whose_packets_a_power_cut_has_lost() {
+    let report = checker("told").iterations(200).run(|| async {
+        let (b, mut heard) = listener("b");
+        let (a, sender) = speaker("a").await;
+        fabric::hold(&a, &b);
+        (1..3).for_each(|n| sender.send(&b, n).unwrap());
+        a.crash();
+        fabric::release(&a, &b);
+        assert_eq!(numbers(&mut heard).await, [1, 2]);
+    });
+    let text = report.text();
+    let lines = text.lines();
+    let mut lost = lines.filter(|line| line.contains("packets that are lost with their host = "));
+    let told = lost.all(|line| line.contains(": of 2, the first ") && line.contains(" `a` -> `b`"));
+    assert!(
+        told && text.contains("packets that are lost with"),
+        "{text}"
+    );
+}
+
+#[test]
 fn outside_a_world_there_is_no_network() {
     let error = Mailbox::<u32>::bind("numbers").unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
