@@ -466,12 +466,14 @@ impl Core {
         }
     }
 
-    /// Notes what the value was drawn for that was drawn last.
+    /// Notes what the last value was drawn for.
     #[cold]
     pub(crate) fn note_choice(&mut self, text: String) {
+        let now = self.point.step;
         let recorder = self.recorder.as_mut();
         let step = recorder.and_then(|recorder| recorder.steps.last_mut());
-        if let Some(step) = step.filter(|step| step.value.is_some() && step.outcome.is_none()) {
+        // What reports do not list has no step.
+        if let Some(step) = step.filter(|step| step.value.is_some() && step.step == now) {
             step.outcome = Some(text);
         }
     }
