@@ -5,8 +5,9 @@ use crate::atomics;
 use crate::interrupt;
 use crate::profile;
 use crate::session::{Patched, Session};
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 
@@ -26,15 +27,39 @@ pub(crate) fn nextest(mut arguments: Vec<OsString>) -> Result<ExitCode> {
 }
 
 fn run(what: &[OsString], rest: Vec<OsString>, token: Option<OsString>) -> Result<ExitCode> {
+    let token = token.map(checked).transpose()?;
     let session = Session::open(Arguments::read(rest)?)?;
     let patched = session.patch()?;
     let mut command = cargo_test(what, &session, &patched)?;
+    let taken = session.place.join("replay-taken");
+    let is_replay = token.is_some();
     if let Some(token) = token {
-        command.env("CCT_REPLAY", from_anywhere(token));
+        remove_if_there(&taken)?;
+        command.env("CCT_REPLAY", token);
+        command.env("CCT_REPLAY_TAKEN", &taken);
     }
     let status = session.cargo.run(command)?;
     patched.end()?;
-    Ok(interrupt::code().unwrap_or_else(|| code(status)))
+    if let Some(code) = interrupt::code() {
+        return Ok(code);
+    }
+    // Cargo is content where no test has the name that was given.
+    if is_replay && status.success() && !taken.exists() {
+        bail!(
+            "no test has taken the token, so nothing was replayed: name the package and the test as the report's \
+             command does"
+        );
+    }
+    Ok(code(status))
+}
+
+fn remove_if_there(file: &Path) -> Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{} cannot be removed", file.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn cargo_test(what: &[OsString], session: &Session, patched: &Patched<'_>) -> Result<Command> {
@@ -72,17 +97,31 @@ fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some()
 }
 
-/// Tests run in the folders of their packages, so a file with a token needs its whole path.
-fn from_anywhere(token: OsString) -> OsString {
+/// A token that may be one, before anything is built for it. Tests run in the folders of their packages, so a file
+/// with a token needs its whole path.
+fn checked(token: OsString) -> Result<OsString> {
     let file = token.to_str().and_then(|token| token.strip_prefix('@'));
-    match file.map(|file| std::path::absolute(Path::new(file))) {
-        Some(Ok(path)) => {
-            let mut whole = OsStr::new("@").to_owned();
-            whole.push(path);
-            whole
+    let Some(file) = file else {
+        let begins = token.to_string_lossy();
+        let begins = begins.trim_start().strip_prefix('c');
+        let version = begins
+            .and_then(|rest| rest.split_once('-'))
+            .map(|(version, _)| version);
+        if !version.is_some_and(|version| version.parse::<u32>().is_ok()) {
+            bail!(
+                "`{}` is no token: `cargo cct replay` takes first the token, which begins with `c1-`, or `@` and a \
+                 file that holds it, and then what `cargo test` takes",
+                token.to_string_lossy()
+            );
         }
-        _ => token,
-    }
+        return Ok(token);
+    };
+    let file = std::path::absolute(Path::new(file))
+        .and_then(|file| std::fs::metadata(&file).map(|_| file))
+        .with_context(|| format!("the file with the token cannot be read: {file}"))?;
+    let mut whole = OsStr::new("@").to_owned();
+    whole.push(file);
+    Ok(whole)
 }
 
 /// Cargo's own code; as shells have it, where a signal has ended cargo.
@@ -106,6 +145,23 @@ fn signal(_status: ExitStatus) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_token_is_told_before_anything_is_built() {
+        for wrong in ["a_test", "c-1", "cx-", ""] {
+            let error = checked(wrong.into()).expect_err(wrong).to_string();
+            assert!(
+                error.starts_with(&format!("`{wrong}` is no token: ")),
+                "{error}"
+            );
+        }
+        let error = checked("@missing".into()).expect_err("no such file");
+        assert!(
+            error.to_string().ends_with("cannot be read: missing"),
+            "{error}"
+        );
+        assert_eq!(checked("c1-abc".into()).expect("who knows"), "c1-abc");
+    }
 
     #[test]
     fn nextest_needs_a_command_of_its_own() {

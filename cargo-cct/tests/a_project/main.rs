@@ -81,6 +81,11 @@ fn replays(folder: &Path, token: &str) {
     let (_, text) = replay(&format!("{token}x"));
     let complaint = "could not be run: invalid CCT_REPLAY: the token has 1 characters too many";
     assert!(text.contains(complaint), "{text}");
+
+    let (code, text) = call(folder, &["replay", token, "deposits", "--", "--exact"]);
+    assert_eq!(code, Some(101), "{text}");
+    let complaint = "no test has taken the token, so nothing was replayed";
+    assert!(text.contains(complaint), "{text}");
 }
 
 fn knows_who_reaches_tokio(folder: &Path) {

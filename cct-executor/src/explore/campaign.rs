@@ -154,6 +154,7 @@ impl Campaign {
         report.test = self.checker.test.clone();
         report.heeds_variables = self.checker.use_environment;
         report.replay_with = self.checker.replay_with.clone();
+        report.rows = self.checker.report_rows;
         report.strategy = (self.factory)().describe();
         report.seed = self.seed;
         report.planned = self.checker.iterations;
@@ -446,6 +447,7 @@ impl Report {
             test: None,
             heeds_variables: false,
             replay_with: None,
+            rows: None,
             strategy: String::new(),
             seed: Seed(0),
             planned: 0,

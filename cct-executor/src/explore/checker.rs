@@ -61,7 +61,7 @@ pub(super) enum Chosen {
 ///
 /// Environment variables override what is set here: `CCT_ITERATIONS`, `CCT_SEED`, `CCT_STRATEGY`,
 /// `CCT_GRANULARITY`, `CCT_CLOCK`, `CCT_SPURIOUS_POLLS`, `CCT_ISOLATION`, `CCT_TIME_BUDGET`, `CCT_MAX_STEPS`,
-/// `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`.
+/// `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`, `CCT_REPORT_ROWS`.
 /// A token that is replayed has a granularity and a clock of its own, which count.
 #[derive(Clone)]
 #[must_use = "call run"]
@@ -93,6 +93,7 @@ pub struct Checker {
     pub(super) usual_clock: bool,
     pub(super) replay: Option<ReplayToken>,
     pub(super) replay_with: Option<String>,
+    pub(super) report_rows: Option<usize>,
     pub(super) world: WorldConfig,
     pub(super) use_environment: bool,
     pub(super) keep_going: bool,
@@ -147,6 +148,7 @@ impl Checker {
             usual_clock: true,
             replay: None,
             replay_with: None,
+            report_rows: None,
             world: WorldConfig::default(),
             use_environment: true,
             keep_going: false,

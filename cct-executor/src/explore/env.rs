@@ -28,7 +28,7 @@ pub(super) const REPLAY: &str = "CCT_REPLAY";
 pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
 pub(super) const WORKERS: &str = "CCT_WORKERS";
-const VARIABLES: [&str; 16] = [
+const VARIABLES: [&str; 18] = [
     "CCT_ITERATIONS",
     SEED,
     "CCT_STRATEGY",
@@ -40,9 +40,11 @@ const VARIABLES: [&str; 16] = [
     ISOLATION,
     REPLAY,
     "CCT_REPLAY_WITH",
+    "CCT_REPLAY_TAKEN",
     WORKERS,
     "CCT_REGRESSIONS",
     "CCT_LEARNT",
+    "CCT_REPORT_ROWS",
     PLAIN_TESTS,
     APART,
 ];
@@ -72,10 +74,14 @@ pub(crate) struct Settings {
     pub(crate) replay: Option<ReplayToken>,
     /// `CCT_REPLAY_WITH`: the command that takes a token, where it is not `cargo test`.
     pub(crate) replay_with: Option<String>,
+    /// `CCT_REPLAY_TAKEN`: the file that is made when a test has read the token.
+    pub(crate) replay_taken: Option<PathBuf>,
     /// `CCT_WORKERS`.
     pub(crate) workers: Option<usize>,
     /// `CCT_LEARNT`: the file with what the strategy has learnt.
     pub(crate) learnt: Option<PathBuf>,
+    /// `CCT_REPORT_ROWS`, above 0; the largest number for all.
+    pub(crate) report_rows: Option<usize>,
     /// `CCT_PLAIN_TESTS`.
     pub(crate) plain_tests: PlainTests,
     /// `CCT_APART`: this process was started for one test, which leaves its verdict in this file.
@@ -150,7 +156,12 @@ impl RegressionsMode {
 impl Settings {
     /// What the environment of this process asks for.
     pub(crate) fn from_env() -> Result<Settings, EnvError> {
-        Settings::parse(std::env::vars_os(), read_token_file)
+        let settings = Settings::parse(std::env::vars_os(), read_token_file)?;
+        if let (Some(_), Some(taken)) = (&settings.replay, &settings.replay_taken) {
+            // Where it cannot be made, whoever waits for it errs on the side of an error.
+            let _ = File::create(taken);
+        }
+        Ok(settings)
     }
 
     /// What these variables ask for. `read` gives the text of a file with a token.
@@ -200,7 +211,9 @@ impl Settings {
                 REPLAY => settings.replay = Some(values::replay(text, &read)?),
                 PLAIN_TESTS => settings.plain_tests = values::plain_tests(text)?,
                 "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),
+                "CCT_REPLAY_TAKEN" => settings.replay_taken = Some(text.into()),
                 "CCT_LEARNT" => settings.learnt = Some(text.into()),
+                "CCT_REPORT_ROWS" => settings.report_rows = Some(values::rows(text)?),
                 WORKERS => settings.workers = Some(values::workers(text)?),
                 _ => regressions = Some(values::regressions_mode(text)?),
             }

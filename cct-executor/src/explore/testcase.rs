@@ -223,6 +223,7 @@ impl TestCase {
                 failure.origin = Origin::Regression(path.display().to_string());
                 report.heeds_variables = true;
                 report.replay_with.clone_from(&settings.replay_with);
+                report.rows = settings.report_rows;
                 return Err(Box::new(report));
             }
             // What keeps a replay from beginning keeps the run from it too, which says so.

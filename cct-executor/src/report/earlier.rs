@@ -26,6 +26,10 @@ pub(super) fn earlier<'a>(rows: &[Row<'a>]) -> (Vec<Line<'a>>, &'static str) {
             break;
         }
     }
+    // The end follows from what came after the last of them.
+    let after_last = shown.last().map_or(0, |last| last + 1);
+    let room = EARLIER.saturating_sub(shown.len());
+    shown.extend((after_last..rows.len()).take(room));
     let shown = &shown[shown.len().saturating_sub(EARLIER)..];
     let mut lines = Vec::new();
     for (i, &at) in shown.iter().enumerate() {
@@ -64,14 +68,14 @@ mod tests {
 
     #[test]
     fn departures_are_shown_with_what_was_going_on_there() {
-        let mut steps: Vec<_> = (1..100).map(|at| step(at, "1", "lock mutex 1")).collect();
+        let mut steps: Vec<_> = (1..200).map(|at| step(at, "1", "lock mutex 1")).collect();
         steps[49] = step(50, "2", "send mpsc 3");
         steps.insert(50, step(50, "2", "notify"));
-        let table = with_departures(steps, &[50, 98]);
+        let table = with_departures(steps, &[50, 100, 198]);
         assert!(
             table.starts_with(
-                "\n  last 25 of 100 steps, and the departures before them (! = preemption, \
-                 * = not first in, first out):\n    \
+                "\n  last 25 of 200 rows, and the departures before them (! = preemption, \
+                 * = not first in, first out; CCT_REPORT_ROWS=all shows all):\n    \
                  step  time  node  task  action          choices  at\n      \
                  48   0ms  n0    1     lock mutex 1          1  a.rs:1\n      \
                  49   0ms  n0    1     lock mutex 1          1  a.rs:1\n      \
@@ -80,11 +84,21 @@ mod tests {
                  51   0ms  n0    1     lock mutex 1          1  a.rs:1\n      \
                  52   0ms  n0    1     lock mutex 1          1  a.rs:1\n    \
                  ...\n      \
-                 75   0ms"
+                 98   0ms"
             ),
             "{table}"
         );
-        assert_eq!(table.matches(" *  ").count(), 2, "{table}");
+        assert_eq!(table.matches(" *  ").count(), 3, "{table}");
+    }
+
+    #[test]
+    fn what_follows_the_last_departure_is_shown_as_far_as_there_is_room() {
+        let steps: Vec<_> = (1..200).map(|at| step(at, "1", "lock mutex 1")).collect();
+        let table = with_departures(steps, &[50]);
+        let (earlier, last) = table.split_once("    ...\n").expect("a gap");
+        assert_eq!(earlier.matches("lock").count(), EARLIER, "{table}");
+        assert!(earlier.contains("\n      77   0ms"), "{table}");
+        assert!(last.starts_with("     175   0ms"), "{table}");
     }
 
     #[test]
@@ -99,12 +113,16 @@ mod tests {
         let every =
             |nth: usize, count: usize| -> Vec<u64> { (5..174).step_by(nth).take(count).collect() };
         assert_eq!(shown(&every(10, 5)), (30, 5));
-        assert_eq!(shown(&every(10, 6)), (18, 6), "one before and after each");
+        assert_eq!(
+            shown(&every(10, 6)),
+            (EARLIER, 6),
+            "one before and after each, and what follows"
+        );
         assert_eq!(shown(&every(10, 15)), (30, 15), "one before each");
         assert_eq!(shown(&every(10, 17)), (EARLIER, 15), "the last of them");
         assert_eq!(
-            shown(&[10, 12]),
-            (8, 1),
+            shown(&[130, 132, 137]),
+            (EARLIER, 1),
             "those that lie close are not told twice"
         );
         assert_eq!(shown(&[173]), (4, 0), "nothing is left out before the last");

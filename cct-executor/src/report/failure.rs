@@ -67,12 +67,12 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     }
     if is_claim(&failure.kind) {
         standstill(&mut out, failure);
-        steps(&mut out, failure);
+        steps(&mut out, failure, report.rows);
         tasks(&mut out, failure);
     } else {
         tasks(&mut out, failure);
         foreign::other_runtimes(&mut out, failure);
-        steps(&mut out, failure);
+        steps(&mut out, failure, report.rows);
     }
     snapshot(&mut out, explanation);
     log(&mut out, explanation);
@@ -132,7 +132,7 @@ pub(super) fn shows_nothing(report: &Report, error: &str) -> String {
         out.push_str("  the end of the first:\n");
         stood_still(&mut out, &first.explanation);
         tasks(&mut out, first);
-        steps(&mut out, first);
+        steps(&mut out, first, report.rows);
         snapshot(&mut out, &first.explanation);
         log(&mut out, &first.explanation);
     }

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Lines shown before the failure.
+/// Lines shown before the failure, where nobody asks for more.
 const LAST_LINES: usize = 25;
 /// So many steps in which nothing happens are one line; of the stretch, the first and the last are shown.
 const STRETCH: usize = 10;
@@ -45,11 +45,11 @@ pub(super) enum Line<'a> {
     Drops(usize),
 }
 
-pub(super) fn steps(out: &mut String, failure: &FailureReport) {
+pub(super) fn steps(out: &mut String, failure: &FailureReport, asked: Option<usize>) {
     let departures = failure.departures.iter().flatten();
     let departures: Vec<u64> = departures.map(|departure| departure.step).collect();
     let steps = with_panics(worth_telling(failure), &failure.explanation.panics);
-    story(out, &steps, &departures);
+    story(out, &steps, &departures, asked.unwrap_or(LAST_LINES));
 }
 
 /// A panic that did not end the iteration is something that the task did, too.
@@ -101,23 +101,28 @@ fn worth_telling(failure: &FailureReport) -> &[Step] {
     }
 }
 
-fn story(out: &mut String, steps: &[Step], departures: &[u64]) {
+fn story(out: &mut String, steps: &[Step], departures: &[u64], last_lines: usize) {
     if steps.is_empty() {
         return;
     }
     let rows = rows(steps, departures);
     let mut lines = folded(&rows);
-    let lines = lines.split_off(lines.len().saturating_sub(LAST_LINES));
+    let lines = lines.split_off(lines.len().saturating_sub(last_lines));
     let last: usize = lines.iter().map(Line::steps).sum();
     let (earlier, named) = earlier(&rows[..rows.len() - last]);
     let departs = match departures {
         [] => "",
         _ => ", * = not first in, first out",
     };
+    let more = match last == rows.len() {
+        true => "",
+        false => "; CCT_REPORT_ROWS=all shows all",
+    };
     let _ = writeln!(
         out,
-        "\n  last {last} of {} steps{named} (! = preemption{departs}):",
-        rows.len()
+        "\n  last {} of {} rows{named} (! = preemption{departs}{more}):",
+        grouped(last as u64),
+        grouped(rows.len() as u64)
     );
     table(out, &earlier, &lines);
 }
@@ -281,7 +286,7 @@ pub(super) mod tests {
 
     pub(crate) fn with_departures(steps: Vec<Step>, departures: &[u64]) -> String {
         let mut out = String::new();
-        story(&mut out, &steps, departures);
+        story(&mut out, &steps, departures, LAST_LINES);
         out
     }
 
@@ -291,7 +296,7 @@ pub(super) mod tests {
         let steps = [step(1, "1", "lock mutex 1")].into_iter().chain(idle);
         assert_eq!(
             text(steps.collect()),
-            "\n  last 4999 of 4999 steps (! = preemption):\n    \
+            "\n  last 4,999 of 4,999 rows (! = preemption):\n    \
              step  time  node  task  action        choices  at\n       \
              1   0ms  n0    1     lock mutex 1        1  a.rs:1\n       \
              2   0ms  n0    1     poll again          1  a.rs:1\n    \
@@ -318,7 +323,7 @@ pub(super) mod tests {
             ["drop oneshot 5", "drop oneshot 5", "drop mpsc 1"].map(|what| step(1, "1", what));
         let again = step(2, "1", "drop oneshot 5");
         let table = text(twice.into_iter().chain([again]).collect());
-        assert!(table.starts_with("\n  last 3 of 3 steps"), "{table}");
+        assert!(table.starts_with("\n  last 3 of 3 rows"), "{table}");
         assert_eq!(table.matches("drop oneshot 5").count(), 2, "{table}");
     }
 
@@ -356,7 +361,7 @@ pub(super) mod tests {
         let table = text((1..10).map(|at| step(at, "1", "yield")).collect());
         assert_eq!(table.matches("yield").count(), 9, "{table}");
         let table = text((1..40).map(|at| step(at, "1", "lock mutex 1")).collect());
-        assert!(table.contains("last 25 of 39 steps"), "{table}");
+        assert!(table.contains("last 25 of 39 rows"), "{table}");
         assert_eq!(table.matches("lock").count(), 25, "{table}");
     }
 }

@@ -18,10 +18,11 @@ pub struct RestoreOnPending {
 }
 
 impl RestoreOnPending {
-    /// Keeps the unit spent.
+    /// Keeps the unit spent. What the task does next is no more what it was picked to do.
     #[inline]
     pub fn made_progress(&self) {
         self.before.set(Running::UNLIMITED);
+        WORLD.with(|world| world.running.untouched.set(false));
     }
 }
 

@@ -108,3 +108,24 @@ fn a_time_limit_that_strikes_is_told() {
     let struck = struck.unwrap_or_else(|| panic!("{}", report.text()));
     assert_eq!(struck.time_ns, 20_000_000);
 }
+
+#[test]
+fn timers_that_follow_each_other_have_each_its_line() {
+    let first = line!() + 2;
+    let report = checker("one by one").run(|| async {
+        sleep(Duration::from_millis(1)).await;
+        let _ = timeout(Duration::from_millis(2), std::future::pending::<()>()).await;
+        sleep(Duration::from_millis(3)).await;
+        sleep(Duration::ZERO).await;
+        panic!("at the end");
+    });
+    let steps = failed(&report).explanation.steps.iter();
+    let sleeps = steps.filter(|step| step.what.starts_with("sleep"));
+    let line = |site: &str| site.rsplit_once(':')?.1.parse::<u32>().ok();
+    let mut lines: Vec<u32> = sleeps
+        .filter_map(|step| line(step.site.as_deref()?))
+        .collect();
+    lines.dedup();
+    let expected: Vec<u32> = (first..first + 4).collect();
+    assert_eq!(lines, expected, "{}", report.text());
+}

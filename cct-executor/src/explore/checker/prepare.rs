@@ -143,6 +143,7 @@ impl Checker {
             self.knowledge = Some(file);
         }
         self.replay_with = settings.replay_with;
+        self.report_rows = settings.report_rows;
         Ok(settings.replay)
     }
 }

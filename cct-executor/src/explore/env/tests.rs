@@ -50,11 +50,13 @@ fn every_variable_is_taken() {
         ("CCT_MAX_STEPS", "20000"),
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_REPLAY_WITH", "cargo cct replay"),
+        ("CCT_REPLAY_TAKEN", "target/taken"),
         ("CCT_WORKERS", "1024"),
         ("CCT_ISOLATION", "process"),
         ("CCT_APART", "target/answer"),
         ("CCT_REGRESSIONS", "read"),
         ("CCT_LEARNT", "target/learnt"),
+        ("CCT_REPORT_ROWS", "100"),
         ("CCT_PLAIN_TESTS", "once"),
     ]);
     let expected = Settings {
@@ -70,8 +72,10 @@ fn every_variable_is_taken() {
         time_budget: Some(Some(Duration::from_millis(500))),
         replay: Some(token()),
         replay_with: Some("cargo cct replay".to_owned()),
+        replay_taken: Some("target/taken".into()),
         workers: Some(1024),
         learnt: Some("target/learnt".into()),
+        report_rows: Some(100),
         plain_tests: PlainTests::Once,
         regressions: RegressionsMode::Read,
     };
@@ -80,7 +84,13 @@ fn every_variable_is_taken() {
 
 #[test]
 fn words_instead_of_values() {
-    let settings = parse(&[("CCT_SEED", "random"), ("CCT_TIME_BUDGET", "none")]).unwrap();
+    let settings = parse(&[
+        ("CCT_SEED", "random"),
+        ("CCT_TIME_BUDGET", "none"),
+        ("CCT_REPORT_ROWS", "all"),
+    ])
+    .unwrap();
+    assert_eq!(settings.report_rows, Some(usize::MAX));
     assert_eq!(settings.seed, Some(SeedSetting::Random));
     assert_eq!(settings.time_budget, Some(None));
     assert_ne!(SeedSetting::Random.seed(), SeedSetting::Random.seed());
@@ -202,7 +212,7 @@ fn bad_values_are_named_with_a_remedy() {
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
              CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_SPURIOUS_POLLS, CCT_TIME_BUDGET, CCT_MAX_STEPS, \
-             CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_PLAIN_TESTS, CCT_APART",
+             CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_REPLAY_TAKEN, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_REPORT_ROWS, CCT_PLAIN_TESTS, CCT_APART",
         ),
         (
             "CCT_MAX_STEPS",

@@ -28,6 +28,17 @@ pub(super) fn above_0(name: &str, text: &str) -> Result<u64, EnvError> {
     })
 }
 
+pub(super) fn rows(text: &str) -> Result<usize, EnvError> {
+    if text == "all" {
+        return Ok(usize::MAX);
+    }
+    let number = whole_number(text).and_then(|n| usize::try_from(n).ok());
+    number.filter(|&n| n > 0).ok_or_else(|| {
+        let expected = "expected a whole number above 0, such as 100, or `all`";
+        EnvError::invalid("CCT_REPORT_ROWS", text, expected)
+    })
+}
+
 pub(super) fn workers(text: &str) -> Result<usize, EnvError> {
     let number = whole_number(text).and_then(|n| usize::try_from(n).ok());
     number.filter(|n| WORKER_COUNT.contains(n)).ok_or_else(|| {
