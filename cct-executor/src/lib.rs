@@ -75,7 +75,7 @@ pub mod words;
 pub mod __private;
 
 pub use cct_macros::{main, test};
-pub use execution::harvest::Sightings;
+pub use execution::harvest::{Sightings, TimeLimit};
 pub use explore::{
     AtAwait, Checker, Coverage, Departure, FailureReport, InOrder, Isolation, Origin, Report,
     Shortened, StoppedBy,

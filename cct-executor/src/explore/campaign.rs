@@ -15,7 +15,7 @@ use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::trace_log::{self, Surroundings};
 use super::watched::Lost;
 use super::worker::{THREAD_STACK_BYTES, now};
-use crate::execution::harvest::{Harvest, SometimesKey};
+use crate::execution::harvest::{Harvest, LimitKey, SometimesKey};
 use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
@@ -156,6 +156,7 @@ impl Campaign {
         report.replay_with = self.checker.replay_with.clone();
         report.rows = self.checker.report_rows;
         report.strategy = (self.factory)().describe();
+        report.clock = self.checker.world.clock;
         report.seed = self.seed;
         report.planned = self.checker.iterations;
         report
@@ -436,6 +437,11 @@ impl Coverage {
             (name, file, line, value)
         };
         self.watermarks = harvest.watermarks.into_iter().map(places).collect();
+        let places = |(key, limit)| {
+            let (file, line): LimitKey = key;
+            (file, line, limit)
+        };
+        self.time_limits = harvest.time_limits.into_iter().map(places).collect();
     }
 }
 
@@ -449,6 +455,7 @@ impl Report {
             replay_with: None,
             rows: None,
             strategy: String::new(),
+            clock: Clock::default(),
             seed: Seed(0),
             planned: 0,
             iterations: 0,

@@ -1,11 +1,14 @@
 //! What a run leaves behind.
 
-use crate::execution::harvest::Sightings;
+use crate::execution::harvest::{Sightings, TimeLimit};
 use crate::words::explanation::Explanation;
-use crate::words::{Failure, FailureKind, Limit, ReplayToken, Seed};
+use crate::words::{Clock, Failure, FailureKind, Limit, ReplayToken, Seed};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
+
+/// Of a time limit that has as much left, nobody wants to know what comes of it when it strikes.
+const GUARD: Duration = Duration::from_secs(1);
 
 /// The result of [`Checker::run`](crate::Checker::run).
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ pub struct Report {
     pub rows: Option<usize>,
     /// The strategy with its parameters.
     pub strategy: String,
+    /// When virtual time might move. Where nobody has chosen, strategy `portfolio` has others in some iterations.
+    pub clock: Clock,
     /// The run's seed.
     pub seed: Seed,
     /// Iterations that were asked for.
@@ -88,6 +93,9 @@ pub struct Coverage {
     /// Every `watermark!` that was evaluated: name, file, line, and its highest value; only for
     /// runs without a failure.
     pub watermarks: Vec<(&'static str, &'static str, u32, u64)>,
+    /// Every `timeout` and `timeout_at` in which something had to be waited for: file, line, and whether it struck; only
+    /// for runs without a failure.
+    pub time_limits: Vec<(&'static str, u32, TimeLimit)>,
 }
 
 /// Why a run stopped.
@@ -310,6 +318,14 @@ impl Report {
             .iter()
             .filter(|s| s.3.reached == 0)
             .map(|s| s.0)
+    }
+
+    /// Each time limit that never struck, though less than a second was left once, by file and line, with what was left
+    /// at least. Longer ones guard tests.
+    pub fn never_struck(&self) -> impl Iterator<Item = (&'static str, u32, Duration)> + '_ {
+        let limits = self.coverage.time_limits.iter();
+        let never = limits.filter(|(_, _, limit)| limit.struck == 0 && limit.margin < GUARD);
+        never.map(|&(file, line, limit)| (file, line, limit.margin))
     }
 }
 

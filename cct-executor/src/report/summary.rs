@@ -2,6 +2,9 @@
 
 use crate::explore::{Report, StoppedBy};
 
+/// Time limits that are named.
+const LIMITS_SHOWN: usize = 3;
+
 /// What there is to say of a run that time cut short, if that took the time.
 const UNOPTIMISED: &str = "; cct was built without optimisation: `opt-level = 1` under \
                            `[profile.test]` in Cargo.toml explores several times as much";
@@ -38,6 +41,28 @@ fn growth(states: &[(u64, u64)]) -> Option<String> {
             grouped(*half)
         ),
     })
+}
+
+/// The time limits that never struck because virtual time moves only where all tasks wait, and what lets them.
+fn never_struck(report: &Report) -> Option<String> {
+    if !report.clock.waits_for_work() || report.stopped_by == StoppedBy::Replay {
+        return None;
+    }
+    let never: Vec<_> = report.never_struck().collect();
+    let most = never.iter().map(|limit| limit.2).max()?;
+    let mut places: Vec<String> = never
+        .iter()
+        .take(LIMITS_SHOWN)
+        .map(|(file, line, _)| format!("{file}:{line}"))
+        .collect();
+    if never.len() > LIMITS_SHOWN {
+        places.push(format!("{} more", never.len() - LIMITS_SHOWN));
+    }
+    let slack = most.as_nanos().div_ceil(1_000_000).max(1);
+    Some(format!(
+        "time limits that never struck: {}; CCT_CLOCK='racing({slack}ms)' lets them",
+        places.join(", ")
+    ))
 }
 
 /// What was explored, and what not, in one line.
@@ -119,6 +144,9 @@ pub fn summary_line(report: &Report) -> String {
     let never: Vec<&str> = report.never_reached().collect();
     if !never.is_empty() {
         line.push_str(&format!("; never reached: {}", never.join(", ")));
+    }
+    if let Some(limits) = never_struck(report) {
+        line.push_str(&format!("; {limits}"));
     }
     if coverage.joined_panics > 0 {
         let panics = plural(coverage.joined_panics, "task panic was", "task panics were");

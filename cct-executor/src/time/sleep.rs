@@ -148,6 +148,19 @@ impl Sleep {
         this.timer.started = false;
     }
 
+    /// What it limits came to its end before the deadline.
+    pub(super) fn note_in_time(self: Pin<&mut Self>) {
+        let this = self.project();
+        // Where nothing had to be waited for, time could not strike.
+        if !matches!(this.timer.state, State::Waiting(_)) {
+            return;
+        }
+        let left = this.deadline.saturating_duration_since(Instant::present());
+        this.timer.in_world(|world| {
+            world.with(|core, _| core.note_time_limit(this.timer.site, Some(left)));
+        });
+    }
+
     /// Where user code waits.
     pub(super) fn site(&self) -> &'static Location<'static> {
         self.timer.site

@@ -92,6 +92,9 @@ impl<T: Future> Future for Timeout<T> {
         let this = self.project();
         let had_budget = coop::has_budget_remaining();
         if let Poll::Ready(value) = this.value.poll(cx) {
+            if let Some(delay) = this.delay.as_pin_mut() {
+                delay.note_in_time();
+            }
             return Poll::Ready(Ok(value));
         }
         let Some(delay) = this.delay.as_pin_mut() else {
@@ -111,9 +114,10 @@ impl<T: Future> Future for Timeout<T> {
     }
 }
 
-/// Has a report show that a time limit strikes, where the task was last seen to wait for something within.
+/// Notes that a time limit strikes. A report shows it, where the task was last seen to wait for something within.
 fn note_elapsed(site: &'static Location<'static>) {
     WORLD.with(|world| {
+        world.with(|core, _| core.note_time_limit(site, None));
         if world.recording.get() {
             world.record_undecided(Op {
                 kind: OpKind::Elapsed,

@@ -129,3 +129,42 @@ fn timers_that_follow_each_other_have_each_its_line() {
     let expected: Vec<u32> = (first..first + 4).collect();
     assert_eq!(lines, expected, "{}", report.text());
 }
+
+/// Work of 20 ms within 30 ms.
+async fn limited() {
+    let work = sleep(Duration::from_millis(20));
+    let late = timeout(Duration::from_millis(30), work).await.is_err();
+    cct_executor::sometimes!(late, "late");
+}
+
+#[test]
+fn a_run_that_passes_names_the_limits_that_never_struck_and_what_lets_them() {
+    let strict = checker("limits").iterations(10).run(|| async {
+        cct_executor::time::pause();
+        let paused = sleep(Duration::from_millis(1));
+        timeout(Duration::from_millis(9), paused).await.unwrap();
+        cct_executor::time::resume();
+        limited().await;
+        // What strikes.
+        let long = sleep(Duration::from_millis(5));
+        timeout(Duration::from_millis(4), long).await.unwrap_err();
+        // A minute only guards the test, and there is nothing to wait for within the last.
+        guarded().await;
+        let _ = timeout(Duration::from_millis(3), async {}).await;
+    });
+    assert!(strict.passed(), "{}", strict.text());
+    let never: Vec<_> = strict.never_struck().collect();
+    let [(file, line, margin)] = never[..] else {
+        panic!("{never:?}");
+    };
+    assert_eq!(margin, Duration::from_millis(10));
+    let told =
+        format!("limits that never struck: {file}:{line}; CCT_CLOCK='racing(10ms)' lets them\n");
+    assert!(strict.text().ends_with(&told), "{}", strict.text());
+    let racing = checker("limits")
+        .iterations(100)
+        .clock(Clock::Racing(margin))
+        .run(limited);
+    assert_eq!(racing.never_reached().count(), 0, "{}", racing.text());
+    assert!(!racing.text().contains("never struck"), "{}", racing.text());
+}

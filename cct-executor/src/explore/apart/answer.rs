@@ -3,11 +3,12 @@
 //! Both sides are the same program, so there is no version; but a process may have been ended while it wrote, so
 //! bytes that say nothing are none.
 
-use crate::execution::harvest::{Harvest, Sightings, SometimesKey};
+use crate::execution::harvest::{Harvest, Sightings, SometimesKey, TimeLimit};
 use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
 use crate::words::{FailureKind, Limit, ReplayToken};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// How an iteration ended, as far as it can be said without its failure: that comes from replaying it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -120,6 +121,12 @@ impl Answer {
             out.key(key);
             out.number(*value);
         });
+        out.list(&self.harvest.time_limits, |out, ((file, line), limit)| {
+            out.text(file);
+            out.number(u64::from(*line));
+            out.number(limit.struck);
+            out.number(nanoseconds(limit.margin));
+        });
         out.0
     }
 
@@ -145,9 +152,19 @@ impl Answer {
                     Some((key, Sightings { evaluated, reached }))
                 })?,
                 watermarks: from.list(|from| Some((from.key(names)?, from.number()?)))?,
+                time_limits: from.list(|from| {
+                    let file = names.keep(from.text()?);
+                    let line = u32::try_from(from.number()?).ok()?;
+                    let (struck, margin) = (from.number()?, Duration::from_nanos(from.number()?));
+                    Some(((file, line), TimeLimit { struck, margin }))
+                })?,
             },
         })
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Names that are kept for as long as the process lives, each once.
@@ -262,6 +279,10 @@ mod tests {
             evaluated: 9,
             reached: 4,
         };
+        let limit = TimeLimit {
+            struck: 1,
+            margin: Duration::from_millis(30),
+        };
         Answer {
             end,
             steps: 1,
@@ -275,6 +296,7 @@ mod tests {
                 states: [(3, states)].into(),
                 sometimes: [(key, seen)].into(),
                 watermarks: [(key, 11)].into(),
+                time_limits: [(("src/lib.rs", 7), limit)].into(),
             },
         }
     }
