@@ -29,10 +29,13 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// `cargo test`, with cct in the place of tokio for all crates
+    #[command(after_help = NOTE)]
     Test(ForCargo),
     /// The same with `cargo nextest`, of which the first argument is a command: `run`, most often
+    #[command(after_help = NOTE)]
     Nextest(ForCargo),
     /// `cargo test` with one schedule only, that of a token from a report
+    #[command(after_help = NOTE)]
     Replay {
         /// The token, or `@` and a file that holds one
         token: OsString,
@@ -48,6 +51,7 @@ enum Command {
         rest: ForCargo,
     },
     /// Say who reaches the real tokio, and what else a world does not control
+    #[command(after_help = NOTE)]
     Doctor(ForCargo),
 }
 
@@ -176,10 +180,11 @@ mod tests {
             "cargo-cct test -h",
         ] {
             let arguments = asked.split(' ').map(OsString::from).collect();
-            let error = Cli::try_parse_from(left_whole(arguments))
-                .err()
-                .map(|error| error.kind());
-            assert_eq!(error, Some(ErrorKind::DisplayHelp), "{asked}");
+            let Err(help) = Cli::try_parse_from(left_whole(arguments)) else {
+                panic!("{asked} is no help");
+            };
+            assert_eq!(help.kind(), ErrorKind::DisplayHelp, "{asked}");
+            assert!(help.to_string().contains("--atomics"), "{help}");
         }
     }
 

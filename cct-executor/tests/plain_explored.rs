@@ -71,7 +71,7 @@ fn an_update_is_lost_in_another_order() {
     let replayed = again(test, "explore", &[("CCT_REPLAY", token(&report))]);
     let text = said(&replayed);
     assert_eq!(replayed.status.code(), Some(101), "{text}");
-    assert!(text.contains("replay of a token"), "{text}");
+    assert!(text.contains("of a replayed token"), "{text}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_runtime_in_a_static_is_explored() {
     let replayed = again(test, "explore", &[("CCT_REPLAY", token(&report))]);
     let text = said(&replayed);
     assert_eq!(replayed.status.code(), Some(101), "{text}");
-    assert!(text.contains("replay of a token"), "{text}");
+    assert!(text.contains("of a replayed token"), "{text}");
 }
 
 /// A static for those of this name, of which the first has the failure.

@@ -76,7 +76,7 @@ fn replays(folder: &Path, token: &str) {
     let (code, text) = replay(token);
     assert_eq!(code, Some(101), "{text}");
     assert!(text.contains("assertion `left == right` failed"), "{text}");
-    assert!(text.contains(" of replay of a token"), "{text}");
+    assert!(text.contains(" of a replayed token"), "{text}");
 
     let (_, text) = replay(&format!("{token}x"));
     let complaint = "could not be run: invalid CCT_REPLAY: the token has 1 characters too many";

@@ -122,6 +122,8 @@ const CAUSES: &str = "
       `StreamMap` of tokio-stream
     - a generator that the system did not seed: `fastrand`, in many crates (call `fastrand::seed` with a constant
       where the test begins)
+    - a clock that counts the processor's cycles: `quanta`, as in caches and rate limiters; `minstant` (leave out the
+      feature that asks for it, or give a clock of the test's own)
     - a hasher seeded by addresses, such as hashbrown's own
     - a thread of its own";
 

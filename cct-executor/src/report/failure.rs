@@ -272,8 +272,8 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
         Origin::Iteration(index) => {
             format!("iteration {} of {}", index + 1, report.planned)
         }
-        Origin::Token => "replay of a token".to_owned(),
-        Origin::Regression(file) => format!("remembered in {file}"),
+        Origin::Token => "a replayed token".to_owned(),
+        Origin::Regression(file) => format!("the schedule remembered in {file}"),
     };
     let (step, token) = match &failure.shortened {
         Some(shortened) => (shortened.step, &shortened.found),

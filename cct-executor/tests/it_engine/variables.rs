@@ -94,7 +94,7 @@ fn granularity_and_clock_override_the_test() {
         ("CCT_CLOCK", "racing(5ms)"),
         ("CCT_REPLAY", &replay),
     ]);
-    assert!(report.contains("of replay of a token"), "{report}");
+    assert!(report.contains("of a replayed token"), "{report}");
     assert_eq!(token(&report).to_string(), replay);
 
     let report = told(&[("CCT_GRANULARITY", "threads")]);

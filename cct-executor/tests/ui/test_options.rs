@@ -48,4 +48,7 @@ async fn unknown_flavor() {}
 #[cct_executor::test(crate = "not a path")]
 async fn not_a_path() {}
 
+#[cct_executor::test(iterations = 100_000_000_000_000_000_000)]
+async fn more_iterations_than_there_can_be() {}
+
 fn main() {}

@@ -405,7 +405,9 @@ fn meddle(plan: &FaultPlan, fault: Fault) -> Option<String> {
         Fault::Duplicate => Verdict::Duplicate,
         _ => {
             let nth = shim::choose(DELAYS_MS.len() as u32, "how late the message is");
-            Verdict::DeliverAfter(Duration::from_millis(DELAYS_MS[nth as usize]))
+            let late_ms = DELAYS_MS[nth as usize];
+            shim::tell_choice(|| format!("{late_ms} ms"));
+            Verdict::DeliverAfter(Duration::from_millis(late_ms))
         }
     };
     let text = format!("{fault} {}", net.describe_first(flow));

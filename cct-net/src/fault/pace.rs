@@ -32,7 +32,9 @@ impl Pace {
     /// Draws how many moments pass: a rung of the ladder, then a number between it and the next.
     pub(super) fn draw(self, label: &'static str) -> u64 {
         let rung = shim::choose(self.rungs, label);
-        (1 << rung) + u64::from(shim::choose(1 << rung, label))
+        let moments = (1 << rung) + u64::from(shim::choose(1 << rung, label));
+        shim::tell_choice(|| format!("{moments} moments"));
+        moments
     }
 
     /// So many moments from now.

@@ -41,6 +41,7 @@
 
 pub(crate) mod wall_clock;
 
+pub use cct_executor::node::{NodeId, find, name_of};
 pub use wall_clock::system_time;
 
 use crate::fabric::{CrashStyle, network};
@@ -48,7 +49,6 @@ use crate::host::hosts;
 use crate::signal;
 use crate::signal::unix::SignalKind;
 use cct_executor::node::{self as executor, Node, current};
-use cct_executor::words::NodeId;
 use std::net::IpAddr;
 use std::panic::Location;
 use std::sync::Arc;

@@ -39,7 +39,7 @@ impl Home {
 /// The test, or every mistake that was found and an empty function in its place.
 pub(crate) fn expand(home: Home, args: TokenStream, item: TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
-        return not_a_function(item, "only an `async fn` can be a test");
+        return not_a_function(item, "only a function can be a test");
     };
     let options = Options::parse(args);
     let mistakes = [

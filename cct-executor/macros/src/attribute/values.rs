@@ -69,14 +69,17 @@ impl Value {
     /// An integer from 1 to `max`.
     pub(super) fn positive(&self, max: u64) -> syn::Result<u64> {
         let number = match self.literal() {
-            Some(Lit::Int(number)) if number.suffix().is_empty() => number.base10_parse().ok(),
+            Some(Lit::Int(number)) if number.suffix().is_empty() => Some(number),
             _ => None,
         };
-        number
+        let value = number.and_then(|number| number.base10_parse::<u128>().ok());
+        let small = value.and_then(|value| u64::try_from(value).ok());
+        small
             .filter(|number| (1..=max).contains(number))
             .ok_or_else(|| {
+                let is_greater = number.is_some() && value != Some(0);
                 self.invalid(&match max {
-                    u64::MAX => "an integer greater than 0".to_owned(),
+                    u64::MAX if !is_greater => "an integer greater than 0".to_owned(),
                     _ => format!("an integer from 1 to {max}"),
                 })
             })
