@@ -6,15 +6,17 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 usage() {
     cat <<TEXT
-usage: ./run.sh [--only NAME] [--seeds N] [--iterations N] [--strategy S] [--json FILE]
+usage: ./run.sh [--only NAME] [--seeds N] [--iterations N] [--silent N] [--strategy S]
+                [--json FILE] [--config KEY=VALUE]
 
   --only NAME      one bug instead of all (may be repeated); given once, the report of a failure
                    follows, and is replayed from its token
   --seeds N        seeds for each buggy version (100)
-  --iterations N   iterations a seed on the buggy version (1000); the fixed version is run with one
-                   seed for ten times as many
+  --iterations N   iterations a seed on the buggy version (1000)
+  --silent N       iterations on the fixed version, with one seed (ten times as many)
   --strategy S     one strategy instead of random and pct:d=3 (may be repeated)
   --json FILE      also write everything that was measured to FILE
+  --config K=V     a setting for the builds, as cargo takes it (may be repeated)
 
 bugs: ${bugs[*]}
 TEXT
@@ -30,7 +32,7 @@ for folder in "$here"/*/buggy; do
     bugs+=("$(basename "$(dirname "$folder")")")
 done
 
-only=() strategies=() seeds=100 iterations=1000 json=""
+only=() strategies=() settings=() seeds=100 iterations=1000 silent="" json=""
 
 positive() {
     [[ $2 =~ ^[1-9][0-9]{0,8}$ ]] || fail "invalid $1 \`$2\`: expected a positive integer"
@@ -43,8 +45,8 @@ while (($# > 0)); do
             usage
             exit 0
             ;;
-        --only | --seeds | --iterations | --strategy | --json) ;;
-        *) fail "unknown option \`$option\`: there are --only, --seeds, --iterations, --strategy, --json and --help" ;;
+        --only | --seeds | --iterations | --silent | --strategy | --json | --config) ;;
+        *) fail "unknown option \`$option\`: there are --only, --seeds, --iterations, --silent, --strategy, --json, --config and --help" ;;
     esac
     (($# > 1)) || fail "option \`$option\` needs a value"
     value=$2
@@ -56,6 +58,8 @@ while (($# > 0)); do
             ;;
         --seeds) positive "$option" "$value" && seeds=$value ;;
         --iterations) positive "$option" "$value" && iterations=$value ;;
+        --silent) positive "$option" "$value" && silent=$value ;;
+        --config) settings+=(--config "$value") ;;
         --strategy) strategies+=("$value") ;;
         --json)
             { : >"$value"; } 2>/dev/null || fail "cannot write --json \`$value\`"
@@ -65,6 +69,7 @@ while (($# > 0)); do
 done
 ((${#only[@]} > 0)) || only=("${bugs[@]}")
 ((${#strategies[@]} > 0)) || strategies=(random pct:d=3)
+: "${silent:=$((iterations * 10))}"
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$here/target}"
 results=()
@@ -99,7 +104,7 @@ build() {
     local bug manifest
     for bug in "${only[@]}"; do
         for manifest in "$here/$bug"/*/Cargo.toml; do
-            cargo build --quiet --release --manifest-path "$manifest" || return
+            cargo build --quiet --release ${settings[@]+"${settings[@]}"} --manifest-path "$manifest" || return
         done
         echo "$bug"
     done
@@ -115,7 +120,7 @@ for bug in "${only[@]}"; do
             version=$(basename "$folder")
             case $version in
                 buggy) measure "$bug" "$version" "$strategy" "$seeds" "$iterations" found ;;
-                fixed | control) measure "$bug" "$version" "$strategy" 1 $((iterations * 10)) silent ;;
+                fixed | control) measure "$bug" "$version" "$strategy" 1 "$silent" silent ;;
             esac
         done
     done

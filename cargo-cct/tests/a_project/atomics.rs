@@ -24,7 +24,15 @@ tracing = { version = "0.1", default-features = false, features = ["std"] }
 
 /// Optimised, as then more of what is instrumented with the tests is the shims'.
 const OPTIMISED: &str = r#"
-[profile.dev.package."*"]
+[profile.dev.package.cct-executor]
+opt-level = 0
+[profile.dev.package.cct-sync]
+opt-level = 1
+[profile.dev.package.tokio]
+opt-level = 1
+[profile.dev.package.parking_lot]
+opt-level = 1
+[profile.dev.package.parking_lot_core]
 opt-level = 1
 [profile.dev]
 debug = "line-tables-only"

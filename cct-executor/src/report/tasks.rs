@@ -4,6 +4,7 @@
 
 use super::failure::is_claim;
 use crate::explore::FailureReport;
+use crate::words::Granularity;
 use crate::words::explanation::{Explanation, TaskState, TaskStory, ThreadWait, Use, Wait};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -35,6 +36,12 @@ pub(super) fn tasks(out: &mut String, failure: &FailureReport) {
             out,
             "    {count} message(s) in {channel} were sent while its receiver was dropped: nobody receives them, and what \
              they hold,\n      such as the sender of an answer, stays there as long as there is a sender"
+        );
+    }
+    if !explanation.left.is_empty() && failure.token.granularity > Granularity::Op {
+        out.push_str(
+            "    tokio's own `send` lets this happen where tasks run on several threads: it looks for the receiver, and then \
+             puts what it\n      sends; CCT_GRANULARITY=op leaves it out\n",
         );
     }
 }

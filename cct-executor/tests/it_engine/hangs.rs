@@ -4,7 +4,7 @@ use crate::{checker, failed, panic_text};
 use cct_executor::task::yield_now;
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
-use cct_executor::{Checker, Report, Seed, nondet, spawn};
+use cct_executor::{Checker, Granularity, Report, Seed, nondet, spawn};
 use cct_sync::{mpsc, oneshot};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -348,4 +348,31 @@ fn a_test_hangs_that_waits_for_a_task_whose_wakers_are_gone() {
     assert!(!told.contains("in other schedules"), "{told}");
     let replayed = run().replay(failure.token.clone()).run(has_one_slot);
     assert_eq!(failed(&replayed).kind, failure.kind);
+}
+
+/// An answer is asked for while the receiver of requests is dropped.
+async fn asks_who_leaves() {
+    let (requests, inbox) = mpsc::unbounded_channel();
+    let leaves = spawn(async move { drop(inbox) });
+    let (sender, answer) = oneshot::channel::<()>();
+    if requests.send(sender).is_ok() {
+        let _ = answer.await;
+    }
+    leaves.await.unwrap();
+}
+
+/// `send` looks for the receiver and then puts the request, in which the sender of the answer stays.
+#[test]
+fn a_request_that_nobody_receives_is_told_with_what_leaves_it_out() {
+    let report = checker("asks")
+        .granularity(Granularity::Spawn)
+        .run(asks_who_leaves);
+    let text = report.text();
+    assert_eq!(failed(&report).kind.class(), "deadlock", "{text}");
+    assert!(text.contains("1 message(s) in mpsc"), "{text}");
+    assert!(text.contains("CCT_GRANULARITY=op leaves it out"), "{text}");
+    checker("asks")
+        .granularity(Granularity::Op)
+        .run(asks_who_leaves)
+        .assert_passed();
 }
