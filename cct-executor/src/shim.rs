@@ -58,6 +58,15 @@ pub fn choose_weighted(weights: &[u32], label: &'static str) -> u32 {
     WORLD.with(|world| world.choose(weights.len() as u32, weights, (label, None)))
 }
 
+/// What the running task was picked for is done, where that passes no point when it goes on: a wait whose point was
+/// passed when it began. What the task does next is another operation, even if it is the same again.
+///
+/// [`made_progress`](crate::task::coop::RestoreOnPending::made_progress) and a [`Waits`] that is dropped say so, too.
+#[inline]
+pub fn went_on() {
+    WORLD.with(|world| world.running.untouched.set(false));
+}
+
 /// Runs `look`, as no task, on what user code observed so far; `None` outside a world.
 pub fn observations<R>(look: impl FnOnce(&Observations) -> R) -> Option<R> {
     WORLD.with(|world| world.is_running().then(|| world.look_at_observations(look)))

@@ -107,7 +107,7 @@ fn checked(token: OsString) -> Result<OsString> {
         let version = begins
             .and_then(|rest| rest.split_once('-'))
             .map(|(version, _)| version);
-        if !version.is_some_and(|version| version.parse::<u32>().is_ok()) {
+        if version.is_none_or(|version| version.parse::<u32>().is_err()) {
             bail!(
                 "`{}` is no token: `cargo cct replay` takes first the token, which begins with `c1-`, or `@` and a \
                  file that holds it, and then what `cargo test` takes",

@@ -153,6 +153,7 @@ impl Drop for Waits<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.noted {
+            super::went_on();
             self.resource.gave_up(self.kind, self.site);
         }
     }

@@ -18,11 +18,11 @@ pub struct RestoreOnPending {
 }
 
 impl RestoreOnPending {
-    /// Keeps the unit spent. What the task does next is no more what it was picked to do.
+    /// Keeps the unit spent. What the task does next is no more what it was picked for.
     #[inline]
     pub fn made_progress(&self) {
         self.before.set(Running::UNLIMITED);
-        WORLD.with(|world| world.running.untouched.set(false));
+        crate::shim::went_on();
     }
 }
 

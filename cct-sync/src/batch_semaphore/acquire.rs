@@ -3,7 +3,7 @@
 use super::{BatchSemaphore, Call, Node, State};
 use crate::semaphore::{AcquireError, TryAcquireError};
 use crate::waiters::{Key, Wakes};
-use cct_executor::shim::{Access, OpKind, Waiter};
+use cct_executor::shim::{Access, OpKind, Waiter, went_on};
 use cct_executor::task::coop;
 use std::panic::Location;
 use std::pin::Pin;
@@ -145,6 +145,7 @@ impl<'a> Acquire<'a> {
                 }
                 Step::Closed(news) => {
                     self.stage = Stage::Done;
+                    went_on();
                     semaphore.show(news);
                     return Poll::Ready(Err(AcquireError(())));
                 }

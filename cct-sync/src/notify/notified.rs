@@ -2,7 +2,7 @@
 
 use super::{Node, Notify, State, Told};
 use crate::waiters::Key;
-use cct_executor::shim::{Access, OpKind, Waiter};
+use cct_executor::shim::{Access, OpKind, Waiter, went_on};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::marker::PhantomPinned;
@@ -145,7 +145,9 @@ impl<N: Deref<Target = Notify>> Listener<N> {
                 .with(|state| step(state, stage, broadcasts, &mut waiter, cx))
             {
                 Step::Done(digest) => {
-                    self.stage = Stage::Done;
+                    if let Stage::Waiting(_) = std::mem::replace(&mut self.stage, Stage::Done) {
+                        went_on();
+                    }
                     notify.resource.set_state(digest);
                     return Poll::Ready(());
                 }
