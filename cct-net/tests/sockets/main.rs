@@ -3,6 +3,7 @@
 #[macro_use]
 #[path = "contracts/list.rs"]
 mod list;
+mod again;
 mod at_once;
 mod contracts;
 mod faults;
