@@ -22,7 +22,8 @@ tracing = { version = "0.1", default-features = false, features = ["std"] }
 [workspace]
 "#;
 
-/// Optimised, as then more of what is instrumented with the tests is the shims'.
+/// Optimised, as then more of what is instrumented with the tests is the shims'. Not the engine, of which nothing is instrumented, and
+/// which takes a minute to optimise.
 const OPTIMISED: &str = r#"
 [profile.dev.package.cct-executor]
 opt-level = 0

@@ -3,7 +3,6 @@
 #[macro_use]
 #[path = "contracts/list.rs"]
 mod list;
-mod again;
 mod at_once;
 mod contracts;
 mod faults;

@@ -1,6 +1,5 @@
 //! Tests of the primitives, outside a world most of them against tokio as well, and inside.
 
-mod again_world;
 mod chan_auto_traits;
 mod chan_parity;
 mod chan_script;
