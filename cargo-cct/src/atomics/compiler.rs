@@ -6,7 +6,7 @@
 //! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself; and
 //!    packages that depend on such a crate themselves, where its generic and inlined code is compiled with theirs
 //!    ([`SPREADS`]).
-//! 3. What is left so is optimised a little where nothing is: unoptimised crates hand what they have made of inlined
+//! 3. What is left so counts as optimised where nothing is: unoptimised crates hand what they have made of inlined
 //!    functions, as the operations of atomics are, on to the crates that use them.
 
 use super::{PLAIN, WRAPS, link_option, variable};
@@ -20,9 +20,12 @@ const OPTIONS: [&str; 2] = [
     "-Cllvm-args=-force-attribute=sanitize_thread -tsan-instrument-memory-accesses=0 \
      -tsan-instrument-func-entry-exit=0 -tsan-instrument-memintrinsics=0",
 ];
-/// What is not instrumented must not stand in for what is. The rest stays as without optimisation.
-const OPTIMISED: [&str; 3] = [
+/// What is not instrumented must not stand in for what is. The rest stays as without optimisation, which nobody asked
+/// for, and which would take a minute for cct's own crates.
+const OPTIMISED: [&str; 5] = [
     "-Copt-level=1",
+    "-Cno-prepopulate-passes",
+    "-Clto=off",
     "-Cdebug-assertions=on",
     "-Coverflow-checks=on",
 ];

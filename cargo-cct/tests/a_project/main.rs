@@ -24,25 +24,42 @@ fn call(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// One test, as all of it happens in one folder, and is built once.
+/// One test, as all of it happens in two folders, and what is built in one is used by the other at last.
 #[test]
 fn tests_of_a_project_are_explored_without_a_change_to_it() {
     let folder = project();
-    assert!(lock(&folder).contains("name = \"tokio\""));
-    let token = explores(&folder);
-    replays(&folder, &token);
-    knows_who_reaches_tokio(&folder);
-    #[cfg(unix)]
-    interrupts::all(&folder);
-    #[cfg(unix)]
-    interrupts::an_editor_calls_cargo(&folder);
-    fails_as_cargo_does(&folder);
     #[cfg(all(
         target_os = "linux",
         target_env = "gnu",
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
-    atomics::is_not_instrumented(&folder.join("target"));
+    std::thread::scope(|scope| {
+        let interleaved = scope.spawn(atomics::tasks_interleave_at_atomic_operations);
+        all(&folder);
+        let target = folder.join("target");
+        match interleaved.join() {
+            Ok(token) => atomics::is_not_instrumented(&target, &token),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    #[cfg(not(all(
+        target_os = "linux",
+        target_env = "gnu",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )))]
+    all(&folder);
+}
+
+fn all(folder: &Path) {
+    assert!(lock(folder).contains("name = \"tokio\""));
+    let token = explores(folder);
+    replays(folder, &token);
+    knows_who_reaches_tokio(folder);
+    #[cfg(unix)]
+    interrupts::all(folder);
+    #[cfg(unix)]
+    interrupts::an_editor_calls_cargo(folder);
+    fails_as_cargo_does(folder);
 }
 
 /// The token of the update that is lost.

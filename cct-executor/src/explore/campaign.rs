@@ -15,7 +15,7 @@ use super::result::{Coverage, Origin, Report, StoppedBy};
 use super::trace_log::{self, Surroundings};
 use super::watched::Lost;
 use super::worker::{THREAD_STACK_BYTES, now};
-use crate::execution::harvest::{Harvest, LimitKey, SometimesKey};
+use crate::execution::harvest::Harvest;
 use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
@@ -427,21 +427,18 @@ impl Coverage {
             self.states_by_iteration.push((upto, states.count()));
         }
         self.states = Some(states.count());
-        let places = |(key, value)| {
-            let (name, file, line): SometimesKey = key;
-            (name, file, line, value)
-        };
-        self.sometimes = harvest.sometimes.into_iter().map(places).collect();
-        let places = |(key, value)| {
-            let (name, file, line): SometimesKey = key;
-            (name, file, line, value)
-        };
-        self.watermarks = harvest.watermarks.into_iter().map(places).collect();
-        let places = |(key, limit)| {
-            let (file, line): LimitKey = key;
-            (file, line, limit)
-        };
-        self.time_limits = harvest.time_limits.into_iter().map(places).collect();
+        let sometimes = harvest.sometimes.into_iter();
+        self.sometimes = sometimes
+            .map(|((name, file, line), reached)| (name, file, line, reached))
+            .collect();
+        let watermarks = harvest.watermarks.into_iter();
+        self.watermarks = watermarks
+            .map(|((name, file, line), mark)| (name, file, line, mark))
+            .collect();
+        let limits = harvest.time_limits.into_iter();
+        self.time_limits = limits
+            .map(|((file, line), limit)| (file, line, limit))
+            .collect();
     }
 }
 

@@ -216,12 +216,22 @@ impl Home {
     /// Takes the lock for as long as the result lives.
     pub(crate) fn enter(&'static self) -> Entered {
         assert!(ENTERED.get().is_none(), "cct bug: a world inside a world");
-        self.door.take();
-        ENTERED.set(Some(self));
+        self.come_in();
         Entered {
             home: self,
             _thread: PhantomData,
         }
+    }
+
+    fn come_in(&'static self) {
+        self.door.take();
+        ENTERED.set(Some(self));
+    }
+
+    fn go_out(&'static self) {
+        // Before others come in, so that invariant 1 holds throughout.
+        ENTERED.set(None);
+        self.door.leave();
     }
 
     /// Lets others in while `f` runs, which must reach nothing that belongs here.
@@ -232,13 +242,11 @@ impl Home {
         struct Back(&'static Home);
         impl Drop for Back {
             fn drop(&mut self) {
-                self.0.door.take();
-                ENTERED.set(Some(self.0));
+                self.0.come_in();
             }
         }
         assert!(self.is_here(), "cct bug: aside from another's home");
-        ENTERED.set(None);
-        self.door.leave();
+        self.go_out();
         let _back = Back(self);
         f();
     }
@@ -327,40 +335,50 @@ impl Home {
         self.afar.open(world);
     }
 
-    /// Runs `f` while nobody else holds the lock. Others may come in here meanwhile: two that wait for what is the
-    /// other's would do so for ever.
-    #[cold]
-    fn visit<R>(&'static self, f: impl FnOnce() -> R) -> R {
-        let Some(own) = ENTERED.get() else {
-            return self.visit_now(f);
-        };
-        // Whoever rests may be who is waited for.
-        own.end_turn();
-        let mut result = None;
-        own.aside(|| result = Some(self.visit_now(f)));
-        own.go_on();
-        result.expect("cct bug: a visit without a result")
-    }
-
-    fn visit_now<R>(&'static self, f: impl FnOnce() -> R) -> R {
-        struct Visit(&'static Home, Option<&'static Home>);
-        impl Drop for Visit {
-            fn drop(&mut self) {
-                VISITED.set(self.1);
-                self.0.door.leave();
-            }
+    /// Takes the lock from a thread that is not at home here. Others may come in at its own home meanwhile: two that
+    /// wait for what is the other's would do so for ever.
+    fn visit(&'static self) -> Visit {
+        let own = ENTERED.get();
+        if let Some(own) = own {
+            // Whoever rests may be who is waited for.
+            own.end_turn();
+            own.go_out();
         }
-        let visited = VISITED.get();
+        let before = VISITED.get();
         // Who looks at one cell while it is at another is there already.
-        if visited.is_some_and(|home| ptr::eq(home, self)) {
-            return f();
+        let already = before.is_some_and(|home| ptr::eq(home, self));
+        if !already {
+            self.visitors.fetch_add(1, Ordering::Relaxed);
+            self.door.take();
+            VISITED.set(Some(self));
+            self.visitors.fetch_sub(1, Ordering::Relaxed);
         }
-        self.visitors.fetch_add(1, Ordering::Relaxed);
-        self.door.take();
-        let _visit = Visit(self, visited);
-        VISITED.set(Some(self));
-        self.visitors.fetch_sub(1, Ordering::Relaxed);
-        f()
+        Visit {
+            home: (!already).then_some(self),
+            before,
+            own,
+        }
+    }
+}
+
+/// A thread holds the lock of a home that is not its own. Not `Send`, as a lock's guard is not.
+struct Visit {
+    /// Nothing where the thread was there before.
+    home: Option<&'static Home>,
+    before: Option<&'static Home>,
+    own: Option<&'static Home>,
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        if let Some(home) = self.home {
+            VISITED.set(self.before);
+            home.door.leave();
+        }
+        if let Some(own) = self.own {
+            own.come_in();
+            own.go_on();
+        }
     }
 }
 
@@ -372,9 +390,7 @@ pub(crate) struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // Before others come in, so that invariant 1 holds throughout.
-        ENTERED.set(None);
-        self.home.door.leave();
+        self.home.go_out();
     }
 }
 
@@ -421,6 +437,20 @@ impl Drop for Reaching {
     }
 }
 
+/// What keeps others out of a cell that a thread has come to from outside its home.
+enum Stay<'a> {
+    Visit(#[expect(dead_code, reason = "ends when it is dropped")] Visit),
+    OwnLock(#[expect(dead_code, reason = "ends when it is dropped")] MutexGuard<'a, ()>),
+}
+
+#[cold]
+fn come_from_outside<'a>(home: Option<&'static Home>, own: &'a Mutex<()>) -> Stay<'a> {
+    match home {
+        Some(home) => Stay::Visit(home.visit()),
+        None => Stay::OwnLock(lock_as_a_thread(own)),
+    }
+}
+
 /// A cell with the interface of a mutex, free of locked instructions inside a world.
 ///
 /// `Sync` whenever `T: Send`, as `std::sync::Mutex` is.
@@ -461,14 +491,12 @@ impl<T> Shared<T> {
     /// If `f` reaches this cell again.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        match self.home {
-            Some(home) if home.is_here() => self.exclusive(f),
-            Some(home) => home.visit(|| self.exclusive(f)),
-            None => {
-                let _guard = lock_as_a_thread(&self.own);
-                self.exclusive(f)
-            }
-        }
+        // One call of `f` for both cases: it is compiled wherever a cell is used.
+        let _stay = match self.home {
+            Some(home) if home.is_here() => None,
+            home => Some(come_from_outside(home, &self.own)),
+        };
+        self.exclusive(f)
     }
 
     /// The caller holds the home's lock, or the cell's own where it has no home.

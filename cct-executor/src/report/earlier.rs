@@ -75,7 +75,7 @@ mod tests {
         assert!(
             table.starts_with(
                 "\n  last 25 of 200 rows, and the departures before them (! = preemption, \
-                 * = not first in, first out; CCT_REPORT_ROWS=all shows all):\n    \
+                 * = not first in, first out; HOW shows all):\n    \
                  step  time  node  task  action          choices  at\n      \
                  48   0ms  n0    1     lock mutex 1          1  a.rs:1\n      \
                  49   0ms  n0    1     lock mutex 1          1  a.rs:1\n      \

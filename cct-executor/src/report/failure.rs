@@ -27,7 +27,13 @@ const LONG_TOKEN: usize = 100_000;
 pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     let mut out = String::new();
     let explanation = &failure.explanation;
-    let _ = writeln!(out, "cct: FAILED {}: {}", report.name, failure.kind.class());
+    // It may be of a run that asked for something else.
+    let remembered = match failure.origin {
+        Origin::Regression(_) => ", as remembered",
+        _ => "",
+    };
+    let (name, class) = (&report.name, failure.kind.class());
+    let _ = writeln!(out, "cct: FAILED {name}: {class}{remembered}");
     let _ = writeln!(out, "  {}", said(&failure.kind.to_string()));
     let _ = writeln!(out, "  {}", conditions(report, failure));
     shortened(&mut out, failure);
@@ -67,12 +73,12 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     }
     if is_claim(&failure.kind) {
         standstill(&mut out, failure);
-        steps(&mut out, failure, report.rows);
+        steps(&mut out, report, failure);
         tasks(&mut out, failure);
     } else {
         tasks(&mut out, failure);
         foreign::other_runtimes(&mut out, failure);
-        steps(&mut out, failure, report.rows);
+        steps(&mut out, report, failure);
     }
     snapshot(&mut out, explanation);
     log(&mut out, explanation);
@@ -132,7 +138,7 @@ pub(super) fn shows_nothing(report: &Report, error: &str) -> String {
         out.push_str("  the end of the first:\n");
         stood_still(&mut out, &first.explanation);
         tasks(&mut out, first);
-        steps(&mut out, first, report.rows);
+        steps(&mut out, report, first);
         snapshot(&mut out, &first.explanation);
         log(&mut out, &first.explanation);
     }

@@ -12,7 +12,7 @@
 use super::earlier::earlier;
 use super::failure::{node, time_text};
 use super::summary::grouped;
-use crate::explore::FailureReport;
+use crate::explore::{FailureReport, Report};
 use crate::words::FailureKind;
 use crate::words::explanation::{EarlierPanic, Step};
 use std::borrow::Cow;
@@ -45,11 +45,21 @@ pub(super) enum Line<'a> {
     Drops(usize),
 }
 
-pub(super) fn steps(out: &mut String, failure: &FailureReport, asked: Option<usize>) {
+pub(super) fn steps(out: &mut String, report: &Report, failure: &FailureReport) {
     let departures = failure.departures.iter().flatten();
     let departures: Vec<u64> = departures.map(|departure| departure.step).collect();
     let steps = with_panics(worth_telling(failure), &failure.explanation.panics);
-    story(out, &steps, &departures, asked.unwrap_or(LAST_LINES));
+    let all = match report.heeds_variables {
+        true => "CCT_REPORT_ROWS=all shows all",
+        false => "`Report::rows` sets how many are shown",
+    };
+    story(
+        out,
+        &steps,
+        &departures,
+        report.rows.unwrap_or(LAST_LINES),
+        all,
+    );
 }
 
 /// A panic that did not end the iteration is something that the task did, too.
@@ -101,7 +111,8 @@ fn worth_telling(failure: &FailureReport) -> &[Step] {
     }
 }
 
-fn story(out: &mut String, steps: &[Step], departures: &[u64], last_lines: usize) {
+/// `all` is how to see more of them.
+fn story(out: &mut String, steps: &[Step], departures: &[u64], last_lines: usize, all: &str) {
     if steps.is_empty() {
         return;
     }
@@ -115,8 +126,8 @@ fn story(out: &mut String, steps: &[Step], departures: &[u64], last_lines: usize
         _ => ", * = not first in, first out",
     };
     let more = match last == rows.len() {
-        true => "",
-        false => "; CCT_REPORT_ROWS=all shows all",
+        true => String::new(),
+        false => format!("; {all}"),
     };
     let _ = writeln!(
         out,
@@ -286,7 +297,7 @@ pub(super) mod tests {
 
     pub(crate) fn with_departures(steps: Vec<Step>, departures: &[u64]) -> String {
         let mut out = String::new();
-        story(&mut out, &steps, departures, LAST_LINES);
+        story(&mut out, &steps, departures, LAST_LINES, "HOW shows all");
         out
     }
 

@@ -104,6 +104,23 @@ fn a_run_that_cannot_begin_does_not_blame_what_is_remembered() {
     assert!(!speaks_of_the_file(&report), "{:?}", report.warnings);
 }
 
+/// A run that asks for another clock, say, may fail by it all the same.
+#[test]
+fn a_remembered_failure_is_told_as_such() {
+    let place = Place::new("remembered");
+    let lossy = || async { panic!("lost") };
+    let report = checker().name("bank::transfer").run(lossy);
+    let token = &report.failure().unwrap().token;
+    fs::write(place.regressions(), format!("bank::transfer {token}\n")).unwrap();
+    let case = place.case(false);
+    let report = case
+        .replay_remembered(&checker(), &lossy, &Settings::default())
+        .expect_err("it fails again");
+    let text = report.text();
+    let first = "cct: FAILED bank::transfer: panic, as remembered\n";
+    assert!(text.starts_with(first), "{text}");
+}
+
 /// Ends at once or never, under the limits that `configure` sets.
 fn endless(configure: impl Fn(Checker) -> Checker, ends: bool, should_panic: bool) -> Report {
     let place = Place::new(&format!("endless-{ends}-{should_panic}"));
