@@ -2,8 +2,9 @@
 //!
 //! For authors of shims (`cct-sync`, `cct-net`, your own). A shim operation
 //!
-//! 1. calls [`Resource::point`] once, before its first attempt, and returns `Pending` when the
-//!    point does (the world is closing);
+//! 1. calls [`Resource::point`] before its first attempt, and returns `Pending` when the point does (the world is
+//!    closing); and, if it waits, once more before each further attempt in the same poll ([`Looks`],
+//!    [`Resource::look_point`]);
 //! 2. spends budget with [`coop`](crate::task::coop) exactly where tokio does;
 //! 3. acts on its state inside [`Shared::with`], and wakes only after leaving it;
 //! 4. calls [`Resource::blocked`] right before it returns `Pending`, and [`Resource::gave_up`] when it is
@@ -12,6 +13,7 @@
 //! Outside a world points are passed at once and everything works as an ordinary, thread-safe
 //! primitive.
 
+mod looks;
 mod relatives;
 mod resource;
 mod source;
@@ -21,6 +23,7 @@ pub use crate::execution::waker::Waiter;
 pub use crate::raw::shared::Shared;
 pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
+pub use looks::Looks;
 pub use relatives::{Relative, number_among_relatives, relatives};
 pub use resource::{Resource, StateShare};
 pub use source::{

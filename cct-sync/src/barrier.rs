@@ -1,7 +1,7 @@
 //! A barrier: tasks wait for each other, a fixed number at a time.
 
 use crate::crowd::{Crowd, Place};
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waits, choose};
+use cct_executor::shim::{Access, Looks, OpKind, Resource, ResourceKind, Shared, Waits, choose};
 use cct_executor::task::coop;
 use std::fmt;
 use std::future::poll_fn;
@@ -75,7 +75,13 @@ impl Barrier {
             let mut place = self.waiting.place();
             let mut waits = self.resource.waits(OpKind::Wait, site);
             let mut seen = 0;
+            let mut looks = Looks::new();
             poll_fn(|cx| {
+                // To come was the first.
+                if looks.are_again() {
+                    ready!(self.resource.point(OpKind::Wait, Access::Read, site));
+                }
+                looks.note();
                 let poll = self.poll_passed(before, &mut seen, (&mut place, &mut waits), cx);
                 ready!(poll);
                 Poll::Ready(BarrierWaitResult(false))

@@ -17,7 +17,7 @@ pub(crate) use acquire::Acquire;
 
 use crate::semaphore::TryAcquireError;
 use crate::waiters::{WaitList, Wakes};
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter};
+use cct_executor::shim::{Access, Looks, OpKind, Resource, ResourceKind, Shared, Waiter};
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
@@ -68,6 +68,7 @@ struct Node {
     /// Permits not yet assigned; the node leaves the queue when it gets to 0.
     missing: u32,
     waiter: Option<Waiter>,
+    looks: Looks,
     /// Where user code waits, for reports.
     site: &'static Location<'static>,
 }

@@ -17,7 +17,7 @@ mod state;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, decides_seams};
+use cct_executor::shim::{Access, Looks, OpKind, Resource, ResourceKind, Shared, decides_seams};
 use state::{Inner, State};
 use std::panic::Location;
 use std::sync::Arc;
@@ -48,13 +48,13 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     });
     let sender = Sender {
         inner: Some(inner.clone()),
-        waiting: false,
+        looks: Looks::new(),
     };
     (
         sender,
         Receiver {
             inner: Some(inner),
-            waiting: false,
+            looks: Looks::new(),
         },
     )
 }

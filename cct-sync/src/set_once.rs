@@ -2,7 +2,7 @@
 
 use crate::crowd::Crowd;
 use crate::raw::once::OnceSlot;
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind};
+use cct_executor::shim::{Access, Looks, OpKind, Resource, ResourceKind};
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::Location;
@@ -135,10 +135,12 @@ impl<T> SetOnce<T> {
     pub fn wait(&self) -> impl Future<Output = &T> {
         let site = Location::caller();
         async move {
-            poll_fn(|_| self.resource.point(OpKind::Wait, Access::Read, site)).await;
+            let mut looks = Looks::new();
             let mut place = self.waiting.place();
             let mut waits = self.resource.waits(OpKind::Wait, site);
             poll_fn(|cx| {
+                let look = (OpKind::Wait, Access::Read);
+                ready!(self.resource.look_point(&mut looks, look, site));
                 if !self.slot.is_full() {
                     let waited = place.poll(cx, || self.slot.is_full());
                     if waited.is_pending() {

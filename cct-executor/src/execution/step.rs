@@ -102,6 +102,7 @@ impl World {
             may_block: false,
             unscheduled: false,
             untouched: true,
+            poll: self.next_poll(),
             gave_way: 0,
             heir_of: 0,
             cancelled: aborted,

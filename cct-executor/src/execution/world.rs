@@ -49,6 +49,8 @@ pub(crate) struct Running {
     pub(crate) unscheduled: bool,
     /// Nothing was done yet since the task was picked.
     pub(crate) untouched: bool,
+    /// Tells it from the polls before it, of this thread; 0 between polls.
+    pub(crate) poll: u64,
     /// How often it gave way to other threads.
     pub(crate) gave_way: u8,
     /// Id of the ended task whose output is dropped here, or 0: destructors see it as theirs.
@@ -66,6 +68,7 @@ impl Running {
         may_block: false,
         unscheduled: false,
         untouched: false,
+        poll: 0,
         gave_way: 0,
         heir_of: 0,
         cancelled: false,
@@ -80,6 +83,7 @@ pub(crate) struct RunningCell {
     may_block: Cell<bool>,
     unscheduled: Cell<bool>,
     pub(crate) untouched: Cell<bool>,
+    pub(crate) poll: Cell<u64>,
     pub(crate) gave_way: Cell<u8>,
     heir_of: Cell<u32>,
     pub(crate) cancelled: Cell<bool>,
@@ -94,6 +98,7 @@ impl RunningCell {
             may_block: Cell::new(Running::NOBODY.may_block),
             unscheduled: Cell::new(Running::NOBODY.unscheduled),
             untouched: Cell::new(Running::NOBODY.untouched),
+            poll: Cell::new(Running::NOBODY.poll),
             gave_way: Cell::new(Running::NOBODY.gave_way),
             heir_of: Cell::new(Running::NOBODY.heir_of),
             cancelled: Cell::new(Running::NOBODY.cancelled),
@@ -109,6 +114,7 @@ impl RunningCell {
             may_block: self.may_block.get(),
             unscheduled: self.unscheduled.get(),
             untouched: self.untouched.get(),
+            poll: self.poll.get(),
             gave_way: self.gave_way.get(),
             heir_of: self.heir_of.get(),
             cancelled: self.cancelled.get(),
@@ -123,6 +129,7 @@ impl RunningCell {
         self.may_block.set(running.may_block);
         self.unscheduled.set(running.unscheduled);
         self.untouched.set(running.untouched);
+        self.poll.set(running.poll);
         self.gave_way.set(running.gave_way);
         self.heir_of.set(running.heir_of);
         self.cancelled.set(running.cancelled);
@@ -155,6 +162,8 @@ pub(crate) struct World {
     pub(crate) serial: Cell<u64>,
     pub(crate) phase: Cell<Phase>,
     pub(crate) running: RunningCell,
+    /// How many polls there were on this thread.
+    polls: Cell<u64>,
     pub(crate) granularity: Cell<Granularity>,
     /// Whether what is closing is a node only: others learn of it.
     pub(crate) dying: Cell<bool>,
@@ -274,11 +283,20 @@ pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
 }
 
 impl World {
+    /// A number for a poll that begins, which only tells it from others.
+    #[inline(always)]
+    pub(crate) fn next_poll(&self) -> u64 {
+        let number = self.polls.get() + 1;
+        self.polls.set(number);
+        number
+    }
+
     const fn new() -> World {
         World {
             serial: Cell::new(0),
             phase: Cell::new(Phase::Idle),
             running: RunningCell::new(),
+            polls: Cell::new(0),
             granularity: Cell::new(Granularity::Op),
             dying: Cell::new(false),
             recording: Cell::new(false),

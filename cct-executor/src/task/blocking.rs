@@ -206,12 +206,14 @@ fn in_world<F: Future>(
                 running.may_block = false;
                 running.unscheduled = !drives;
                 running.untouched = false;
+                running.poll = world.next_poll();
             },
             |now, before| {
                 now.waker = before.waker;
                 now.budget = before.budget;
                 now.may_block = before.may_block;
                 now.unscheduled = before.unscheduled;
+                now.poll = before.poll;
             },
             || future.as_mut().poll(&mut cx),
         );

@@ -8,6 +8,7 @@ use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
 use crate::raw::shared::Home;
 use crate::raw::task::Share;
+use crate::shim::Looks;
 use crate::task::coop;
 use crate::words::{Access, Op, OpKind};
 use std::fmt;
@@ -31,8 +32,8 @@ pub struct JoinHandle<T> {
     task: AbortHandle,
     /// Where it is awaited, once it is; or for whom, if that is known before.
     site: Option<&'static Location<'static>>,
-    /// It is awaited.
-    begun: bool,
+    /// At whether the task has ended.
+    looks: Looks,
     /// The result is gone.
     taken: bool,
 }
@@ -43,7 +44,7 @@ impl<T> JoinHandle<T> {
             cell,
             task,
             site: None,
-            begun: false,
+            looks: Looks::new(),
             taken: false,
         }
     }
@@ -95,10 +96,9 @@ impl<T> Future for JoinHandle<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // Not in a closure, which would be its own caller.
         let caller = Location::caller();
-        let begun = std::mem::replace(&mut self.begun, true);
         let site = *self.site.get_or_insert(caller);
         let AbortHandle { serial, key, .. } = self.task;
-        if !begun {
+        if self.looks.are_due() {
             let resource = task_resource(key);
             let op = Op {
                 kind: OpKind::Join,
@@ -114,6 +114,7 @@ impl<T> Future for JoinHandle<T> {
                 }
             }));
         }
+        self.looks.note();
         let result = self.poll_result(cx);
         match result {
             Poll::Ready(_) => self.taken = true,
@@ -189,7 +190,7 @@ impl<T> Drop for JoinHandle<T> {
         if self.taken {
             return;
         }
-        if let Some(site) = self.site.filter(|_| self.begun) {
+        if let Some(site) = self.site.filter(|_| self.looks.have_begun()) {
             self.note_gave_up(site);
         }
         let unseen = self.cell.detach();

@@ -16,6 +16,7 @@ use super::handle::JoinHandle;
 use super::id::Id;
 use super::unconstrained;
 use crate::execution::world::WORLD;
+use crate::shim::Looks;
 use crate::words::{Access, Op, OpKind};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,7 +36,7 @@ pub struct JoinSet<T> {
     /// Tasks inserted so far.
     inserted: u64,
     /// The scheduling point of the poll that waits now has been passed.
-    started: bool,
+    looks: Looks,
     site: &'static Location<'static>,
 }
 
@@ -47,7 +48,7 @@ impl<T> JoinSet<T> {
             handles: BTreeMap::new(),
             ended: Ended::default(),
             inserted: 0,
-            started: false,
+            looks: Looks::new(),
             site: Location::caller(),
         }
     }
@@ -145,7 +146,7 @@ impl<T: 'static> JoinSet<T> {
         let mut begun = false;
         poll_fn(move |cx| {
             if !std::mem::replace(&mut begun, true) {
-                self.started = false;
+                self.looks = Looks::new();
             }
             self.poll_next(cx, site)
         })
@@ -272,12 +273,12 @@ impl<T: 'static> JoinSet<T> {
         cx: &mut Context<'_>,
         site: &'static Location<'static>,
     ) -> Poll<Option<Result<(Id, T), JoinError>>> {
-        if !self.started {
-            self.started = true;
+        if self.looks.are_due() {
             ready!(Self::point(site));
         }
+        self.looks.note();
         let joined = ready!(self.poll_ended(cx, site));
-        self.started = false;
+        self.looks = Looks::new();
         Poll::Ready(joined)
     }
 

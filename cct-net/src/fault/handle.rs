@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use super::source::Plans;
-use cct_executor::shim::{Access, OpKind, Source, Waiter};
+use cct_executor::shim::{Access, Looks, OpKind, Source, Waiter};
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::Location;
@@ -43,12 +43,10 @@ impl Faults {
     pub fn over(&self) -> impl Future<Output = ()> + Send + use<'_> {
         let site = Location::caller();
         let run: &Run = &self.run;
-        let mut started = false;
+        let mut looks = Looks::new();
         poll_fn(move |cx| {
-            if !started {
-                ready!(run.resource.point(OpKind::Wait, Access::Read, site));
-                started = true;
-            }
+            let look = (OpKind::Wait, Access::Read);
+            ready!(run.resource.look_point(&mut looks, look, site));
             if run.is_over() {
                 return Poll::Ready(());
             }

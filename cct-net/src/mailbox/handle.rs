@@ -10,7 +10,7 @@ use super::room::{Inbox, Room};
 use super::slot::{Arrived, Event};
 use crate::fabric::{FlowId, Net, Network};
 use cct_executor::node::{self, NodeId};
-use cct_executor::shim::{OpKind, Resource, Source, WaitNote};
+use cct_executor::shim::{Looks, OpKind, Resource, Source, WaitNote};
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
@@ -25,7 +25,7 @@ pub struct Mailbox<M: Send + 'static> {
     inbox: Inbox<M>,
     binding: u32,
     /// A direct poll returned `Pending`: its scheduling point was passed.
-    waiting: bool,
+    looks: Looks,
 }
 
 /// Sends what its mailbox could send, from any task. Clones are alike.
@@ -107,7 +107,7 @@ impl<M: Send + 'static> Mailbox<M> {
             outbox,
             inbox,
             binding,
-            waiting: false,
+            looks: Looks::new(),
         }
     }
 
@@ -218,13 +218,13 @@ impl<M: Send + 'static> Mailbox<M> {
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<(NodeId, M)> {
         let site = Location::caller();
-        if !self.waiting {
+        if self.looks.are_due() {
             ready!(self.inbox.point(site));
         }
-        self.waiting = true;
+        self.looks.note();
         let blocked = |resource: &Resource| resource.blocked(OpKind::Recv, site);
         let received = ready!(self.inbox.poll_take(cx, message, blocked));
-        self.waiting = false;
+        self.looks = Looks::new();
         Poll::Ready(received)
     }
 
@@ -233,13 +233,13 @@ impl<M: Send + 'static> Mailbox<M> {
         site: &'static Location<'static>,
         wanted: W,
     ) -> impl Future<Output = R> + Send + use<'_, M, R, W> {
-        self.waiting = false;
-        let (mut started, note) = (false, WaitNote::default());
+        self.looks = Looks::new();
+        let (mut looks, note) = (Looks::new(), WaitNote::default());
         poll_fn(move |cx| {
-            if !started {
+            if looks.are_due() {
                 ready!(self.inbox.point(site));
-                started = true;
             }
+            looks.note();
             self.inbox.poll_take(cx, wanted, |resource| {
                 resource.blocked_while(&note, OpKind::Recv, site);
             })

@@ -5,7 +5,7 @@ use super::line::{Ear, Line, Site};
 use super::source::{Signals, signals};
 use crate::errno::Errno;
 use cct_executor::node::current;
-use cct_executor::shim::{Access, OpKind};
+use cct_executor::shim::{Access, Looks, OpKind};
 use cct_executor::task::coop;
 use std::fmt;
 use std::future::poll_fn;
@@ -24,7 +24,7 @@ pub struct Signal {
     ear: Ear,
     /// The last poll returned `Pending`, so that a direct poll goes on with an operation whose
     /// scheduling point was passed.
-    waiting: bool,
+    looks: Looks,
 }
 
 /// Listens for signals of this kind that are sent to the running task's node. From now on, and until the
@@ -65,7 +65,7 @@ pub(super) fn listen(kind: SignalKind, site: Site) -> io::Result<Signal> {
     Ok(Signal {
         line,
         ear,
-        waiting: false,
+        looks: Looks::new(),
     })
 }
 
@@ -85,9 +85,8 @@ impl Signal {
     pub(super) async fn recv_at(&mut self, site: Site) -> Option<()> {
         let mut started = false;
         poll_fn(|cx| {
-            if !started {
+            if !std::mem::replace(&mut started, true) {
                 ready!(self.point(site));
-                started = true;
             }
             self.poll_next(cx, site)
         })
@@ -101,23 +100,26 @@ impl Signal {
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let site = Location::caller();
-        if !self.waiting {
+        if !self.looks.have_begun() {
             ready!(self.point(site));
         }
         self.poll_next(cx, site)
     }
 
     fn point(&mut self, site: Site) -> Poll<()> {
-        self.waiting = false;
+        self.looks = Looks::new();
         self.line.resource.point(OpKind::Recv, Access::Read, site)
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>, site: Site) -> Poll<Option<()>> {
-        self.waiting = true;
+        if self.looks.are_again() {
+            ready!(self.point(site));
+        }
+        self.looks.note();
         let coop = ready!(coop::poll_proceed(cx));
         if self.line.hear(&mut self.ear, cx) {
             coop.made_progress();
-            self.waiting = false;
+            self.looks = Looks::new();
             return Poll::Ready(Some(()));
         }
         let resource = &self.line.resource;

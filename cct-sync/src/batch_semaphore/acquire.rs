@@ -3,7 +3,7 @@
 use super::{BatchSemaphore, Call, Node, State};
 use crate::semaphore::{AcquireError, TryAcquireError};
 use crate::waiters::{Key, Wakes};
-use cct_executor::shim::{Access, OpKind, Waiter, went_on};
+use cct_executor::shim::{Access, Looks, OpKind, Waiter, went_on};
 use cct_executor::task::coop;
 use std::panic::Location;
 use std::pin::Pin;
@@ -128,6 +128,13 @@ impl<'a> Acquire<'a> {
     #[cold]
     fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), AcquireError>> {
         let semaphore = self.semaphore;
+        if let Stage::Waiting(key) = self.stage {
+            let looks = semaphore.state.with(|state| state.queue.node(key).looks);
+            if looks.are_again() {
+                let point = semaphore.resource.point(self.kind, self.access, self.site);
+                ready!(point);
+            }
+        }
         // Made, and dropped when it replaced another, outside of the cell.
         let mut waiter = match self.stage {
             Stage::Started => Some(Waiter::from_context(cx)),
@@ -176,6 +183,7 @@ impl<'a> Acquire<'a> {
                     let node = Node {
                         missing,
                         waiter: waiter.take(),
+                        looks: Looks::begun(),
                         site: self.site,
                     };
                     self.stage = Stage::Waiting(state.queue.push(node));
@@ -192,7 +200,9 @@ impl<'a> Acquire<'a> {
                     }
                     return Step::Granted;
                 }
-                let current = &mut state.queue.node(key).waiter;
+                let node = state.queue.node(key);
+                node.looks.note();
+                let current = &mut node.waiter;
                 if !current
                     .as_ref()
                     .is_some_and(|current| current.will_wake(cx))

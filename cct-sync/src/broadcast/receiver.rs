@@ -3,7 +3,7 @@
 use super::chan::{Chan, Received};
 use super::error::{RecvError, TryRecvError};
 use crate::queue::{self, Place};
-use cct_executor::shim::{Access, OpKind, block_on};
+use cct_executor::shim::{Access, Looks, OpKind, block_on};
 use cct_executor::task::coop;
 use std::fmt;
 use std::future::poll_fn;
@@ -103,12 +103,10 @@ impl<T: Clone> Receiver<T> {
             let next = &mut self.next;
             let mut place = Place::new(&chan.state, |state| &mut state.receiving);
             let mut waits = chan.resource.waits(OpKind::Recv, site);
-            let mut started = false;
+            let mut looks = Looks::new();
             poll_fn(|cx| {
-                if !started {
-                    ready!(chan.resource.point(OpKind::Recv, Access::Write, site));
-                    started = true;
-                }
+                let look = (OpKind::Recv, Access::Write);
+                ready!(chan.resource.look_point(&mut looks, look, site));
                 let coop = ready!(coop::poll_proceed(cx));
                 loop {
                     let poll = place.poll(cx, |state| {

@@ -5,7 +5,7 @@ use super::error::SendError;
 use super::receiver::Receiver;
 use crate::queue::Place;
 use crate::waiters::Wakes;
-use cct_executor::shim::{Access, OpKind};
+use cct_executor::shim::{Access, Looks, OpKind};
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::Location;
@@ -122,12 +122,10 @@ impl<T> Sender<T> {
             let chan = &*self.chan;
             let mut place = Place::new(&chan.state, |state| &mut state.closing);
             let mut waits = chan.resource.waits(OpKind::Closed, site);
-            let mut started = false;
+            let mut looks = Looks::new();
             poll_fn(|cx| {
-                if !started {
-                    ready!(chan.resource.point(OpKind::Closed, Access::Read, site));
-                    started = true;
-                }
+                let look = (OpKind::Closed, Access::Read);
+                ready!(chan.resource.look_point(&mut looks, look, site));
                 let poll = place.poll(cx, |state| state.is_closed().then_some(()));
                 if poll.is_pending() {
                     waits.blocked();

@@ -14,7 +14,9 @@
 use super::inbox::Inbox;
 use crate::queue::{Place, Queue};
 use crate::waiters::{WaitList, Wakes};
-use cct_executor::shim::{Access, OpKind, Resource, ResourceKind, Shared, Waiter, decides_seams};
+use cct_executor::shim::{
+    Access, Looks, OpKind, Resource, ResourceKind, Shared, Waiter, decides_seams,
+};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -58,6 +60,7 @@ pub(super) struct Node {
     /// Permits not yet assigned; the node leaves the queue when it gets to 0.
     pub(super) missing: usize,
     pub(super) waiter: Option<Waiter>,
+    pub(super) looks: Looks,
 }
 
 impl<T> State<T> {
@@ -424,12 +427,10 @@ impl<T> Tx<T> {
         let chan = &*self.0;
         let mut place = Place::new(&chan.state, |state| &mut state.watching);
         let mut waits = chan.resource.waits(OpKind::Closed, site);
-        let mut started = false;
+        let mut looks = Looks::new();
         poll_fn(|cx| {
-            if !started {
-                ready!(chan.resource.point(OpKind::Closed, Access::Read, site));
-                started = true;
-            }
+            let look = (OpKind::Closed, Access::Read);
+            ready!(chan.resource.look_point(&mut looks, look, site));
             let poll = place.poll(cx, |state| state.closed.then_some(()));
             if poll.is_pending() {
                 waits.blocked();

@@ -3,7 +3,7 @@
 use super::chan::{Chan, State};
 use super::error::TryRecvError;
 use crate::waiters::Wakes;
-use cct_executor::shim::{Access, OpKind, Waiter};
+use cct_executor::shim::{Access, Looks, OpKind, Waiter};
 use cct_executor::task::coop;
 use std::future::poll_fn;
 use std::panic::Location;
@@ -12,9 +12,8 @@ use std::task::{Context, Poll, ready};
 
 pub(super) struct Rx<T> {
     chan: Arc<Chan<T>>,
-    /// The last poll returned `Pending`, so that a direct poll goes on with an operation whose
-    /// scheduling point was passed.
-    waiting: bool,
+    /// Of the operation that waits, and with which a direct poll goes on.
+    looks: Looks,
 }
 
 /// What a look into the state yields.
@@ -36,7 +35,7 @@ struct ReceiveCall<'a, T> {
 impl<T> Drop for ReceiveCall<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.rx.waiting {
+        if self.rx.looks.have_begun() {
             self.rx.chan.resource.gave_up(OpKind::Recv, self.site);
         }
     }
@@ -46,7 +45,7 @@ impl<T> Rx<T> {
     pub(super) fn new(chan: Arc<Chan<T>>) -> Self {
         Rx {
             chan,
-            waiting: false,
+            looks: Looks::new(),
         }
     }
 
@@ -57,14 +56,14 @@ impl<T> Rx<T> {
 
     #[inline]
     fn point(&mut self, site: &'static Location<'static>) -> Poll<()> {
-        self.waiting = false;
+        self.looks = Looks::new();
         self.chan.resource.point(OpKind::Recv, Access::Write, site)
     }
 
     /// Passes the point, and takes the message if there is one.
     #[inline]
     fn poll_at_once(&mut self, site: &'static Location<'static>) -> Poll<Option<T>> {
-        self.waiting = false;
+        self.looks = Looks::new();
         let chan = &*self.chan;
         let mut wakes = Wakes::none();
         let act = || {
@@ -129,7 +128,7 @@ impl<T> Rx<T> {
         cx: &mut Context<'_>,
         site: &'static Location<'static>,
     ) -> Poll<Option<T>> {
-        if !self.waiting {
+        if !self.looks.have_begun() {
             ready!(self.point(site));
         }
         self.poll_next(cx, site)
@@ -142,7 +141,7 @@ impl<T> Rx<T> {
         limit: usize,
         site: &'static Location<'static>,
     ) -> Poll<usize> {
-        if !self.waiting {
+        if !self.looks.have_begun() {
             ready!(self.point(site));
         }
         self.poll_many(cx, buffer, limit, site)
@@ -184,7 +183,10 @@ impl<T> Rx<T> {
         site: &'static Location<'static>,
         mut take: impl FnMut(&mut State<T>, &mut Wakes) -> Option<R>,
     ) -> Poll<Option<R>> {
-        self.waiting = true;
+        if self.looks.are_again() {
+            ready!(self.point(site));
+        }
+        self.looks.note();
         let coop = ready!(coop::poll_proceed(cx));
         let chan = &*self.chan;
         let mut wakes = Wakes::none();
@@ -225,7 +227,7 @@ impl<T> Rx<T> {
                 Step::Ended => None,
             };
             coop.made_progress();
-            self.waiting = false;
+            self.looks = Looks::new();
             chan.settle_and_resume(digest, &mut wakes, None, site);
             return Poll::Ready(received);
         }

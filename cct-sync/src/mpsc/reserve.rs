@@ -6,7 +6,7 @@
 
 use super::chan::{Chan, Node, State};
 use crate::waiters::{Key, Wakes};
-use cct_executor::shim::{Access, OpKind, Waiter, decides_seams};
+use cct_executor::shim::{Access, Looks, OpKind, Waiter, decides_seams};
 use cct_executor::task::coop;
 use std::future::poll_fn;
 use std::panic::Location;
@@ -119,6 +119,7 @@ impl<T> Reserve<'_, T> {
                     let node = Node {
                         missing,
                         waiter: waiter.take(),
+                        looks: Looks::begun(),
                     };
                     self.stage = Stage::Waiting(state.reserving.push(node));
                     return Step::Blocked;
@@ -128,6 +129,7 @@ impl<T> Reserve<'_, T> {
             Stage::Waiting(key) => {
                 let node = state.reserving.node(key);
                 if node.missing > 0 {
+                    node.looks.note();
                     if node
                         .waiter
                         .as_ref()
@@ -223,6 +225,13 @@ impl<T> Reserve<'_, T> {
                 return Poll::Ready(Ok(()));
             }
             self.stage = Stage::Started;
+        }
+        if let Stage::Waiting(key) = self.stage {
+            let looks = chan.state.with(|state| state.reserving.node(key).looks);
+            if looks.are_again() {
+                let point = chan.resource.point(self.kind, Access::Write, self.site);
+                ready!(point);
+            }
         }
         if self.count > chan.bound {
             self.stage = Stage::Done;

@@ -2,7 +2,7 @@
 
 use super::{Node, Notify, State, Told};
 use crate::waiters::Key;
-use cct_executor::shim::{Access, OpKind, Waiter, went_on};
+use cct_executor::shim::{Access, Looks, OpKind, Waiter, went_on};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::marker::PhantomPinned;
@@ -78,8 +78,7 @@ struct Listener<N: Deref<Target = Notify>> {
     /// Calls of `notify_waiters` before this existed.
     broadcasts: usize,
     stage: Stage,
-    /// The scheduling point of the first poll was passed.
-    started: bool,
+    looks: Looks,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +105,7 @@ impl<N: Deref<Target = Notify>> Listener<N> {
             site,
             broadcasts,
             stage: Stage::New,
-            started: false,
+            looks: Looks::new(),
         }
     }
 
@@ -118,14 +117,9 @@ impl<N: Deref<Target = Notify>> Listener<N> {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if !self.started {
-            ready!(
-                self.notify
-                    .resource
-                    .point(OpKind::Notified, Access::Write, self.site)
-            );
-            self.started = true;
-        }
+        let look = (OpKind::Notified, Access::Write);
+        let resource = &self.notify.resource;
+        ready!(resource.look_point(&mut self.looks, look, self.site));
         let poll = self.attempt(Some(cx));
         if poll.is_pending() {
             self.notify.resource.blocked(OpKind::Notified, self.site);

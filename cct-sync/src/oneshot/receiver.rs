@@ -2,7 +2,7 @@
 
 use super::error::{RecvError, TryRecvError};
 use super::state::Inner;
-use cct_executor::shim::{Access, OpKind, Waiter, block_on};
+use cct_executor::shim::{Access, Looks, OpKind, Waiter, block_on};
 use cct_executor::task::coop;
 use std::fmt;
 use std::panic::Location;
@@ -24,7 +24,7 @@ pub struct Receiver<T> {
     /// `None` once the message, or the news that there is none, was received.
     pub(super) inner: Option<Arc<Inner<T>>>,
     /// The last poll returned `Pending`, so that the next one goes on with its operation.
-    pub(super) waiting: bool,
+    pub(super) looks: Looks,
 }
 
 impl<T> Receiver<T> {
@@ -114,10 +114,8 @@ impl<T> Future for Receiver<T> {
         };
         // An `await` has no place of its own that could be asked for.
         let site = inner.site;
-        if !this.waiting {
-            ready!(inner.resource.point(OpKind::Recv, Access::Write, site));
-            this.waiting = true;
-        }
+        let look = (OpKind::Recv, Access::Write);
+        ready!(inner.resource.look_point(&mut this.looks, look, site));
         let coop = ready!(coop::poll_proceed(cx));
         // Made, and dropped when it replaced another, outside of the cell.
         let mut waiter = None;

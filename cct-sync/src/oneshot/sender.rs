@@ -1,19 +1,21 @@
 //! The half that sends.
 
 use super::state::Inner;
-use cct_executor::shim::{Access, OpKind, Waiter};
+use cct_executor::shim::{Access, Looks, OpKind, Waiter};
 use cct_executor::task::coop;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+const HAS_SENT: &str = "cct bug: a oneshot sender that has sent";
+
 /// Sends the message. Made by [`channel`](super::channel).
 pub struct Sender<T> {
     /// `None` once the message was sent.
     pub(super) inner: Option<Arc<Inner<T>>>,
     /// The last poll returned `Pending`, so that the next one goes on with its operation.
-    pub(super) waiting: bool,
+    pub(super) looks: Looks,
 }
 
 /// A call of [`Sender::closed`], which may be given up while it waits.
@@ -24,7 +26,7 @@ struct ClosedCall<'a, T> {
 
 impl<T> Drop for ClosedCall<'_, T> {
     fn drop(&mut self) {
-        if self.sender.waiting {
+        if self.sender.looks.have_begun() {
             let resource = &self.sender.inner().resource;
             resource.gave_up(OpKind::Closed, self.site);
         }
@@ -33,9 +35,7 @@ impl<T> Drop for ClosedCall<'_, T> {
 
 impl<T> Sender<T> {
     fn inner(&self) -> &Inner<T> {
-        self.inner
-            .as_ref()
-            .expect("cct bug: a oneshot sender that has sent")
+        self.inner.as_ref().expect(HAS_SENT)
     }
 
     /// Sends the message. Never waits.
@@ -78,7 +78,7 @@ impl<T> Sender<T> {
     pub fn closed(&mut self) -> impl Future<Output = ()> + use<'_, T> {
         let site = Location::caller();
         async move {
-            self.waiting = false;
+            self.looks = Looks::new();
             let call = ClosedCall { sender: self, site };
             std::future::poll_fn(|cx| call.sender.poll_closed_at(cx, site)).await;
         }
@@ -112,15 +112,10 @@ impl<T> Sender<T> {
         cx: &mut Context<'_>,
         site: &'static Location<'static>,
     ) -> Poll<()> {
-        if !self.waiting {
-            ready!(
-                self.inner()
-                    .resource
-                    .point(OpKind::Closed, Access::Read, site)
-            );
-            self.waiting = true;
-        }
-        let inner = self.inner();
+        // Not by `inner`, which borrows all of it.
+        let inner = self.inner.as_ref().expect(HAS_SENT);
+        let look = (OpKind::Closed, Access::Read);
+        ready!(inner.resource.look_point(&mut self.looks, look, site));
         let coop = ready!(coop::poll_proceed(cx));
         // Made, and dropped when it was not used or replaced another, outside of the cell.
         let mut waiter = Some(Waiter::from_context(cx));
@@ -135,8 +130,8 @@ impl<T> Sender<T> {
         } else {
             inner.resource.blocked(OpKind::Closed, site);
         }
-        self.waiting = !closed;
         if closed {
+            self.looks = Looks::new();
             Poll::Ready(())
         } else {
             Poll::Pending

@@ -4,7 +4,7 @@ use super::chan::{Chan, Version};
 use super::error::RecvError;
 use super::value::{Locked, Ref};
 use crate::queue::Place;
-use cct_executor::shim::{Access, OpKind};
+use cct_executor::shim::{Access, Looks, OpKind};
 use cct_executor::task::coop;
 use std::fmt;
 use std::future::poll_fn;
@@ -111,12 +111,10 @@ impl<T> Receiver<T> {
             let seen = &mut self.seen;
             let mut place = Place::new(&chan.state, |state| &mut state.watching);
             let mut waits = chan.resource.waits(OpKind::Changed, site);
-            let mut started = false;
+            let mut looks = Looks::new();
             poll_fn(|cx| {
-                if !started {
-                    ready!(chan.resource.point(OpKind::Changed, Access::Read, site));
-                    started = true;
-                }
+                let look = (OpKind::Changed, Access::Read);
+                ready!(chan.resource.look_point(&mut looks, look, site));
                 let coop = ready!(coop::poll_proceed(cx));
                 let poll = place.poll(cx, |state| state.news(seen));
                 match poll.is_ready() {
@@ -163,15 +161,13 @@ impl<T> Receiver<T> {
         let seen = &mut self.seen;
         let mut place = Place::new(&chan.state, |state| &mut state.watching);
         let mut waits = chan.resource.waits(OpKind::Changed, site);
-        let mut started = false;
+        let mut looks = Looks::new();
         // A value to show to `accepts`: the current one, then those that come.
         let mut shows = true;
         let mut closed = false;
         poll_fn(|cx| {
-            if !started {
-                ready!(chan.resource.point(OpKind::Changed, Access::Read, site));
-                started = true;
-            }
+            let look = (OpKind::Changed, Access::Read);
+            ready!(chan.resource.look_point(&mut looks, look, site));
             let coop = ready!(coop::poll_proceed(cx));
             loop {
                 if shows {

@@ -5,7 +5,7 @@ use super::error::SendError;
 use super::receiver::Receiver;
 use super::value::Ref;
 use crate::queue::Place;
-use cct_executor::shim::{Access, OpKind};
+use cct_executor::shim::{Access, Looks, OpKind};
 use cct_executor::task::coop;
 use std::fmt;
 use std::future::poll_fn;
@@ -146,12 +146,10 @@ impl<T> Sender<T> {
             let chan = &*self.chan;
             let mut place = Place::new(&chan.state, |state| &mut state.closing);
             let mut waits = chan.resource.waits(OpKind::Closed, site);
-            let mut started = false;
+            let mut looks = Looks::new();
             poll_fn(|cx| {
-                if !started {
-                    ready!(chan.resource.point(OpKind::Closed, Access::Read, site));
-                    started = true;
-                }
+                let look = (OpKind::Closed, Access::Read);
+                ready!(chan.resource.look_point(&mut looks, look, site));
                 let coop = ready!(coop::poll_proceed(cx));
                 let poll = place.poll(cx, |state| (state.receivers == 0).then_some(()));
                 match poll.is_ready() {
