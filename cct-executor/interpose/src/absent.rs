@@ -27,7 +27,7 @@ impl Whereabouts {
 
 pub(crate) fn keep() {}
 
-pub(crate) fn on_overflow(_: fn()) {}
+pub(crate) fn on_fatal(_: fn(crate::Fatal)) {}
 
 pub(crate) fn find_parker() {}
 

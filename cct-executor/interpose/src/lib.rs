@@ -172,10 +172,19 @@ pub fn on_thread_end(stay: Stay) {
     symbols::on_thread_end(stay);
 }
 
-/// From here on `told` is called wherever a thread has run out of stack, which ends the process should it
-/// return. It runs as a signal handler does. Whoever asks first is told.
-pub fn on_overflow(told: fn()) {
-    symbols::on_overflow(told);
+/// What ends the process by what a thread does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fatal {
+    /// The thread has run out of stack.
+    Stack,
+    /// This signal: of an access to memory that is invalid, of `abort`, or of an instruction that cannot be done.
+    Signal(i32),
+}
+
+/// From here on `told` is called wherever a thread does what ends the process, which it does should it
+/// return. It runs as a signal handler does, maybe in the middle of an allocation. Whoever asks first is told.
+pub fn on_fatal(told: fn(Fatal)) {
+    symbols::on_fatal(told);
 }
 
 /// Copies what this thread has in the program's thread-locals, byte by byte, but for what the system counts in

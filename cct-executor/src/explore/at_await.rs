@@ -201,7 +201,6 @@ impl AtAwait {
 /// The last words of a thread that would have aborted the process, and its iteration. The thread is
 /// lost, as it is in a run.
 fn heard(pulse: &Pulse) -> Option<(u64, FailureKind)> {
-    let words = pulse.last_words.lock();
-    let kind = words.unwrap_or_else(PoisonError::into_inner).take()?;
+    let kind = pulse.last_words.take()?;
     Some((pulse.iteration.load(Ordering::Relaxed), kind))
 }

@@ -239,9 +239,7 @@ impl Campaign {
                     for (pulse, last, looked, seen) in &mut pulses {
                         let iteration = pulse.iteration.load(Ordering::Relaxed);
                         let beat = (iteration, pulse.heartbeat.load(Ordering::Relaxed));
-                        let last_words = pulse.last_words.lock();
-                        let last_words = last_words.unwrap_or_else(PoisonError::into_inner).take();
-                        if let Some(kind) = last_words {
+                        if let Some(kind) = pulse.last_words.take() {
                             board.stop();
                             let lost = Lost {
                                 step: beat.1,

@@ -8,9 +8,9 @@ use crate::execution::panics::LastWords;
 use crate::execution::run::{self, Entangled, Visitors};
 use crate::words::FailureKind;
 use std::backtrace::Backtrace;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// How long a thread has to come to its end once it has told what it was for.
@@ -88,8 +88,7 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                     false => seen = Seen::default(),
                 }
                 last = beat;
-                let words = last_words.lock();
-                let kind = words.unwrap_or_else(PoisonError::into_inner).take();
+                let kind = last_words.take();
                 let threads = visitors.map(Visitors::now).unwrap_or_default();
                 if kind.is_some() || patience.is_over(&seen, threads.visited) {
                     let asked = visitors.filter(|_| kind.is_none());

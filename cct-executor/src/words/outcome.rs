@@ -93,7 +93,8 @@ pub enum FailureKind {
         task: String,
     },
     /// A destructor panicked while another panic unwound, which aborts the process; or a poll ran out of
-    /// stack, which ends it (seen on Linux with the GNU C library, on x86-64 and AArch64).
+    /// stack, called `abort`, or made an invalid access to memory, which end it (seen on Linux with the GNU C library, on
+    /// x86-64 and AArch64).
     ///
     /// The thread stands still instead, right before it does, and after a panic with it the standard
     /// library's lock on the panic hook: whoever calls `std::panic::set_hook` or `take_hook` from now on waits for

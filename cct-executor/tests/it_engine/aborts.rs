@@ -1,5 +1,5 @@
-//! What ends the process: panics in destructors that run because of another panic, and stacks that
-//! overflow.
+//! What ends the process: panics in destructors that run because of another panic, stacks that overflow, and other
+//! signals.
 
 use crate::checker;
 use cct_executor::task::yield_now;
@@ -79,17 +79,28 @@ fn descend(calls: u64, above: &[u64; 64]) -> u64 {
     descend(calls - 1, &frame) + frame[7]
 }
 
-async fn deep_scenario() {
-    let task = spawn(async {
-        yield_now().await;
-        let calls = if nondet::choose(5) == 3 { 1 << 40 } else { 100 };
-        assert!(descend(calls, &[0; 64]) > 0);
-    });
-    task.await.expect("no panic");
+fn overflow() {
+    assert!(descend(1 << 40, &[0; 64]) > 0);
 }
 
-fn overflow(run: impl Fn() -> Checker) {
-    let report = run().run(deep_scenario);
+#[expect(unsafe_code, reason = "there is none without")]
+fn invalid_access() {
+    let nowhere = std::hint::black_box(std::ptr::without_provenance::<u64>(1 << 40));
+    // SAFETY: it is not, which is what is tested.
+    unsafe { nowhere.read_volatile() };
+}
+
+/// One choice in five ends the process so.
+fn ends(how: fn(), run: impl Fn() -> Checker) {
+    let report = run().run(move || async move {
+        let task = spawn(async move {
+            yield_now().await;
+            if nondet::choose(5) == 3 {
+                how();
+            }
+        });
+        task.await.expect("no panic");
+    });
     let failure = report.failure().expect("one choice in five fails");
     assert!(matches!(failure.kind, FailureKind::Abort { .. }));
     assert!(failure.reproduced, "{}", report.text());
@@ -115,25 +126,42 @@ fn told_by_child(test: &str, child: &str) -> String {
     clippy::disallowed_methods,
     reason = "the parent tells the child apart"
 )]
-fn a_stack_that_overflows_is_told_before_it_ends_the_process() {
+fn what_ends_the_process_is_told_before() {
     if !cct_interpose::CONTROLLED {
         return;
     }
-    match std::env::var(CHILD).as_deref() {
-        Ok("shared") => overflow(|| checker("overflows").workers(2)),
-        Ok(_) => overflow(|| checker("overflows").isolation(Isolation::Thread)),
-        Err(_) => {
-            for isolation in ["shared", "thread"] {
-                let told = told_by_child(
-                    "a_stack_that_overflows_is_told_before_it_ends_the_process",
-                    isolation,
-                );
-                for part in [
-                    "cct: FAILED overflows: abort",
-                    "a poll ran out of stack, of which it has 2 MiB",
-                    "the token c1-",
-                ] {
-                    assert!(told.contains(part), "no `{part}` in: {told}");
+    let ways: [(&str, fn(), &str); 3] = [
+        (
+            "overflow",
+            overflow,
+            "a poll ran out of stack, of which it has 2 MiB",
+        ),
+        (
+            "abort",
+            || std::process::abort(),
+            "a poll ends the process by SIGABRT",
+        ),
+        (
+            "access",
+            invalid_access,
+            "a poll ends the process by SIGSEGV, an access to memory that is invalid",
+        ),
+    ];
+    let child = std::env::var(CHILD);
+    for (name, how, said) in ways {
+        let (shared, apart) = (format!("{name}-shared"), format!("{name}-thread"));
+        match &child {
+            Ok(child) if *child == shared => ends(how, || checker("ends").workers(2)),
+            Ok(child) if *child == apart => {
+                ends(how, || checker("ends").isolation(Isolation::Thread));
+            }
+            Ok(_) => {}
+            Err(_) => {
+                for child in [shared, apart] {
+                    let told = told_by_child("what_ends_the_process_is_told_before", &child);
+                    for part in ["cct: FAILED ends: abort", said, "the token c1-"] {
+                        assert!(told.contains(part), "{child}: no `{part}` in: {told}");
+                    }
                 }
             }
         }

@@ -96,7 +96,7 @@ impl Signal {
     /// As [`recv`](Self::recv), for hand-written futures. The last waker polled with is woken.
     ///
     /// # Scheduling points
-    /// One before looking, unless the last call returned `Pending`.
+    /// One before looking, unless the last call returned `Pending` in an earlier poll of the task.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         let site = Location::caller();

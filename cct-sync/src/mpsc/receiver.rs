@@ -111,7 +111,7 @@ macro_rules! receiver {
             /// As [`recv`](Self::recv), for hand-written polls. Only the waker of the last call is woken.
             ///
             /// # Scheduling points
-            /// One before looking, unless the last call returned `Pending`.
+            /// One before looking, unless the last call returned `Pending` in an earlier poll of the task.
             #[track_caller]
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
                 self.rx.poll_recv(cx, Location::caller())
@@ -120,7 +120,7 @@ macro_rules! receiver {
             /// As [`recv_many`](Self::recv_many), for hand-written polls.
             ///
             /// # Scheduling points
-            /// One before looking, unless the last call returned `Pending`.
+            /// One before looking, unless the last call returned `Pending` in an earlier poll of the task.
             #[track_caller]
             pub fn poll_recv_many(
                 &mut self,

@@ -101,7 +101,7 @@ impl<T> Sender<T> {
     /// woken.
     ///
     /// # Scheduling points
-    /// One before looking, unless the last call returned `Pending`.
+    /// One before looking, unless the last call returned `Pending` in an earlier poll of the task.
     #[track_caller]
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.poll_closed_at(cx, Location::caller())

@@ -11,10 +11,10 @@
 #[cfg(cct_atomics)]
 mod atomics;
 mod clocks;
+mod fatal;
 mod files;
 mod futex;
 mod locals;
-mod overflow;
 mod parker;
 mod segments;
 mod signals;
@@ -23,9 +23,9 @@ mod threads;
 mod whereabouts;
 
 pub(crate) use clocks::{clocks_outside, clocks_seen, go_on_from};
+pub(crate) use fatal::on_fatal;
 pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
-pub(crate) use overflow::on_overflow;
 pub(crate) use parker::find as find_parker;
 pub(crate) use stay::on_thread_end;
 pub(crate) use threads::{

@@ -1,11 +1,13 @@
-//! Stacks that overflow: an access below the end of a stack is a signal.
+//! Signals that end the process, caused by what a thread does: stacks that overflow, invalid accesses, `abort`.
 //!
 //! The standard library knows the stacks of its own threads only. One that somebody else made overflows
 //! without a word.
 //!
-//! 1. What is called runs as a signal handler does, on the thread's signal stack, which is small.
-//! 2. A signal that is none of this goes to whoever handled it before.
+//! 1. What is called runs as a signal handler does, on the thread's signal stack, which is small. The thread may be in
+//!    the middle of an allocation.
+//! 2. A signal that is none of theirs goes to whoever handled it before.
 
+use crate::Fatal;
 use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
 use std::mem::{MaybeUninit, transmute};
 use std::ptr;
@@ -15,25 +17,35 @@ use std::sync::OnceLock;
 /// touch each of their pages.
 const NEAR: usize = 64 << 10;
 
+const SIGNALS: [c_int; 5] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGABRT,
+    libc::SIGILL,
+    libc::SIGFPE,
+];
+
 type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-static TOLD: OnceLock<fn()> = OnceLock::new();
-/// Who handled the signal before.
-static BEFORE: OnceLock<sigaction> = OnceLock::new();
+static TOLD: OnceLock<fn(Fatal)> = OnceLock::new();
+/// Who handled each of the signals before.
+static BEFORE: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
-pub(crate) fn on_overflow(told: fn()) {
+pub(crate) fn on_fatal(told: fn(Fatal)) {
     TOLD.get_or_init(|| {
-        let mut before = MaybeUninit::uninit();
-        // SAFETY: both point to a `sigaction`, of which all zeros are one.
-        let outcome = unsafe {
-            let mut new: sigaction = MaybeUninit::zeroed().assume_init();
-            new.sa_sigaction = handle as Handler as usize;
-            new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            sigaction(libc::SIGSEGV, &raw const new, before.as_mut_ptr())
-        };
-        if outcome == 0 {
-            // SAFETY: the call has written it.
-            let _ = BEFORE.set(unsafe { before.assume_init() });
+        for (signal, slot) in SIGNALS.into_iter().zip(&BEFORE) {
+            let mut before = MaybeUninit::uninit();
+            // SAFETY: both point to a `sigaction`, of which all zeros are one.
+            let outcome = unsafe {
+                let mut new: sigaction = MaybeUninit::zeroed().assume_init();
+                new.sa_sigaction = handle as Handler as usize;
+                new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                sigaction(signal, &raw const new, before.as_mut_ptr())
+            };
+            if outcome == 0 {
+                // SAFETY: the call has written it.
+                let _ = slot.set(unsafe { before.assume_init() });
+            }
         }
         told
     });
@@ -49,15 +61,20 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
         let end = machine.sp as usize;
         ((*info).si_addr() as usize, end)
     };
-    if let (true, Some(told)) = (address.abs_diff(end) < NEAR, TOLD.get()) {
-        told();
+    let fatal = match signal {
+        libc::SIGSEGV if address.abs_diff(end) < NEAR => Fatal::Stack,
+        signal => Fatal::Signal(signal),
+    };
+    if let Some(told) = TOLD.get() {
+        told(fatal);
     }
     pass_on(signal, info, context);
 }
 
 /// Lets happen what would have happened.
 fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    let before = BEFORE.get();
+    let place = SIGNALS.iter().position(|&one| one == signal);
+    let before = place.and_then(|place| BEFORE[place].get());
     let is_called = before.filter(|before| {
         before.sa_flags & libc::SA_SIGINFO != 0
             && ![libc::SIG_DFL, libc::SIG_IGN].contains(&before.sa_sigaction)
@@ -67,7 +84,7 @@ fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let handler = unsafe { transmute::<usize, Handler>(before.sa_sigaction) };
         return handler(signal, info, context);
     }
-    // The access is made again when this returns.
+    // What caused it is done again when this returns; and `abort` sees to it that it is.
     // SAFETY: all zeros are a `sigaction`, that of the default.
     unsafe {
         let default: sigaction = MaybeUninit::zeroed().assume_init();
