@@ -43,6 +43,8 @@ const LEFT: &[&str] = &[
     "arc_swap",
     "crossbeam_epoch",
     "regex_automata",
+    "saa",
+    "scc",
     "sdd",
     "seize",
     "sharded_slab",
@@ -69,7 +71,7 @@ const LEFT: &[&str] = &[
 
 /// Those of [`LEFT`] whose code for each thread is generic or inlined, so that it is compiled with the crates that use
 /// it: another task of the thread in the middle of that breaks what no two threads can.
-const SPREADS: &[&str] = &["arc_swap", "crossbeam_epoch", "sdd", "seize"];
+const SPREADS: &[&str] = &["arc_swap", "crossbeam_epoch", "scc", "sdd", "seize"];
 
 /// If cargo calls this program in the place of the compiler: calls that.
 pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {

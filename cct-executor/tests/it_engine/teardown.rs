@@ -240,7 +240,7 @@ fn ends_badly(end: End, class: &'static str) {
         for strategy in ["random", "pct:d=3"] {
             let balance = Arc::new(Balance::default());
             // A deadlock waits for foreign threads before it is called one.
-            for seed in 0..if end == End::Deadlock { 8 } else { 60 } {
+            for seed in 0..if end == End::Deadlock { 4 } else { 60 } {
                 let theirs = balance.clone();
                 within(60, move || {
                     fails_again(strategy, granularity, end, seed, class, &theirs)
