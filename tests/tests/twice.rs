@@ -42,7 +42,7 @@ macro_rules! it_comes_between_two_looks {
                     let ($gives, $waits) = $make;
                     let giver = spawn(async move { $give });
                     looks_twice($wait).await;
-                    drop(giver.await.unwrap());
+                    let _kept = [giver.await.unwrap()];
                 });
             let failure = report.failure().expect(stringify!($name));
             assert!(failure.kind.to_string().contains(BETWEEN), "{}", report.text());

@@ -1,15 +1,20 @@
-//! Thread-locals that a suspended poll had set, and that others have set since.
+//! Thread-locals that a suspended poll had set, and that others have set since, or may have seen.
 //!
 //! On threads each has its own. Here all tasks run on one, so what is meant for the length of a call is in the
 //! hands of others when a point in the middle of that call suspends the poll: what fails then may have no
 //! counterpart in reality. Only who reads the report can tell.
+//!
+//! A panic while such a poll is suspended may be of one that has seen what it had set. That does not count where it is
+//! of those that stay set when a poll is over, as counters do.
 //!
 //! Gathered while a failing trace is replayed for a reader, like the stacks of wakers. Does not: look behind pointers.
 
 use super::core::Core;
 use super::record::Recorder;
 use super::world::{WORLD, World};
-use crate::words::explanation::SharedLocals;
+use crate::words::explanation::{SharedLocals, Sharing};
+use crate::words::{FailureKind, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A thread's thread-locals, without the engine's own.
 #[derive(Default)]
@@ -34,58 +39,109 @@ pub(super) struct Left {
     left: Locals,
 }
 
+/// What is known of thread-locals.
+#[derive(Default)]
+pub(super) struct Sightings {
+    /// As they were when the running poll began, but for what others have changed while it was suspended. Nothing once
+    /// it is suspended.
+    begun: Locals,
+    /// The bytes that each suspended poll has set.
+    set: BTreeMap<u32, BTreeSet<usize>>,
+    /// Bytes that were not as before when a poll was over: they are not set for the length of a call.
+    lasting: BTreeSet<usize>,
+    /// The first poll that was suspended with some of its own when another panicked, and these.
+    seen: Option<(SharedLocals, BTreeSet<usize>)>,
+    /// The first poll that has found others' in the place of its own.
+    found: Option<SharedLocals>,
+}
+
 impl Core {
-    /// A poll begins; what differs from here on it has set.
+    fn is_closure(&self, key: u32) -> bool {
+        let subject = self.actions[key as usize].subject;
+        self.tasks[subject as usize].blocking
+    }
+
+    fn sightings(&mut self) -> Option<&mut Sightings> {
+        self.recorder.as_mut()?.locals.as_deref_mut()
+    }
+
+    /// A poll begins; what differs from here on it has set. The one before is over, or suspended.
     pub(super) fn begin_locals(&mut self) {
-        if let Some(recorder) = self
-            .recorder
-            .as_mut()
-            .filter(|recorder| recorder.looks_at_locals)
-        {
-            recorder.locals = Locals::now();
+        if let Some(sightings) = self.sightings() {
+            let now = Locals::now();
+            let lasting = differences(&sightings.begun, &now);
+            sightings.lasting.extend(lasting);
+            sightings.begun = now;
         }
     }
 
     /// The running poll is left in its middle.
     pub(super) fn leave_locals(&mut self, key: u32) -> Option<Left> {
-        let is_closure = self.task(key).blocking;
-        let recorder = self
-            .recorder
-            .as_mut()
-            .filter(|recorder| recorder.looks_at_locals)?;
+        let sightings = self.sightings()?;
         let left = Left {
-            before: std::mem::take(&mut recorder.locals),
+            before: std::mem::take(&mut sightings.begun),
             left: Locals::now(),
         };
-        if is_closure && left.before.0 != left.left.0 {
-            recorder.closures_with_locals.insert(key);
+        let set = differences(&left.before, &left.left);
+        if !set.is_empty() {
+            sightings.set.insert(key, set);
         }
         Some(left)
     }
 
-    /// The first poll that has shared thread-locals with others, or the first closure that may have.
+    /// The first poll that has shared thread-locals with others, or that may have.
     pub(super) fn shared_locals(&self, recorder: &Recorder) -> Option<SharedLocals> {
-        let closure = || {
-            let key = *recorder.closures_with_locals.first()?;
-            Some(SharedLocals {
-                task: self.task_name(key),
-                step: None,
-                site: self
-                    .waits_as_thread_at(key, recorder)
-                    .unwrap_or_else(|| self.actions[key as usize].op.site.to_string()),
-            })
+        let sightings = recorder.locals.as_deref()?;
+        let panics = matches!(&self.end, Some(Outcome::Failed(failure))
+            if matches!(failure.kind, FailureKind::Panic { .. }));
+        let seen = || {
+            let (seen, set) = sightings.seen.as_ref()?;
+            (panics && !set.is_subset(&sightings.lasting)).then(|| seen.clone())
         };
-        recorder.shared_locals.clone().or_else(closure)
+        let closure = || {
+            let mut suspended = sightings.set.keys();
+            let key = *suspended.find(|&&key| self.is_closure(key))?;
+            let mut shared = self.sharing(key, Sharing::OfClosure);
+            if let Some(site) = self.waits_as_thread_at(key, recorder) {
+                shared.site = site;
+            }
+            Some(shared)
+        };
+        sightings.found.clone().or_else(seen).or_else(closure)
+    }
+
+    /// A poll panics, maybe as it has seen what another has set that is suspended.
+    pub(super) fn note_seen_locals(&mut self) {
+        let sightings = self.recorder.as_deref().and_then(|it| it.locals.as_deref());
+        let Some(sightings) = sightings.filter(|it| it.seen.is_none()) else {
+            return;
+        };
+        let mut suspended = sightings.set.iter();
+        let first = suspended.find(|(key, _)| !self.is_closure(**key));
+        let seen = first.map(|(&key, set)| (self.sharing(key, Sharing::Seen), set.clone()));
+        if let Some(sightings) = self.sightings() {
+            sightings.seen = seen;
+        }
+    }
+
+    fn sharing(&self, key: u32, how: Sharing) -> SharedLocals {
+        SharedLocals {
+            task: self.task_name(key),
+            how,
+            site: self.actions[key as usize].op.site.to_string(),
+        }
     }
 
     /// A poll goes on.
     pub(super) fn find_locals(&mut self, key: u32, left: Left) {
-        let (task, step) = (self.task_name(key), self.point.step);
-        let site = self.actions[key as usize].op.site;
-        let Some(recorder) = &mut self.recorder else {
+        let changed = Sharing::Changed {
+            step: self.point.step,
+        };
+        let shared_by = self.sharing(key, changed);
+        let Some(sightings) = self.sightings() else {
             return;
         };
-        recorder.closures_with_locals.remove(&key);
+        sightings.set.remove(&key);
         let Left { mut before, left } = left;
         let found = Locals::now();
         let mut shared = false;
@@ -96,13 +152,28 @@ impl Core {
                 shared |= left != found;
             }
         }
-        recorder.locals = before;
-        if shared && recorder.shared_locals.is_none() {
-            recorder.shared_locals = Some(SharedLocals {
-                task,
-                step: Some(step),
-                site: site.to_string(),
-            });
+        sightings.begun = before;
+        if shared && sightings.found.is_none() {
+            sightings.found = Some(shared_by);
         }
     }
+}
+
+/// The bytes that differ, where there are both.
+fn differences(one: &Locals, other: &Locals) -> BTreeSet<usize> {
+    // Most often there are none, or they lie together: whole pieces are compared at once.
+    const PIECE: usize = 256;
+    let mut found = BTreeSet::new();
+    if one.0 == other.0 {
+        return found;
+    }
+    let pieces = one.0.chunks(PIECE).zip(other.0.chunks(PIECE));
+    for (at, (one, other)) in pieces.enumerate() {
+        if one != other {
+            let bytes = one.iter().zip(other).enumerate();
+            let differ = bytes.filter(|(_, (one, other))| one != other);
+            found.extend(differ.map(|(byte, _)| at * PIECE + byte));
+        }
+    }
+    found
 }

@@ -4,10 +4,10 @@ mod explain;
 mod vain;
 
 use super::core::Core;
-use super::locals::Locals;
+use super::locals::Sightings;
 use super::wakers::Wakers;
 use super::world::WORLD;
-use crate::words::explanation::{LogLine, SharedLocals, Standstill, ThreadWait};
+use crate::words::explanation::{LogLine, Standstill, ThreadWait};
 use crate::words::{Action, ActionKind, OpKind};
 use std::backtrace::Backtrace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,14 +98,8 @@ pub(crate) struct Recorder {
     /// How often nothing but a timer could happen: in all, and before each task's last step.
     pub(super) standstills: u64,
     standstills_before: BTreeMap<u32, u64>,
-    /// Whether thread-locals are looked at: to copy them takes longer than most polls.
-    pub(super) looks_at_locals: bool,
-    /// Thread-locals as the running poll found them.
-    pub(super) locals: Locals,
-    /// The first poll that found other thread-locals than it had left.
-    pub(super) shared_locals: Option<SharedLocals>,
-    /// Closures of blocking tasks that are suspended and have set some: on tokio they have threads of their own.
-    pub(super) closures_with_locals: BTreeSet<u32>,
+    /// What is seen of thread-locals, if they are looked at: to copy them takes longer than most polls.
+    pub(super) locals: Option<Box<Sightings>>,
 }
 
 struct RawStep {
@@ -147,7 +141,7 @@ impl Recorder {
     /// For an iteration of which so much is recorded.
     pub(crate) fn noting(detail: Detail) -> Recorder {
         Recorder {
-            looks_at_locals: detail == Detail::Stacks,
+            locals: (detail == Detail::Stacks).then(Box::default),
             ..Recorder::default()
         }
     }

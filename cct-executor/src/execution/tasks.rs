@@ -195,6 +195,7 @@ impl Core {
     /// A task panicked; `heard` tells whether its join handle can still deliver the news. Who has aborted a task
     /// takes what its poll still does, the way it is going, for no news.
     pub(crate) fn panicked(&mut self, key: u32, kind: FailureKind, heard: bool) {
+        self.note_seen_locals();
         let expected = key != MAIN && (self.config.expects(&kind) || self.task(key).is_given_up());
         if heard || expected {
             if let Some(recorder) = &mut self.recorder {

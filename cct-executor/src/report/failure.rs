@@ -10,7 +10,7 @@ use super::still::{stood_still, timer_overtakes, work_waited};
 use super::summary::plural;
 use super::tasks::{standstill, tasks};
 use crate::explore::{FailureReport, InOrder, Origin, Report};
-use crate::words::explanation::{Explanation, LogLine, Step, TaskState};
+use crate::words::explanation::{Explanation, LogLine, Sharing, Step, TaskState};
 use crate::words::{Clock, FailureKind, Granularity};
 use std::fmt::Write as _;
 use tracing::Level;
@@ -116,14 +116,20 @@ fn shared_locals(out: &mut String, explanation: &Explanation) {
         return;
     };
     let (task, site) = (&shared.task, &shared.site);
-    let _ = match shared.step {
-        Some(step) => writeln!(
+    let _ = match shared.how {
+        Sharing::Changed { step } => writeln!(
             out,
             "  task {task} was suspended at {site} while it had set a thread-local, and others have set that before it \
              went on in step {step}:\n  on threads each has its own, here all tasks share one; should the failure hang \
              on it, it is none of tokio's"
         ),
-        None => writeln!(
+        Sharing::Seen => writeln!(
+            out,
+            "  task {task} is suspended at {site} and has set a thread-local, maybe for the length of a call, which others \
+             may have seen:\n  on threads each has its own, here all tasks share one; should the failure hang on it, it \
+             is none of tokio's"
+        ),
+        Sharing::OfClosure => writeln!(
             out,
             "  the closure of task {task} is suspended at {site} and has set a thread-local:\n  on tokio it has a \
              thread of its own, here all tasks share one; should the failure hang on it, it is none of tokio's"

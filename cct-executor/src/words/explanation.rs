@@ -34,7 +34,7 @@ pub struct Explanation {
     pub standstills: u64,
     /// When the last of the timers is due that were running at the end, in virtual nanoseconds; 0 if there were none.
     pub last_deadline_ns: u64,
-    /// The first poll that was suspended while it had set a thread-local, and found another value when it went on.
+    /// The first poll that was suspended while it had set a thread-local, which others have set or may have seen.
     pub shared_locals: Option<SharedLocals>,
     /// How many threads the program has started.
     pub threads: u64,
@@ -55,15 +55,29 @@ pub struct Standstill {
     pub tasks: Vec<TaskStory>,
 }
 
-/// A poll that was suspended while it had set a thread-local, which others have set since.
+/// A poll that was suspended while it had set a thread-local.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SharedLocals {
     /// The task's name.
     pub task: String,
-    /// The step in which it went on; none if it has not, as the closure of a blocking task that is suspended still.
-    pub step: Option<u64>,
+    /// What the others have to do with it.
+    pub how: Sharing,
     /// `file:line` where it was suspended.
     pub site: String,
+}
+
+/// How tasks share a thread-local that one of them had set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sharing {
+    /// They have set it, too.
+    Changed {
+        /// The step in which the one went on, and found that.
+        step: u64,
+    },
+    /// A panic came while the one was suspended, so they may have seen it.
+    Seen,
+    /// They may see it, as the one is the closure of a blocking task, which on tokio has a thread of its own.
+    OfClosure,
 }
 
 /// A panic of a task that did not end the iteration.

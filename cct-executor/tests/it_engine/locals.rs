@@ -1,6 +1,7 @@
 //! Thread-locals that hold for the length of a call, while the call is suspended in its middle.
 
 use crate::{checker, failed};
+use cct_executor::words::explanation::Sharing;
 use cct_executor::{Granularity, spawn};
 use cct_sync::mpsc;
 use std::cell::Cell;
@@ -62,6 +63,67 @@ fn a_thread_local_that_others_have_set_meanwhile_is_told() {
     assert!(told && text.contains(TOLD), "{text}");
 }
 
+/// As guards against calls in the middle of a call are made: it is the other who notices.
+#[test]
+fn a_thread_local_that_others_see_meanwhile_is_told() {
+    let guarded = |sender: &mpsc::UnboundedSender<u32>| {
+        assert_eq!(AT.replace(1), 0, "a call in the middle of a call");
+        sender.send(1).unwrap();
+        AT.set(0);
+    };
+    let report = checker("guarded")
+        .granularity(Granularity::Spawn)
+        .run(move || async move {
+            let (sender, mut receiver) = mpsc::unbounded_channel();
+            let task = spawn({
+                let sender = sender.clone();
+                async move { guarded(&sender) }
+            });
+            receiver.recv().await.unwrap();
+            guarded(&sender);
+            task.await.unwrap();
+        });
+    let text = report.text();
+    let shared = failed(&report).explanation.shared_locals.as_ref();
+    let shared = shared.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!((&*shared.task, shared.how), ("1", Sharing::Seen), "{text}");
+    assert!(text.contains("which others may have seen"), "{text}");
+}
+
+/// A counter of calls is no guard: it stays as it is when a poll is over.
+#[test]
+fn a_thread_local_that_stays_set_is_no_matter() {
+    let counted = |sender: &mpsc::UnboundedSender<u32>| {
+        AT.set(AT.get() + 1);
+        sender.send(1).unwrap();
+    };
+    let report = checker("counted")
+        .granularity(Granularity::Spawn)
+        .run(move || async move {
+            let (sender, mut receiver) = mpsc::unbounded_channel();
+            let done = Arc::new(AtomicU32::new(0));
+            for _ in 0..2 {
+                let (sender, done) = (sender.clone(), done.clone());
+                spawn(async move {
+                    counted(&sender);
+                    done.fetch_add(1, SeqCst);
+                });
+            }
+            for _ in 0..2 {
+                receiver.recv().await.unwrap();
+            }
+            assert_eq!(done.load(SeqCst), 2, "one is in the middle");
+        });
+    let text = report.text();
+    let failure = failed(&report);
+    let ended = failure
+        .explanation
+        .steps
+        .iter()
+        .any(|step| step.what == "start");
+    assert!(ended && !text.contains("thread-local"), "{text}");
+}
+
 #[test]
 fn thread_locals_that_nobody_needs_any_more_are_no_matter() {
     let report = checker("updates")
@@ -90,7 +152,8 @@ fn a_closure_that_is_suspended_and_has_set_a_thread_local_is_told() {
     });
     let text = report.text();
     let shared = failed(&report).explanation.shared_locals.as_ref();
-    assert_eq!(shared.unwrap_or_else(|| panic!("{text}")).step, None);
+    let shared = shared.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(shared.how, Sharing::OfClosure);
     let told = "  the closure of task 1 is suspended at cct-executor/tests/it_engine/locals.rs:";
     assert!(text.contains(told), "{text}");
 }

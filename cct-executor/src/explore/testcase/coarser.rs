@@ -4,6 +4,7 @@
 use crate::explore::checker::Checker;
 use crate::explore::env::Settings;
 use crate::explore::result::{Origin, Report};
+use crate::words::explanation::Sharing;
 use crate::words::{FailureKind, Granularity};
 
 /// Why a test was explored at a granularity other than the usual one of its build.
@@ -32,13 +33,20 @@ pub(super) fn without_finer_lane(
     let chosen = settings.granularity.is_some() || !checker.usual_granularity;
     let is_finer = failure.token.granularity > checker.world.granularity;
     let shared = failure.explanation.shared_locals.as_ref()?;
-    shared.step.filter(|_| was_found && !chosen && is_finer)?;
+    let others = match shared.how {
+        Sharing::Changed { .. } => "others have set that",
+        Sharing::Seen => "others may have seen that",
+        Sharing::OfClosure => return None,
+    };
+    if !was_found || chosen || !is_finer {
+        return None;
+    }
     let mut coarser = checker.clone();
     coarser.usual_granularity = false;
     let kind = failure.kind.to_string();
     let note = format!(
         "iteration {} failed at granularity `{}` ({}): but there task {} was suspended at {} while it had set a \
-         thread-local, and others have set that, which threads do not share. So the test was explored again at `{}` \
+         thread-local, and {others}, which threads do not share. So the test was explored again at `{}` \
          alone, and this is what came of that; to see the failure, choose the granularity",
         failure.iteration() + 1,
         failure.token.granularity,

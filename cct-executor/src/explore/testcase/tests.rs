@@ -267,6 +267,33 @@ thread_local! {
     static AT: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
+/// As a guard against calls in the middle of a call: the other one notices, while the first is suspended.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thread_local_that_another_task_sees_fails_no_test_at_a_granularity_nobody_chose() {
+    let run = |checker: Checker| {
+        let checker = checker.iterations(300);
+        Place::new("guards").case(false).run(checker, || async {
+            let call = || {
+                assert_eq!(AT.replace(1), 0, "a call in the middle of a call");
+                drop(crate::spawn(async {}));
+                AT.set(0);
+            };
+            let calls = [(), ()].map(|()| crate::spawn(async move { call() }));
+            for call in calls {
+                call.await.unwrap();
+            }
+        })
+    };
+    let report = run(checker());
+    let text = report.text();
+    assert!(report.passed(), "{text}");
+    let said = "while it had set a thread-local, and others may have seen that";
+    assert!(text.contains(said), "{text}");
+    let chosen = run(checker().granularity(crate::Granularity::Spawn));
+    assert!(chosen.failure().is_some(), "{}", chosen.text());
+}
+
 /// Two tasks call something that wakes another in its middle, and has a thread-local set meanwhile.
 #[cfg(target_os = "linux")]
 #[test]
