@@ -6,8 +6,8 @@
 //! A panic in a destructor that runs because of another panic aborts the process, and with it goes
 //! the schedule. The hook is called once more before that; it never returns, and leaves word for the
 //! thread that watches. What is lost is a thread, as with a poll that does not return. So it is with a poll
-//! that runs out of stack or ends the process by another signal, and with a destructor that waits, while a panic unwinds, for a lock of a suspended
-//! poll: that poll would find the thread panicking, and poison the lock.
+//! that runs out of stack or ends the process by another signal, and with a destructor that waits, while a panic
+//! unwinds, for a lock of a suspended poll: that poll would find the thread panicking, and poison the lock.
 
 use super::paths::short;
 #[cfg(unix)]

@@ -228,6 +228,7 @@ impl World {
             home.open_to_others(serial);
         }
         self.serial.set(serial);
+        self.number_polls(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
         self.wakers.replace(Wakers::noting(detail));

@@ -49,7 +49,7 @@ pub(crate) struct Running {
     pub(crate) unscheduled: bool,
     /// Nothing was done yet since the task was picked.
     pub(crate) untouched: bool,
-    /// Tells it from the polls before it, of this thread; 0 between polls.
+    /// Tells it from all polls before it, and those of other worlds; 0 between polls.
     pub(crate) poll: u64,
     /// How often it gave way to other threads.
     pub(crate) gave_way: u8,
@@ -162,7 +162,7 @@ pub(crate) struct World {
     pub(crate) serial: Cell<u64>,
     pub(crate) phase: Cell<Phase>,
     pub(crate) running: RunningCell,
-    /// How many polls there were on this thread.
+    /// The number of the last poll that has begun. Only compared.
     polls: Cell<u64>,
     pub(crate) granularity: Cell<Granularity>,
     /// Whether what is closing is a node only: others learn of it.
@@ -283,6 +283,11 @@ pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
 }
 
 impl World {
+    /// Begins with numbers that no other world has.
+    pub(crate) fn number_polls(&self, serial: u64) {
+        self.polls.set(serial << 32);
+    }
+
     /// A number for a poll that begins, which only tells it from others.
     #[inline(always)]
     pub(crate) fn next_poll(&self) -> u64 {
