@@ -24,6 +24,13 @@ struct Told<'a> {
     steps: Vec<usize>,
 }
 
+impl Told<'_> {
+    /// How many of its steps come before this place: there may be a million, and as many departures that ask.
+    fn before(&self, at: usize) -> usize {
+        self.steps.partition_point(|&step| step < at)
+    }
+}
+
 /// What the departures are, as the story of their schedule has it.
 pub(super) fn departures(all: &[Departure], story: &Explanation) -> Vec<result::Departure> {
     let mut tasks: BTreeMap<&str, Told<'_>> = BTreeMap::new();
@@ -75,7 +82,7 @@ impl Teller<'_> {
         }
         // What knows no place but that of its resource, or of the operation before, is told better by the step that
         // it becomes, if it comes to that.
-        let next = told.and_then(|told| told.steps.iter().find(|&&step| step >= at));
+        let next = told.and_then(|told| told.steps.get(told.before(at)));
         let next = next.map(|&next| &self.steps[next]);
         let step = next.filter(|step| step.what.starts_with(what));
         match step.map(|step| &step.site) {
@@ -87,7 +94,7 @@ impl Teller<'_> {
 
     /// Whether the task waited for something of another crate: the operation is one that it has performed.
     fn polls_again(&self, task: &Told<'_>, starts: bool, at: usize) -> bool {
-        let done = task.steps.partition_point(|&step| step < at);
+        let done = task.before(at);
         match task.steps.get(done) {
             Some(&next) => self.steps[next].what == AGAIN,
             None => done > 0 && starts,
