@@ -1,5 +1,9 @@
 //! tokio channels and locks.
 //!
+//! A point that a method has before it looks, or in a future's first poll, comes once more before each further look in the
+//! same poll, should that find nothing: others may come in between. It does not in a later poll, for which the task was
+//! picked.
+//!
 //! A scheduling point that a method has at granularity `sync` is one at `spawn`, too, where the method changes something
 //! and the poll has looked at something, or changed something else, since its last point. And at both of them there is one at the end of a method, or of
 //! what a destructor does, if it has woken somebody (see [`Granularity`](cct_executor::Granularity)); but not where the last

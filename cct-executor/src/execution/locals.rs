@@ -41,7 +41,7 @@ pub(super) struct Left {
 
 /// What is known of thread-locals.
 #[derive(Default)]
-pub(super) struct Sightings {
+pub(super) struct KnownLocals {
     /// As they were when the running poll began, but for what others have changed while it was suspended. Nothing once
     /// it is suspended.
     begun: Locals,
@@ -61,45 +61,45 @@ impl Core {
         self.tasks[subject as usize].blocking
     }
 
-    fn sightings(&mut self) -> Option<&mut Sightings> {
+    fn known_locals(&mut self) -> Option<&mut KnownLocals> {
         self.recorder.as_mut()?.locals.as_deref_mut()
     }
 
     /// A poll begins; what differs from here on it has set. The one before is over, or suspended.
     pub(super) fn begin_locals(&mut self) {
-        if let Some(sightings) = self.sightings() {
+        if let Some(known) = self.known_locals() {
             let now = Locals::now();
-            let lasting = differences(&sightings.begun, &now);
-            sightings.lasting.extend(lasting);
-            sightings.begun = now;
+            let lasting = differences(&known.begun, &now);
+            known.lasting.extend(lasting);
+            known.begun = now;
         }
     }
 
     /// The running poll is left in its middle.
     pub(super) fn leave_locals(&mut self, key: u32) -> Option<Left> {
-        let sightings = self.sightings()?;
+        let known = self.known_locals()?;
         let left = Left {
-            before: std::mem::take(&mut sightings.begun),
+            before: std::mem::take(&mut known.begun),
             left: Locals::now(),
         };
         let set = differences(&left.before, &left.left);
         if !set.is_empty() {
-            sightings.set.insert(key, set);
+            known.set.insert(key, set);
         }
         Some(left)
     }
 
     /// The first poll that has shared thread-locals with others, or that may have.
     pub(super) fn shared_locals(&self, recorder: &Recorder) -> Option<SharedLocals> {
-        let sightings = recorder.locals.as_deref()?;
+        let known = recorder.locals.as_deref()?;
         let panics = matches!(&self.end, Some(Outcome::Failed(failure))
             if matches!(failure.kind, FailureKind::Panic { .. }));
         let seen = || {
-            let (seen, set) = sightings.seen.as_ref()?;
-            (panics && !set.is_subset(&sightings.lasting)).then(|| seen.clone())
+            let (seen, set) = known.seen.as_ref()?;
+            (panics && !set.is_subset(&known.lasting)).then(|| seen.clone())
         };
         let closure = || {
-            let mut suspended = sightings.set.keys();
+            let mut suspended = known.set.keys();
             let key = *suspended.find(|&&key| self.is_closure(key))?;
             let mut shared = self.sharing(key, Sharing::OfClosure);
             if let Some(site) = self.waits_as_thread_at(key, recorder) {
@@ -107,20 +107,20 @@ impl Core {
             }
             Some(shared)
         };
-        sightings.found.clone().or_else(seen).or_else(closure)
+        known.found.clone().or_else(seen).or_else(closure)
     }
 
     /// A poll panics, maybe as it has seen what another has set that is suspended.
     pub(super) fn note_seen_locals(&mut self) {
-        let sightings = self.recorder.as_deref().and_then(|it| it.locals.as_deref());
-        let Some(sightings) = sightings.filter(|it| it.seen.is_none()) else {
+        let known = self.recorder.as_deref().and_then(|it| it.locals.as_deref());
+        let Some(known) = known.filter(|it| it.seen.is_none()) else {
             return;
         };
-        let mut suspended = sightings.set.iter();
+        let mut suspended = known.set.iter();
         let first = suspended.find(|(key, _)| !self.is_closure(**key));
         let seen = first.map(|(&key, set)| (self.sharing(key, Sharing::Seen), set.clone()));
-        if let Some(sightings) = self.sightings() {
-            sightings.seen = seen;
+        if let Some(known) = self.known_locals() {
+            known.seen = seen;
         }
     }
 
@@ -138,10 +138,10 @@ impl Core {
             step: self.point.step,
         };
         let shared_by = self.sharing(key, changed);
-        let Some(sightings) = self.sightings() else {
+        let Some(known) = self.known_locals() else {
             return;
         };
-        sightings.set.remove(&key);
+        known.set.remove(&key);
         let Left { mut before, left } = left;
         let found = Locals::now();
         let mut shared = false;
@@ -152,9 +152,9 @@ impl Core {
                 shared |= left != found;
             }
         }
-        sightings.begun = before;
-        if shared && sightings.found.is_none() {
-            sightings.found = Some(shared_by);
+        known.begun = before;
+        if shared && known.found.is_none() {
+            known.found = Some(shared_by);
         }
     }
 }

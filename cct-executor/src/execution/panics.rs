@@ -124,7 +124,8 @@ fn stop() -> ! {
 
 /// A thread has done what ends the process. If it is that of a poll it stops here.
 ///
-/// In a signal handler one should neither lock nor allocate, and the heap may be damaged.
+/// In a signal handler one should neither lock nor allocate, and the heap may be damaged. Whoever watches has made the
+/// place for last words before.
 fn stop_at(fatal: Fatal) {
     if stack::on_worker() && !is_lone() {
         cct_interpose::end();

@@ -4,7 +4,7 @@ mod explain;
 mod vain;
 
 use super::core::Core;
-use super::locals::Sightings;
+use super::locals::KnownLocals;
 use super::wakers::Wakers;
 use super::world::WORLD;
 use crate::words::explanation::{LogLine, Standstill, ThreadWait};
@@ -99,7 +99,7 @@ pub(crate) struct Recorder {
     pub(super) standstills: u64,
     standstills_before: BTreeMap<u32, u64>,
     /// What is seen of thread-locals, if they are looked at: to copy them takes longer than most polls.
-    pub(super) locals: Option<Box<Sightings>>,
+    pub(super) locals: Option<Box<KnownLocals>>,
 }
 
 struct RawStep {

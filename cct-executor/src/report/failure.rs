@@ -125,8 +125,8 @@ fn shared_locals(out: &mut String, explanation: &Explanation) {
         ),
         Sharing::Seen => writeln!(
             out,
-            "  task {task} is suspended at {site} and has set a thread-local, maybe for the length of a call, which others \
-             may have seen:\n  on threads each has its own, here all tasks share one; should the failure hang on it, it \
+            "  task {task} was suspended at {site} when another panicked, and had set a thread-local, maybe for the length \
+             of a call, which others may have seen:\n  on threads each has its own, here all tasks share one; should the failure hang on it, it \
              is none of tokio's"
         ),
         Sharing::OfClosure => writeln!(

@@ -49,6 +49,16 @@ impl Looks {
     pub fn note(&mut self) {
         *self = Looks::begun();
     }
+
+    /// Passes this point before a look, where one is due, and notes that it looks.
+    #[inline]
+    pub fn pass(&mut self, point: impl FnOnce() -> Poll<()>) -> Poll<()> {
+        if self.are_due() && point().is_pending() {
+            return Poll::Pending;
+        }
+        self.note();
+        Poll::Ready(())
+    }
 }
 
 /// 0 outside of polls.
@@ -58,8 +68,7 @@ fn running_poll() -> u64 {
 }
 
 impl Resource {
-    /// The [point](Self::point) before a look at what a future waits for, where there is one, and the note that it
-    /// looks.
+    /// The [point](Self::point) before a look at what a future waits for, where one is due; see [`Looks::pass`].
     #[inline]
     pub fn look_point(
         &self,
@@ -67,10 +76,6 @@ impl Resource {
         (kind, access): (OpKind, Access),
         site: &'static Location<'static>,
     ) -> Poll<()> {
-        if looks.are_due() && self.point(kind, access, site).is_pending() {
-            return Poll::Pending;
-        }
-        looks.note();
-        Poll::Ready(())
+        looks.pass(|| self.point(kind, access, site))
     }
 }

@@ -98,23 +98,15 @@ impl<T> Future for JoinHandle<T> {
         let caller = Location::caller();
         let site = *self.site.get_or_insert(caller);
         let AbortHandle { serial, key, .. } = self.task;
-        if self.looks.are_due() {
-            let resource = task_resource(key);
-            let op = Op {
-                kind: OpKind::Join,
-                access: Access::Read,
-                resource,
-                site,
-            };
-            ready!(WORLD.with(|world| {
+        ready!(self.looks.pass(|| {
+            WORLD.with(|world| {
                 if world.serial.get() == serial {
-                    world.point(op.kind, op.access, op.resource, op.site)
+                    world.point(OpKind::Join, Access::Read, task_resource(key), site)
                 } else {
                     Poll::Ready(())
                 }
-            }));
-        }
-        self.looks.note();
+            })
+        }));
         let result = self.poll_result(cx);
         match result {
             Poll::Ready(_) => self.taken = true,

@@ -109,7 +109,7 @@ impl<T: 'static> JoinSet<T> {
     /// come in the order in which they ended.
     ///
     /// # Scheduling points
-    /// One in the first poll.
+    /// One in the first poll, and one before each further look in the same poll.
     ///
     /// # Cancel safety
     /// Safe: no task is lost.
@@ -125,7 +125,7 @@ impl<T: 'static> JoinSet<T> {
     /// As [`join_next`](Self::join_next), together with the task's id.
     ///
     /// # Scheduling points
-    /// One in the first poll.
+    /// One in the first poll, and one before each further look in the same poll.
     ///
     /// # Cancel safety
     /// Safe: no task is lost.
@@ -243,7 +243,7 @@ impl<T: 'static> JoinSet<T> {
     /// The poll of [`join_next`](Self::join_next).
     ///
     /// # Scheduling points
-    /// One, at the first poll after a task was taken out.
+    /// One, at the first poll after a task was taken out, and one before each further look in the same poll.
     ///
     /// # Errors
     /// When the task was aborted or panicked.
@@ -256,7 +256,7 @@ impl<T: 'static> JoinSet<T> {
     /// The poll of [`join_next_with_id`](Self::join_next_with_id).
     ///
     /// # Scheduling points
-    /// One, at the first poll after a task was taken out.
+    /// One, at the first poll after a task was taken out, and one before each further look in the same poll.
     ///
     /// # Errors
     /// When the task was aborted or panicked.
@@ -273,10 +273,7 @@ impl<T: 'static> JoinSet<T> {
         cx: &mut Context<'_>,
         site: &'static Location<'static>,
     ) -> Poll<Option<Result<(Id, T), JoinError>>> {
-        if self.looks.are_due() {
-            ready!(Self::point(site));
-        }
-        self.looks.note();
+        ready!(self.looks.pass(|| Self::point(site)));
         let joined = ready!(self.poll_ended(cx, site));
         self.looks = Looks::new();
         Poll::Ready(joined)

@@ -218,10 +218,7 @@ impl<M: Send + 'static> Mailbox<M> {
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<(NodeId, M)> {
         let site = Location::caller();
-        if self.looks.are_due() {
-            ready!(self.inbox.point(site));
-        }
-        self.looks.note();
+        ready!(self.looks.pass(|| self.inbox.point(site)));
         let blocked = |resource: &Resource| resource.blocked(OpKind::Recv, site);
         let received = ready!(self.inbox.poll_take(cx, message, blocked));
         self.looks = Looks::new();
@@ -236,10 +233,7 @@ impl<M: Send + 'static> Mailbox<M> {
         self.looks = Looks::new();
         let (mut looks, note) = (Looks::new(), WaitNote::default());
         poll_fn(move |cx| {
-            if looks.are_due() {
-                ready!(self.inbox.point(site));
-            }
-            looks.note();
+            ready!(looks.pass(|| self.inbox.point(site)));
             self.inbox.poll_take(cx, wanted, |resource| {
                 resource.blocked_while(&note, OpKind::Recv, site);
             })
