@@ -92,13 +92,24 @@ impl Core {
     /// The first poll that has shared thread-locals with others, or that may have.
     pub(super) fn shared_locals(&self, recorder: &Recorder) -> Option<SharedLocals> {
         let known = recorder.locals.as_deref()?;
-        let panics = matches!(&self.end, Some(Outcome::Failed(failure))
-            if matches!(failure.kind, FailureKind::Panic { .. }));
+        let kind = match &self.end {
+            Some(Outcome::Failed(failure)) => Some(&failure.kind),
+            _ => None,
+        };
+        let panics = matches!(kind, Some(FailureKind::Panic { .. }));
         let seen = || {
             let (seen, set) = known.seen.as_ref()?;
             (panics && !set.is_subset(&known.lasting)).then(|| seen.clone())
         };
         let closure = || {
+            // What others wait for is seldom in a thread-local.
+            let claims = matches!(
+                kind,
+                Some(FailureKind::Error { .. } | FailureKind::Broken { .. })
+            );
+            if !panics && !claims {
+                return None;
+            }
             let mut suspended = known.set.keys();
             let key = *suspended.find(|&&key| self.is_closure(key))?;
             let mut shared = self.sharing(key, Sharing::OfClosure);

@@ -10,12 +10,13 @@ use crate::execution::run;
 use crate::execution::world::WORLD;
 use crate::words::explanation::LogLine;
 use std::fmt::{self, Write as _};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 use tracing::dispatcher::DefaultGuard;
 use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::NoSubscriber;
+use tracing::subscriber::{Interest, NoSubscriber};
 use tracing::{Dispatch, Event, Metadata, Span, Subscriber};
 
 /// Runs `f` with user spans and events going into the recorder of the world.
@@ -31,7 +32,35 @@ pub(super) fn with_log<R>(f: impl FnOnce() -> R) -> R {
 
 /// Runs `f`, which nobody hears.
 pub(super) fn muted<R>(f: impl FnOnce() -> R) -> R {
-    heard_by(&Dispatch::none(), f)
+    static MUTED: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Muted));
+    heard_by(&MUTED, f)
+}
+
+/// Hears nothing. tracing-core before 0.1.31 takes its own `NoSubscriber` for leave to ask the global subscriber.
+struct Muted;
+
+impl Subscriber for Muted {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::never()
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::OFF)
+    }
+
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        false
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
 }
 
 /// Runs `f`, of whose spans and events this subscriber is told.
@@ -67,7 +96,7 @@ impl Surroundings {
 
     /// Whether anybody listened.
     pub(super) fn hear(&self) -> bool {
-        !self.subscriber.is::<NoSubscriber>()
+        !self.subscriber.is::<NoSubscriber>() && !self.subscriber.is::<Muted>()
     }
 
     /// Runs `f` as if it were called there.
@@ -179,5 +208,27 @@ impl Subscriber for Log {
         if let Some(at) = entered.iter().rposition(mine) {
             entered.remove(at);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_muted_nobody_hears_whatever_the_version_of_tracing_core() {
+        let log = Dispatch::new(Log::default());
+        heard_by(&log, || {
+            muted(|| {
+                tracing::error!("unheard");
+                let asks_for_the_global =
+                    tracing::dispatcher::get_default(Dispatch::is::<NoSubscriber>);
+                assert!(!asks_for_the_global);
+                assert!(!Surroundings::of_this_thread().hear());
+                let span = tracing::info_span!("unheard too");
+                assert!(span.is_none() || span.is_disabled());
+            });
+            assert!(Surroundings::of_this_thread().hear());
+        });
     }
 }

@@ -61,11 +61,14 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              order):\n  {again}"
         );
     }
-    if let Some(at_await) = &failure.at_await {
-        out.push_str(&at_await_text(failure, at_await));
+    // What is said of threads and of tokio takes every task for one that shares its thread there.
+    if !of_closure(explanation) {
+        if let Some(at_await) = &failure.at_await {
+            out.push_str(&at_await_text(failure, at_await));
+        }
+        out.push_str(order_text(failure));
+        no_matter_of_order(&mut out, failure);
     }
-    out.push_str(order_text(failure));
-    no_matter_of_order(&mut out, failure);
     blocked(&mut out, failure);
     goes_on(&mut out, failure);
     if matches!(failure.kind, FailureKind::LimitReached(_)) {
@@ -108,6 +111,12 @@ fn goes_on(out: &mut String, failure: &FailureReport) {
         FailureKind::Endless => "  the last of the steps below repeat themselves for ever\n",
         _ => "  the steps below end where these began to wait\n",
     });
+}
+
+/// Whether it may be due to a closure that would have a thread of its own.
+fn of_closure(explanation: &Explanation) -> bool {
+    let shared = explanation.shared_locals.as_ref();
+    shared.is_some_and(|shared| matches!(shared.how, Sharing::OfClosure))
 }
 
 /// That a failure may be due to there being one thread for all tasks.

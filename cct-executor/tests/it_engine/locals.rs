@@ -156,4 +156,24 @@ fn a_closure_that_is_suspended_and_has_set_a_thread_local_is_told() {
     assert_eq!(shared.how, Sharing::OfClosure);
     let told = "  the closure of task 1 is suspended at cct-executor/tests/it_engine/locals.rs:";
     assert!(text.contains(told), "{text}");
+    for of_one_thread in ["one thread is enough", "tokio should"] {
+        assert!(!text.contains(of_one_thread), "{text}");
+    }
+}
+
+/// A closure that waits, as most do, has seldom to do with what others wait for.
+#[test]
+fn a_closure_with_a_thread_local_is_no_matter_of_a_deadlock() {
+    let report = checker("closure_waits").run(|| async {
+        let (_sender, mut receiver) = mpsc::unbounded_channel::<()>();
+        let closure = cct_executor::task::spawn_blocking(move || {
+            AT.set(3);
+            receiver.blocking_recv();
+            AT.set(0);
+        });
+        closure.await.unwrap();
+    });
+    let text = report.text();
+    failed(&report);
+    assert!(!text.contains("thread-local"), "{text}");
 }
