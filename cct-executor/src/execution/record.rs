@@ -1,5 +1,6 @@
 //! Rich detail, gathered only while a failing trace is replayed: exploring pays nothing for it.
 
+mod again;
 mod explain;
 mod vain;
 
@@ -508,6 +509,7 @@ impl Core {
     /// Notes that an action is performed.
     #[cold]
     pub(crate) fn record_step(&mut self, key: u32) {
+        self.note_polled_in_vain();
         let Some(recorder) = &mut self.recorder else {
             return;
         };

@@ -90,6 +90,9 @@ impl Core {
         let action = &mut self.actions[key as usize];
         if action.state & state::FROZEN != 0 {
             self.prefetch(key);
+            if self.watched {
+                self.note_polled_in_vain();
+            }
             return Turn::Leave(key);
         }
         let aborted = action.state & state::ABORTED != 0;

@@ -219,7 +219,7 @@ fn folded<'a>(rows: &[Row<'a>]) -> Vec<Line<'a>> {
 
 /// The task only asked to be polled again.
 fn is_idle(row: &Row<'_>) -> bool {
-    let again = matches!(row.step.what.as_str(), "poll again" | "yield");
+    let again = row.step.what == "yield" || row.step.what.starts_with("poll again");
     again && row.step.task.is_some() && !row.departs
 }
 

@@ -5,9 +5,10 @@ use cct_executor::runtime::Handle;
 use cct_executor::task::{spawn_blocking, yield_now};
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::explanation::Step;
-use cct_executor::{Clock, Report, cancellable, join, select, spawn, try_join};
+use cct_executor::{Clock, Granularity, Report, cancellable, join, select, spawn, try_join};
 use std::future::{pending, poll_fn};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -380,4 +381,49 @@ fn a_task_does_not_wait_for_a_timer_that_another_has_dropped() {
     let text = report.text();
     assert_eq!(failed(&report).explanation.tasks[1].waits, [], "{text}");
     assert!(text.contains("left its waker with nobody"), "{text}");
+}
+
+/// As `BiLock` of futures, and every cell with a flag of its own: what is locked in the middle of a poll, others find
+/// locked, and wait for a wake-up that has been already.
+#[test]
+fn a_poll_in_vain_names_who_stood_in_the_middle() {
+    let report = checker("in vain")
+        .granularity(Granularity::Spawn)
+        .run(|| async {
+            let (locked, waker) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(None)));
+            let polls = Arc::new(AtomicU32::new(0));
+            let waits = {
+                let (locked, waker, polls) = (locked.clone(), waker.clone(), polls.clone());
+                spawn(poll_fn(move |cx| {
+                    *waker.lock().unwrap() = Some(cx.waker().clone());
+                    match polls.fetch_add(1, SeqCst) > 0 && locked.try_lock().is_ok() {
+                        true => Poll::Ready(()),
+                        false => Poll::Pending,
+                    }
+                }))
+            };
+            let (sender, mut receiver) = cct_sync::mpsc::unbounded_channel();
+            while polls.load(SeqCst) == 0 {
+                yield_now().await;
+            }
+            spawn(async move {
+                let _locked = locked.lock().unwrap();
+                sender.send(()).unwrap();
+            });
+            receiver.recv().await.unwrap();
+            let taken: Option<Waker> = waker.lock().unwrap().take();
+            taken.unwrap().wake();
+            while polls.load(SeqCst) == 1 {
+                yield_now().await;
+            }
+            assert!(waits.is_finished(), "nobody wakes it again");
+        });
+    let text = report.text();
+    let steps = &failed(&report).explanation.steps;
+    let in_vain = "poll again: in vain, in the middle stood task 2 (";
+    assert!(
+        steps.iter().any(|step| step.what.starts_with(in_vain)),
+        "{text}"
+    );
+    assert!(text.contains(in_vain), "{text}");
 }

@@ -80,6 +80,7 @@ impl Core {
     /// Turns what was recorded into an explanation. Called when the iteration is over, before the
     /// world closes.
     pub(crate) fn explain(&mut self) -> Option<Explanation> {
+        self.note_polled_in_vain();
         let recorder = self.recorder.take()?;
         let raw = &recorder.steps;
         // To make out a stack takes a while: of the many only those that a report is likely to show.
