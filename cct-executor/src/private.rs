@@ -49,11 +49,11 @@ pub fn waypoint(
     crate::observe::waypoint(name, holds, file, line);
 }
 
+use crate::explore::any_scenario::AnyScenario;
 use crate::explore::apart::{Says, tell_once};
 use crate::explore::lone::open_to_threads;
 use crate::explore::testcase::{Judged, ToRunOnce, Told};
 pub use crate::explore::testcase::{TestCase, case_name};
-use crate::task::body::ScenarioResult as _;
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
 pub async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
@@ -84,12 +84,12 @@ pub fn blocking<R>(scenario: impl FnOnce() -> R) -> impl Future<Output = R> {
 #[track_caller]
 pub fn run_main<F, Fut>(name: &str, start_paused: bool, scenario: F)
 where
-    F: Fn() -> Fut + Send + Sync + Clone + 'static,
+    F: Fn() -> Fut + Send + Sync + 'static,
     Fut: Future + 'static,
     Fut::Output: crate::ScenarioResult,
 {
     let checker = crate::Checker::new().name(name).start_paused(start_paused);
-    let report = checker.explore(scenario);
+    let report = checker.explore(AnyScenario::new(scenario));
     report.assert_passed();
     tell(&report.text());
 }
@@ -101,10 +101,15 @@ where
 #[track_caller]
 pub fn run_test<F, Fut>(case: TestCase, checker: crate::Checker, scenario: F)
 where
-    F: Fn() -> Fut + Send + Sync + Clone + 'static,
+    F: Fn() -> Fut + Send + Sync + 'static,
     Fut: Future + 'static,
     Fut::Output: crate::ScenarioResult,
 {
+    run_any_test(case, checker, AnyScenario::new(scenario));
+}
+
+#[track_caller]
+fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) {
     let site = Location::caller();
     match case.judge(checker, scenario.clone()) {
         Judged::Here(report) if report.passed() => tell(&report.text()),
@@ -141,12 +146,7 @@ where
 ///
 /// # Panics
 /// If it fails.
-fn run_once<F, Fut>(site: &'static Location<'static>, start_paused: bool, scenario: F)
-where
-    F: Fn() -> Fut,
-    Fut: Future + 'static,
-    Fut::Output: crate::ScenarioResult,
-{
+fn run_once(site: &'static Location<'static>, start_paused: bool, scenario: AnyScenario) {
     // Dropped after the runtime: while one lives the world goes on.
     let world = open_to_threads(site).expect("there is memory for a stack");
     let runtime = crate::runtime::Builder::new_multi_thread()
@@ -154,7 +154,7 @@ where
         .start_paused(start_paused)
         .build()
         .expect("a world around us");
-    if let Err(error) = runtime.block_on(scenario()).into_result() {
+    if let Err(error) = runtime.block_on(scenario.start()) {
         panic!("{error}");
     }
     drop((runtime, world));

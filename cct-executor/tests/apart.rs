@@ -326,7 +326,7 @@ fn a_bug_is_found_all_the_same_and_can_be_replayed() {
                 &what,
                 "an update is lost",
                 "spawn task 1",
-                "shortened: it fails at step",
+                "it fails at step",
                 "replay: CCT_REPLAY=",
             ],
         );

@@ -1,6 +1,7 @@
 //! Runs a contract in worlds of ours, and holds what it noted against what tokio noted.
 
 use crate::Log;
+use crate::contract::{Contract, erased};
 use cct_executor::{Checker, Clock, Granularity, spawn, task};
 use cct_sync::Mutex;
 use std::sync::Arc;
@@ -34,12 +35,7 @@ struct Setting {
 }
 
 impl Setting {
-    fn check<F: Future<Output = ()> + 'static>(
-        &self,
-        name: &str,
-        contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
-        expected: &[String],
-    ) {
+    fn check(&self, name: &str, contract: &Contract, expected: &[String]) {
         let Setting {
             strategy,
             iterations,
@@ -47,7 +43,7 @@ impl Setting {
             clock,
             company,
         } = *self;
-        let expected = expected.to_vec();
+        let (contract, expected) = (contract.clone(), expected.to_vec());
         let report = Checker::new()
             .name(format!(
                 "{name} ({strategy}, {granularity:?}, {clock:?}, {company:?})"
@@ -62,7 +58,7 @@ impl Setting {
             .fail_on_limit(true)
             .use_environment(false)
             .run(move || {
-                let expected = expected.clone();
+                let (contract, expected) = (contract.clone(), expected.clone());
                 async move {
                     let neighbours = match company {
                         Company::Alone => Vec::new(),
@@ -101,10 +97,11 @@ fn busy_neighbours() -> Vec<task::JoinHandle<()>> {
 /// Every granularity, every strategy, alone and in company, under all clocks.
 pub fn any<F: Future<Output = ()> + 'static>(
     name: &str,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
     expected: Vec<String>,
 ) {
-    clock(name, contract, expected.clone());
+    let contract = erased(contract);
+    in_every_way(name, &contract, &expected);
     for clock in WILD_CLOCKS {
         let setting = Setting {
             strategy: "random",
@@ -113,16 +110,20 @@ pub fn any<F: Future<Output = ()> + 'static>(
             clock,
             company: Company::Busy,
         };
-        setting.check(name, contract, &expected);
+        setting.check(name, &contract, &expected);
     }
 }
 
 /// Every granularity, every strategy, alone and in company, under the strict clock.
 pub fn clock<F: Future<Output = ()> + 'static>(
     name: &str,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
     expected: Vec<String>,
 ) {
+    in_every_way(name, &erased(contract), &expected);
+}
+
+fn in_every_way(name: &str, contract: &Contract, expected: &[String]) {
     for granularity in GRANULARITIES {
         for (strategy, iterations) in STRATEGIES {
             for company in [Company::Alone, Company::Busy] {
@@ -134,7 +135,7 @@ pub fn clock<F: Future<Output = ()> + 'static>(
                     clock,
                     company,
                 };
-                setting.check(name, contract, &expected);
+                setting.check(name, contract, expected);
             }
         }
     }
@@ -143,7 +144,7 @@ pub fn clock<F: Future<Output = ()> + 'static>(
 /// As [`any`]: tasks of a world may always block.
 pub fn multi<F: Future<Output = ()> + 'static>(
     name: &str,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
     expected: Vec<String>,
 ) {
     any(name, contract, expected);
@@ -152,7 +153,7 @@ pub fn multi<F: Future<Output = ()> + 'static>(
 /// One order: that in which tasks were woken, without switches inside a poll.
 pub fn fifo<F: Future<Output = ()> + 'static>(
     name: &str,
-    contract: impl Fn(Log) -> F + Send + Sync + Copy + 'static,
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
     expected: Vec<String>,
 ) {
     let setting = Setting {
@@ -162,5 +163,5 @@ pub fn fifo<F: Future<Output = ()> + 'static>(
         clock: Clock::Strict,
         company: Company::Alone,
     };
-    setting.check(name, contract, &expected);
+    setting.check(name, &erased(contract), &expected);
 }

@@ -12,6 +12,7 @@
 //! - `fifo`: only where tasks run in the order in which they were woken.
 
 pub mod cct_side;
+mod contract;
 pub mod fuzz;
 mod list;
 mod log;

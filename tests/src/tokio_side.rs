@@ -2,6 +2,7 @@
 //! the contract noted, after checking that several runs noted the same.
 
 use crate::Log;
+use crate::contract::{Contract, erased};
 use tokio::runtime::{Builder, Runtime};
 
 /// Runs on two worker threads, where real races happen.
@@ -23,23 +24,22 @@ fn threaded() -> Runtime {
         .expect("a multi_thread runtime")
 }
 
-fn once<F: Future<Output = ()>>(runtime: &Runtime, contract: impl Fn(Log) -> F) -> Vec<String> {
+fn once(runtime: &Runtime, contract: &Contract) -> Vec<String> {
     let log = Log::new();
     runtime.block_on(contract(log.clone()));
     log.lines()
 }
 
-fn same_again<F: Future<Output = ()>>(
-    runtime: &Runtime,
-    contract: impl Fn(Log) -> F,
-    expected: &[String],
-) {
+fn same_again(runtime: &Runtime, contract: &Contract, expected: &[String]) {
     let seen = once(runtime, contract);
     assert_eq!(seen, expected, "two runs on tokio noted different things");
 }
 
 /// Holds for every schedule: on one thread, and on two.
-pub fn any<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
+pub fn any<F: Future<Output = ()> + 'static>(
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
+) -> Vec<String> {
+    let contract = erased(contract);
     let expected = once(&paused(), &contract);
     let threaded = threaded();
     for _ in 0..THREADED_RUNS {
@@ -49,13 +49,17 @@ pub fn any<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
 }
 
 /// Holds for every schedule under a paused clock.
-pub fn clock<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
+pub fn clock<F: Future<Output = ()> + 'static>(
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
+) -> Vec<String> {
     fifo(contract)
 }
 
 /// Needs threads that may block.
-pub fn multi<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
-    let threaded = threaded();
+pub fn multi<F: Future<Output = ()> + 'static>(
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
+) -> Vec<String> {
+    let (contract, threaded) = (erased(contract), threaded());
     let expected = once(&threaded, &contract);
     for _ in 0..THREADED_RUNS {
         same_again(&threaded, &contract, &expected);
@@ -64,7 +68,10 @@ pub fn multi<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String>
 }
 
 /// Holds where tasks run in the order in which they were woken.
-pub fn fifo<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
+pub fn fifo<F: Future<Output = ()> + 'static>(
+    contract: impl Fn(Log) -> F + Send + Sync + 'static,
+) -> Vec<String> {
+    let contract = erased(contract);
     let expected = once(&paused(), &contract);
     same_again(&paused(), &contract, &expected);
     expected

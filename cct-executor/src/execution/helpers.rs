@@ -5,7 +5,8 @@
 //!
 //! 1. Time that passes here takes no decision and leaves no trace.
 //! 2. Threads that were waited for in vain are not waited for again until there are more of them, or
-//!    one acts after all: they may never end.
+//!    one acts after all: they may never end. Then it is waited less: whoever starts one for each of its runtimes,
+//!    to watch over it, starts many.
 
 use crate::raw::shared::Other;
 use cct_interpose::threads_started;
@@ -13,8 +14,9 @@ use std::time::Duration;
 
 /// How often it is looked whether they have acted.
 pub(super) const LOOK: Duration = Duration::from_millis(1);
-/// So many looks are in vain.
+/// So many looks are in vain, the first time. After each that was, half as many are, but no fewer than these.
 const LOOKS: u32 = 1_000;
+const LOOKS_MIN: u32 = 125;
 
 /// Lets threads act, for so long. In the hands of the tables this is the system's.
 pub(super) fn nap(time: Duration) {
@@ -36,6 +38,8 @@ pub(crate) struct Helpers {
     seen: u64,
     /// How often it was looked since, in vain.
     looks: u32,
+    /// How often that came to nothing, since one has acted.
+    vain: u32,
     /// Threads that run other worlds, and took too long for a step.
     pub(super) slow: Vec<Other>,
 }
@@ -68,21 +72,30 @@ impl Helpers {
         if ever != self.seen {
             (self.seen, self.looks) = (ever, 0);
         }
-        self.live() && self.looks < LOOKS
+        self.live() && self.looks < self.looks_max()
+    }
+
+    fn looks_max(&self) -> u32 {
+        LOOKS.checked_shr(self.vain).unwrap_or(0).max(LOOKS_MIN)
+    }
+
+    fn looked(&mut self, looks: u32) {
+        self.looks += looks;
+        self.vain += u32::from(self.looks >= self.looks_max());
     }
 
     /// It was looked, in vain.
     pub(super) fn look(&mut self) {
-        self.looks += 1;
+        self.looked(1);
     }
 
     /// Lets them act for as long as so many looks take.
     pub(super) fn have_time(&mut self, looks: u32) {
-        self.looks += looks;
+        self.looked(looks);
         nap(LOOK * looks);
     }
 
     pub(super) fn have_acted(&mut self) {
-        self.looks = 0;
+        (self.looks, self.vain) = (0, 0);
     }
 }

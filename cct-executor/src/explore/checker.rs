@@ -2,6 +2,7 @@
 
 mod prepare;
 
+use super::any_scenario::AnyScenario;
 use super::campaign::Scenario;
 use super::endless;
 use super::patience::Patience;
@@ -384,8 +385,11 @@ impl Checker {
         Fut: Future + 'static,
         Fut::Output: ScenarioResult,
     {
-        let scenario = Arc::new(scenario);
-        let scenario = move || scenario();
+        self.run_any(AnyScenario::new(scenario))
+    }
+
+    #[track_caller]
+    fn run_any(self, scenario: AnyScenario) -> Report {
         let mut report = self.clone().explore(scenario.clone());
         if !endless::may_be_meant(&report, &self) {
             endless::look(&mut report, self, scenario);
@@ -395,19 +399,10 @@ impl Checker {
 
     /// The same, whether or not an iteration comes to its end.
     #[track_caller]
-    pub(crate) fn explore<F, Fut>(self, scenario: F) -> Report
-    where
-        F: Fn() -> Fut + Send + Sync + 'static,
-        Fut: Future + 'static,
-        Fut::Output: ScenarioResult,
-    {
+    pub(crate) fn explore(self, scenario: AnyScenario) -> Report {
         crate::execution::run::assert_outside();
-        let scenario = Arc::new(scenario);
         let place = self.place;
-        let scenario: Scenario = Arc::new(move |task| {
-            let scenario = scenario.clone();
-            (main_body(async move { scenario().await }, task), place)
-        });
+        let scenario: Scenario = Arc::new(move |task| (main_body(scenario.start(), task), place));
         let name = self.name.clone();
         let test = self.test.clone().or_else(running_test);
         match (Checker { test, ..self }).prepare(scenario) {

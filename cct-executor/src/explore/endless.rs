@@ -11,10 +11,10 @@
 //!
 //! Does not: judge a test some of whose iterations end; see `hang.rs`.
 
+use super::any_scenario::AnyScenario;
 use super::checker::Checker;
 use super::env::Settings;
 use super::result::{Report, StoppedBy};
-use crate::task::body::ScenarioResult;
 use crate::words::{Limit, Limits};
 
 /// For a test that is run once: some seconds' worth of steps.
@@ -23,16 +23,11 @@ const STEPS_OF_ONE: u64 = 30_000_000;
 const TASKS_OF_ONE: u32 = 2_000_000;
 
 /// What to say of a test of which no iteration came to its end, if it does in plain order when it is given time.
-pub(super) fn ends_in_order<F, Fut>(
+pub(super) fn ends_in_order(
     report: &Report,
     checker: &Checker,
-    scenario: &F,
-) -> Option<String>
-where
-    F: Fn() -> Fut + Send + Sync + Clone + 'static,
-    Fut: Future + 'static,
-    Fut::Output: ScenarioResult,
-{
+    scenario: &AnyScenario,
+) -> Option<String> {
     without_end(report)?;
     let mut in_order = checker.in_plain_order();
     in_order.world.limits.raise();
@@ -61,12 +56,7 @@ pub(super) fn may_be_meant(report: &Report, checker: &Checker) -> bool {
 }
 
 /// Says so in the report if no iteration came to its end.
-pub(super) fn look<F, Fut>(report: &mut Report, checker: Checker, scenario: F)
-where
-    F: Fn() -> Fut + Send + Sync + 'static,
-    Fut: Future + 'static,
-    Fut::Output: ScenarioResult,
-{
+pub(super) fn look(report: &mut Report, checker: Checker, scenario: AnyScenario) {
     report.error = without_end(report);
     if report.error.is_none() {
         return;

@@ -9,6 +9,7 @@
 //! 1. The results of a run do not depend on the number of workers.
 //! 2. Nothing here decides anything inside an iteration.
 
+pub(crate) mod any_scenario;
 pub(crate) mod apart;
 mod at_await;
 mod board;

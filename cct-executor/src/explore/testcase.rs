@@ -6,7 +6,7 @@ use super::endless;
 use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{Origin, Report, StoppedBy};
-use crate::task::body::ScenarioResult;
+use crate::explore::any_scenario::AnyScenario;
 use crate::words::{FailureKind, Limits};
 use std::path::{Path, PathBuf};
 
@@ -74,12 +74,7 @@ pub(crate) enum Judged {
 impl TestCase {
     /// Runs it where it belongs; a failure here that may come of what others have left behind in another process
     /// as well.
-    pub(crate) fn judge<F, Fut>(self, checker: Checker, scenario: F) -> Judged
-    where
-        F: Fn() -> Fut + Send + Sync + Clone + 'static,
-        Fut: Future + 'static,
-        Fut::Output: ScenarioResult,
-    {
+    pub(crate) fn judge(self, checker: Checker, scenario: AnyScenario) -> Judged {
         let coarser = (checker.clone(), scenario.clone());
         let settings = match Settings::from_env() {
             Ok(settings) => settings,
@@ -156,11 +151,11 @@ impl TestCase {
     #[cfg(test)]
     fn run<F, Fut>(self, checker: Checker, scenario: F) -> Report
     where
-        F: Fn() -> Fut + Send + Sync + Clone + 'static,
+        F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future + 'static,
-        Fut::Output: ScenarioResult,
+        Fut::Output: crate::ScenarioResult,
     {
-        match self.judge(checker, scenario) {
+        match self.judge(checker, AnyScenario::new(scenario)) {
             Judged::Here(report) => *report,
             _ => panic!("it ran elsewhere"),
         }
@@ -191,17 +186,12 @@ impl TestCase {
     ///
     /// # Errors
     /// With the report of a failure, or if the file cannot be understood.
-    fn replay_remembered<F, Fut>(
+    fn replay_remembered(
         self,
         checker: &Checker,
-        scenario: &F,
+        scenario: &AnyScenario,
         settings: &Settings,
-    ) -> Result<Vec<String>, Box<Report>>
-    where
-        F: Fn() -> Fut + Send + Sync + Clone + 'static,
-        Fut: Future + 'static,
-        Fut::Output: ScenarioResult,
-    {
+    ) -> Result<Vec<String>, Box<Report>> {
         let mut stale = Vec::new();
         let (Some(path), true, None) = (self.file(), settings.regressions.read(), &settings.replay)
         else {
@@ -235,17 +225,12 @@ impl TestCase {
     }
 
     /// Runs it; with tokio's attribute once more, if nothing has failed it but panics that plain order has as well.
-    fn heedless<F, Fut>(
+    fn heedless(
         self,
         checker: &mut Checker,
-        scenario: &F,
+        scenario: &AnyScenario,
         run: impl Fn(Checker) -> Report,
-    ) -> Report
-    where
-        F: Fn() -> Fut + Send + Sync + Clone + 'static,
-        Fut: Future + 'static,
-        Fut::Output: ScenarioResult,
-    {
+    ) -> Report {
         let report = run(checker.clone());
         let found = self
             .of_tokio
@@ -259,12 +244,7 @@ impl TestCase {
         report
     }
 
-    fn explore<F, Fut>(self, mut checker: Checker, scenario: F, settings: &Settings) -> Report
-    where
-        F: Fn() -> Fut + Send + Sync + Clone + 'static,
-        Fut: Future + 'static,
-        Fut::Output: ScenarioResult,
-    {
+    fn explore(self, mut checker: Checker, scenario: AnyScenario, settings: &Settings) -> Report {
         let run = |checker: Checker| {
             let report = to_the_end(checker.clone(), scenario.clone());
             let Some((coarser, note)) = without_finer_lane(&checker, settings, &report) else {
@@ -341,12 +321,7 @@ impl Judged {
 const TRIED_FIRST: u64 = 8;
 
 /// Runs the scenario, and anew with higher limits if its first iteration takes more steps or tasks than is usual.
-fn to_the_end<F, Fut>(checker: Checker, scenario: F) -> Report
-where
-    F: Fn() -> Fut + Send + Sync + Clone + 'static,
-    Fut: Future + 'static,
-    Fut::Output: ScenarioResult,
-{
+fn to_the_end(checker: Checker, scenario: AnyScenario) -> Report {
     let mut usual = checker.clone();
     usual.usual_limits = false;
     let mut longer = checker.clone();

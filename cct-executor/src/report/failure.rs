@@ -62,7 +62,12 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
         );
     }
     // What is said of threads and of tokio takes every task for one that shares its thread there.
-    if !of_closure(explanation) {
+    if of_values(failure) {
+        out.push_str(
+            "  no choice led to it: it hangs on random values (`rand`, the order of a hash map...), which are \
+             others in each\n  iteration, or on what an earlier one left in a static\n",
+        );
+    } else if !of_closure(explanation) {
         if let Some(at_await) = &failure.at_await {
             out.push_str(&at_await_text(failure, at_await));
         }
@@ -111,6 +116,22 @@ fn goes_on(out: &mut String, failure: &FailureReport) {
         FailureKind::Endless => "  the last of the steps below repeat themselves for ever\n",
         _ => "  the steps below end where these began to wait\n",
     });
+}
+
+/// Whether it fails in plain order, and did not in the iterations before, nor does it with the next values.
+fn of_values(failure: &FailureReport) -> bool {
+    let claims = match failure.kind {
+        FailureKind::Panic { .. } | FailureKind::Error { .. } | FailureKind::Broken { .. } => true,
+        FailureKind::Deadlock { .. } => !foreign::may_wake(failure),
+        _ => false,
+    };
+    let undecided = failure.token.trace.decisions().is_empty();
+    let departs = failure
+        .departures
+        .as_ref()
+        .is_none_or(|all| !all.is_empty());
+    let plain = undecided || !departs && failure.in_order == Some(InOrder::Passes);
+    claims && failure.reproduced && plain && failure.iteration() > 0
 }
 
 /// Whether it may be due to a closure that would have a thread of its own.
@@ -185,13 +206,6 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     let undecided = failure.token.trace.decisions().is_empty();
     let in_order = failure.in_order == Some(InOrder::Fails);
     if !claims || !failure.reproduced || !(undecided || in_order) {
-        return;
-    }
-    if undecided && failure.iteration() > 0 {
-        out.push_str(
-            "  no choice led to it: it hangs on random values (`rand`, the order of a hash map...), which are \
-             others in each\n  iteration, or on what an earlier one left in a static\n",
-        );
         return;
     }
     // Where one thread was not seen to show it, it takes a switch in the middle of a poll, such as a thread's sleep is.

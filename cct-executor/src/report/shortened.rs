@@ -27,8 +27,13 @@ pub(super) fn shortened(out: &mut String, failure: &FailureReport) {
             "shortened: it stands from step {} on; {decisions}{differ}",
             failure.step
         ),
-        Some(_) => format!(
-            "shortened: it fails at step {} after {decisions}{differ}",
+        // What departs in fewer places may take longer.
+        Some(before) => format!(
+            "{}: it fails at step {} after {decisions}{differ}",
+            match before.step < failure.step {
+                true => "made plainer",
+                false => "shortened",
+            },
             failure.step
         ),
         None if count == 0 => return,

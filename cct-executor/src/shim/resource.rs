@@ -128,13 +128,15 @@ impl Resource {
     /// stay locked. It returns `Pending`, and is woken at once. So it is for operations alone that may
     /// return `Pending` at any time, such as a write to a socket.
     ///
-    /// `gave_way` is kept with the operation: whether its last poll returned so. It passes then.
+    /// `gave_way` is kept with the operation: whether its last poll returned so. It passes then. So it does where
+    /// it `waits` in any case: who is woken there at once, and waits again, is never at rest, and no timer fires.
     pub fn point_that_returns(
         &self,
         cx: &Context<'_>,
         (kind, access): (OpKind, Access),
         site: &'static Location<'static>,
         gave_way: &AtomicBool,
+        waits: impl FnOnce() -> bool,
     ) -> Poll<()> {
         let passed = self.in_world(|world, resource| {
             let op = Op {
@@ -146,6 +148,9 @@ impl Resource {
             // No swap, which would be the dearest instruction here: a world has one thread.
             if gave_way.load(Ordering::Relaxed) {
                 gave_way.store(false, Ordering::Relaxed);
+                return world.pass_undecided(op);
+            }
+            if waits() {
                 return world.pass_undecided(op);
             }
             if world.gives_way(op) {

@@ -192,7 +192,7 @@ impl<T: ScenarioResult, E: Debug> ScenarioResult for Result<T, E> {
 /// The body of the scenario's own task.
 pub(crate) fn main_body<F>(future: F, task: TaskWaker) -> Body
 where
-    F: Future<Output: ScenarioResult> + 'static,
+    F: Future<Output = Result<(), String>> + 'static,
 {
     Body::new(future, MainEnding { task }).0
 }
@@ -212,9 +212,8 @@ impl WakeTask for MainEnding {
     }
 }
 
-impl<T: ScenarioResult> Ending<T> for MainEnding {
-    fn ended(&self, output: T) {
-        let result = output.into_result();
+impl Ending<Result<(), String>> for MainEnding {
+    fn ended(&self, result: Result<(), String>) {
         WORLD.with(|world| world.main_finished(result));
     }
 

@@ -6,6 +6,7 @@ use cct_executor::time::sleep;
 use cct_executor::words::{FailureKind, ReplayToken};
 use cct_executor::{Checker, Clock, Granularity, InOrder, Seed, nondet, spawn};
 use cct_sync::Notify;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
@@ -533,4 +534,28 @@ fn no_order_is_blamed_where_only_a_value_matters() {
     assert_eq!(failed(&report).in_order, Some(InOrder::Passes), "{text}");
     assert!(!text.contains("round-robin"), "{text}");
     assert!(text.contains(", 1 decision\n"), "{text}");
+}
+
+/// In plain order it fails and passes, as the hash of its random state is one that it asks for in one of forty.
+#[test]
+fn a_failure_of_random_values_is_none_of_an_order() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    let report = checker("values").run(|| async {
+        let task = spawn(yield_now());
+        yield_now().await;
+        let random = RandomState::new().hash_one("random");
+        task.await.unwrap();
+        assert_ne!(random % 40, 7);
+    });
+    let text = report.text();
+    assert!(failed(&report).iteration() > 0, "{text}");
+    assert!(
+        text.contains("  no choice led to it: it hangs on random values"),
+        "{text}"
+    );
+    for of_order in ["one thread is enough", "round-robin", "granularity `await`"] {
+        assert!(!text.contains(of_order), "{text}");
+    }
 }

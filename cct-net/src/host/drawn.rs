@@ -1,13 +1,32 @@
-//! Ports that the kernel has drawn for listeners of the standard library, which the world took over.
+//! Ports that the kernel has drawn for sockets of the standard library, which the world took over.
 //!
 //! 1. Such a port is another one in every process, so nothing in the world may hang on it: inside, the
-//!    listener has a port of the world's own drawing.
+//!    socket has a port of the world's own drawing.
 //! 2. Outside, where programs give and get addresses, it is the kernel's, as they may have asked for it
-//!    before. That stays so when the listener is gone: its connections go on.
+//!    before. That stays so when the socket is gone: connections go on.
 
+#[cfg(unix)]
+use super::ports::EPHEMERAL;
 use cct_executor::node::NodeId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+
+/// The least port that the kernel draws for those that ask for any. Up to where it draws is a setting.
+#[cfg(unix)]
+const DRAWN_MIN: u16 = *EPHEMERAL.start();
+
+/// Whether the kernel may have drawn the port of one of its addresses.
+#[cfg(unix)]
+pub(crate) fn is_drawn(addr: SocketAddr) -> bool {
+    addr.port() >= DRAWN_MIN
+}
+
+/// The address to bind for one of the kernel's.
+#[cfg(unix)]
+pub(crate) fn of_the_world(addr: SocketAddr) -> SocketAddr {
+    let port = if is_drawn(addr) { 0 } else { addr.port() };
+    SocketAddr::new(addr.ip(), port)
+}
 
 /// What the kernel and the world call the same port of a node.
 #[derive(Default)]
@@ -17,11 +36,16 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// A listener was taken over.
+    /// A socket was taken over.
     #[cfg_attr(not(unix), expect(dead_code, reason = "none can be"))]
     pub(crate) fn add(&mut self, node: NodeId, kernels: u16, ours: u16) {
         self.inside.insert((node.0, kernels), ours);
         self.outside.insert((node.0, ours), kernels);
+    }
+
+    /// Whether there was none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.inside.is_empty()
     }
 
     /// What the world calls an address of a node that programs name. If one listens at that address of the

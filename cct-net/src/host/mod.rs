@@ -53,7 +53,9 @@ pub(crate) struct State {
     /// Sockets that stand with others as the standard library's.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(crate) lent: Lent,
+    /// For TCP, and for UDP.
     pub(crate) drawn: Drawn,
+    pub(crate) udp_drawn: Drawn,
     pub(crate) bridges: tcp::bridge::Bridges,
     #[cfg(target_os = "linux")]
     pub(crate) promised: tcp::promised::Promised,

@@ -34,10 +34,10 @@ macro_rules! futures_read {
 macro_rules! futures_write {
     ($Type:ty) => {
         /// # Scheduling points
-        /// One before each write, and one before closing, which writes no more (`shutdown` of
-        /// tokio). Flushing does nothing: what is written is on its way.
+        /// One before each write; at granularity `sync` one before closing, which writes no more (`shutdown` of
+        /// tokio) and is ready at once. Flushing does nothing: what is written is on its way.
         ///
-        /// The poll is not suspended there, for it may hold a lock of another make (h2 does): where
+        /// The poll is not suspended before a write, for it may hold a lock of another make (h2 does): where
         /// another task could go on, it returns `Pending`, as any socket may, and is woken at once.
         impl ::futures_io::AsyncWrite for $Type {
             fn poll_write(
@@ -67,10 +67,10 @@ macro_rules! futures_write {
 
             fn poll_close(
                 self: ::std::pin::Pin<&mut Self>,
-                cx: &mut ::std::task::Context<'_>,
+                _: &mut ::std::task::Context<'_>,
             ) -> ::std::task::Poll<::std::io::Result<()>> {
                 let end = self.end();
-                end.poll_shutdown(cx, end.site())
+                end.poll_shutdown(end.site())
             }
         }
     };

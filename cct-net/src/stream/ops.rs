@@ -22,7 +22,7 @@ pub(crate) struct End {
     pub(crate) id: SideId,
     /// Where it was connected or accepted.
     site: Site,
-    /// Whether the last read gave way before it acted, and the last write or shutdown.
+    /// Whether the last read gave way before it acted, and the last write.
     gave_way: [AtomicBool; 2],
 }
 
@@ -233,7 +233,7 @@ impl End {
             wait: Wait::Poll,
             site,
         };
-        ready!(self.point_out(cx, op.kind, site));
+        ready!(self.point_out(cx, site));
         let limit = self.write_limit(bufs);
         self.poll_op(cx, op, |state, fx| {
             if vectored && is_nothing(bufs) {
@@ -249,9 +249,11 @@ impl End {
     }
 
     /// The point before something is sent. h2 and others hold a lock of `std` while they write.
-    fn point_out(&self, cx: &Context<'_>, kind: OpKind, site: Site) -> Poll<()> {
+    fn point_out(&self, cx: &Context<'_>, site: Site) -> Poll<()> {
         let resource = &self.conn.resources[self.id];
-        resource.point_that_returns(cx, (kind, Access::Write), site, &self.gave_way[1])
+        let op = (OpKind::Write, Access::Write);
+        let waits = || self.waits(Way::Out);
+        resource.point_that_returns(cx, op, site, &self.gave_way[1], waits)
     }
 
     /// The point before something is read. `tokio::io::split` holds a lock of `std` meanwhile.
@@ -262,13 +264,26 @@ impl End {
             resource.called_here();
             Poll::Ready(())
         } else {
-            resource.point_that_returns(cx, (OpKind::Read, access), site, &self.gave_way[0])
+            let op = (OpKind::Read, access);
+            let waits = || self.waits(Way::In);
+            resource.point_that_returns(cx, op, site, &self.gave_way[0], waits)
         }
     }
 
-    /// Writes no more. Like tokio, does not complain about a connection that is no more.
-    pub(crate) fn poll_shutdown(&self, cx: &Context<'_>, site: Site) -> Poll<io::Result<()>> {
-        ready!(self.point_out(cx, OpKind::Close, site));
+    /// Whether an operation is to wait, as the last one found: a poll may try that several times.
+    fn waits(&self, way: Way) -> bool {
+        let told = self
+            .conn
+            .state
+            .with(|state| state.told(self.id, way.interest()));
+        told.ready.is_empty()
+    }
+
+    /// Writes no more. Like tokio, does not complain about a connection that is no more, and is ready at once.
+    pub(crate) fn poll_shutdown(&self, site: Site) -> Poll<io::Result<()>> {
+        let resource = &self.conn.resources[self.id];
+        resource.sync_point(OpKind::Close, Access::Write, site);
+        resource.called_here();
         self.shutdown();
         Poll::Ready(Ok(()))
     }

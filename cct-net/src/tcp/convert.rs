@@ -4,8 +4,8 @@
 use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
 use crate::descriptor::{converts, give_back, shows, takes};
+use crate::host::drawn::{is_drawn, of_the_world};
 use crate::host::hosts;
-use crate::host::ports::EPHEMERAL;
 #[cfg(target_os = "linux")]
 use cct_executor::node::current;
 use cct_executor::shim::OpKind;
@@ -24,9 +24,6 @@ takes!(
 );
 converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);
-
-/// The least port that the kernel draws for those that ask for any. Up to where it draws is a setting.
-const DRAWN_MIN: u16 = *EPHEMERAL.start();
 
 impl TcpListener {
     /// Brings back what [`into_std`](Self::into_std) has made, or listens in the world where a listener of
@@ -81,21 +78,11 @@ impl TcpListener {
         site: &'static Location<'static>,
     ) -> io::Result<TcpListener> {
         let own = TcpListener::at(of_the_world(addr), site)?;
-        if addr.port() >= DRAWN_MIN {
+        if is_drawn(addr) {
             own.is_known_by(addr.port())?;
         }
         Ok(own)
     }
-}
-
-/// The address to bind for one of the kernel's.
-fn of_the_world(addr: SocketAddr) -> SocketAddr {
-    let port = if addr.port() < DRAWN_MIN {
-        addr.port()
-    } else {
-        0
-    };
-    SocketAddr::new(addr.ip(), port)
 }
 
 impl TcpSocket {

@@ -177,6 +177,39 @@ impl Inner {
         }
     }
 
+    /// What the world calls an address that programs name: the kernel may have drawn its port.
+    pub(super) fn inside(&self, hosts: &Hosts, addr: SocketAddr) -> SocketAddr {
+        hosts.state.with(|state| {
+            if state.udp_drawn.is_empty() {
+                return addr;
+            }
+            let Ok(node) = state.route(self.node, addr.ip()) else {
+                return addr;
+            };
+            let one_listens = !state.host(node).udp.find(addr).is_empty();
+            state.udp_drawn.inside(node, addr, one_listens)
+        })
+    }
+
+    /// What programs call an address of the world.
+    pub(super) fn outside(&self, addr: SocketAddr) -> SocketAddr {
+        let Some(hosts) = self.hosts.upgrade() else {
+            return addr;
+        };
+        hosts.state.with(|state| {
+            if state.udp_drawn.is_empty() {
+                return addr;
+            }
+            let node = state.route(self.node, addr.ip());
+            node.map_or(addr, |node| state.udp_drawn.outside(node, addr))
+        })
+    }
+
+    /// The address of another socket, as this one tells it.
+    pub(super) fn told(&self, addr: SocketAddr) -> SocketAddr {
+        self.shown(self.outside(addr))
+    }
+
     /// The form in which this socket shows an address.
     pub(super) fn shown(&self, addr: SocketAddr) -> SocketAddr {
         if self.v6 { mapped(addr) } else { addr }

@@ -72,13 +72,18 @@ impl Inner {
     }
 
     /// Where a datagram goes, to the peer if no address is given.
-    fn destination(&self, to: Option<SocketAddr>, len: usize) -> io::Result<SocketAddr> {
+    fn destination(
+        &self,
+        hosts: &Hosts,
+        named: Option<SocketAddr>,
+        len: usize,
+    ) -> io::Result<SocketAddr> {
         let too_long = len >= TOO_LONG;
         if too_long && !self.v6 {
             return Err(Errno::EMSGSIZE.into());
         }
         let (peer, v6_only) = self.state.with(|state| (state.peer, state.v6_only));
-        let to = to.or(peer).ok_or(Errno::EDESTADDRREQ)?;
+        let to = named.or(peer).ok_or(Errno::EDESTADDRREQ)?;
         let v4 = to.ip().to_canonical().is_ipv4();
         match to.is_ipv6() {
             true if !self.v6 => return Err(Errno::EAFNOSUPPORT.into()),
@@ -87,7 +92,10 @@ impl Inner {
             _ if to.port() == 0 => return Err(Errno::EINVAL.into()),
             _ => {}
         }
-        let to = SocketAddr::new(self.reachable(to.ip())?, to.port());
+        let mut to = SocketAddr::new(self.reachable(to.ip())?, to.port());
+        if named.is_some() {
+            to = self.inside(hosts, to);
+        }
         match len <= if to.is_ipv4() { LONGEST } else { LONGEST_V6 } {
             true => Ok(to),
             false => Err(Errno::EMSGSIZE.into()),
@@ -102,11 +110,11 @@ impl Inner {
         to: Option<SocketAddr>,
         site: &'static Location<'static>,
     ) -> io::Result<usize> {
-        let to = self.destination(to, data.len())?;
         let hosts = self
             .hosts
             .upgrade()
             .ok_or_else(|| io::Error::other("the scenario that this socket belongs to is over"))?;
+        let to = self.destination(&hosts, to, data.len())?;
         let from = self.source(&hosts, to.ip());
         let datagram = Datagram {
             from,

@@ -26,8 +26,9 @@ impl Inner {
             Ok::<_, io::Error>(state.source_address(self.node, ip))
         })?;
         let local = self.shown(SocketAddr::new(local, 0)).ip();
+        let peer = self.inside(&hosts, SocketAddr::new(ip, to.port()));
         let narrowed = self.state.with(|state| {
-            state.peer = Some(SocketAddr::new(ip, to.port()));
+            state.peer = Some(peer);
             let anywhere = state.local.ip().is_unspecified();
             if anywhere {
                 state.local.set_ip(local);

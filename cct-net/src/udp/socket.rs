@@ -7,8 +7,8 @@ use super::inner::Inner;
 use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 use crate::errno::of_socket;
-use crate::host::hosts;
 use crate::host::ports::Share;
+use crate::host::{Hosts, hosts};
 use crate::io::{Interest, Ready};
 use crate::stream::waiters::{Wait, waiting};
 use cct_executor::node::current;
@@ -26,14 +26,13 @@ pub(super) type Site = &'static Location<'static>;
 /// A UDP socket.
 ///
 /// # Differences from tokio
-/// No devices to bind to, and no [`from_std`](UdpSocket::from_std) of the kernel's sockets; its file descriptor
-/// is good for setting options that have no effect. `poll_*` methods take a slice and return how many bytes they
+/// No devices to bind to; its file descriptor is good for setting options that have no effect. `poll_*` methods take a slice and return how many bytes they
 /// filled. As there, tasks need not know in the poll that has bound it that it can be written to:
 /// [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
     /// The number of its binding.
-    id: u64,
+    pub(super) id: u64,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(super) descriptor: Descriptor,
 }
@@ -59,21 +58,30 @@ impl UdpSocket {
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
-            let node = current();
-            let inner = Inner::new(addr, node, &hosts, site);
-            let (port, id) = hosts.state.with(|state| {
-                let host = state.host(node);
-                if !addr.ip().is_multicast() {
-                    host.check_bind(addr.ip())?;
-                }
-                host.udp.bind(addr, Share::default(), Some(inner.clone()))
-            })?;
-            inner.state.with(|state| state.local.set_port(port));
-            Ok(UdpSocket {
-                inner,
-                id,
-                descriptor: Descriptor::new(Kind::Udp { v6: addr.is_ipv6() }),
-            })
+            UdpSocket::at(addr, Share::default(), &hosts, site)
+        })
+    }
+
+    pub(super) fn at(
+        addr: SocketAddr,
+        share: Share,
+        hosts: &Arc<Hosts>,
+        site: Site,
+    ) -> io::Result<UdpSocket> {
+        let node = current();
+        let inner = Inner::new(addr, node, hosts, site);
+        let (port, id) = hosts.state.with(|state| {
+            let host = state.host(node);
+            if !addr.ip().is_multicast() {
+                host.check_bind(addr.ip())?;
+            }
+            host.udp.bind(addr, share, Some(inner.clone()))
+        })?;
+        inner.state.with(|state| state.local.set_port(port));
+        Ok(UdpSocket {
+            inner,
+            id,
+            descriptor: Descriptor::new(Kind::Udp { v6: addr.is_ipv6() }),
         })
     }
 
@@ -104,7 +112,8 @@ impl UdpSocket {
     /// # Errors
     /// None.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.inner.state.with(|state| state.local))
+        let local = self.inner.state.with(|state| state.local);
+        Ok(self.inner.outside(local))
     }
 
     /// The address it is connected to.
@@ -113,7 +122,7 @@ impl UdpSocket {
     /// `NotConnected`.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         let peer = self.inner.state.with(|state| state.peer);
-        let peer = peer.map(|peer| self.inner.shown(peer));
+        let peer = peer.map(|peer| self.inner.told(peer));
         peer.ok_or_else(|| of_socket(ErrorKind::NotConnected))
     }
 

@@ -7,7 +7,10 @@ use futures::FutureExt;
 use futures::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
 
 type Shared = Arc<Mutex<TcpStream>>;
 
@@ -101,4 +104,53 @@ fn a_report_does_not_blame_threads_alone_for_a_stream_that_was_not_ready() {
     let hint =
         "or a read or write of a stream that returns `Pending` once more than it has to (here ";
     assert!(report.text().contains(hint), "{}", report.text());
+}
+
+/// As hyper does, which flushes, writes, and flushes again: who finds no room twice in one poll waits for it.
+#[test]
+fn a_poll_that_tries_twice_in_vain_is_at_rest() {
+    for granularity in [Granularity::Await, Granularity::Op, Granularity::Spawn] {
+        let checker = checker("twice").granularity(granularity).iterations(300);
+        let report = checker.run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+            let mut stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+            let (_theirs, _) = listener.accept().await.unwrap();
+            let polls = Arc::new(AtomicU32::new(0));
+            let seen = polls.clone();
+            spawn(poll_fn(move |cx| {
+                seen.fetch_add(1, SeqCst);
+                for _ in 0..2 {
+                    let mut byte = [0];
+                    let _ = Pin::new(&mut stream).poll_read(cx, &mut byte);
+                    while let Poll::Ready(count) =
+                        Pin::new(&mut stream).poll_write(cx, &[0; 1 << 16])
+                    {
+                        count.unwrap();
+                    }
+                }
+                Poll::<()>::Pending
+            }));
+            cct_executor::time::sleep(Duration::from_secs(1)).await;
+            let polls = polls.load(SeqCst);
+            assert!(polls <= 20, "{polls} polls, and nobody reads");
+        });
+        report.assert_passed();
+    }
+}
+
+/// As tokio's, which asks the kernel and does not wait.
+#[test]
+fn closing_is_ready_at_once() {
+    everywhere("closing", 100, |checker| {
+        checker.run(|| async {
+            let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+            let mut stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+            let (mut theirs, _) = listener.accept().await.unwrap();
+            let busy = spawn(async { cct_executor::task::yield_now().await });
+            let closed = poll_fn(|cx| Pin::new(&mut stream).poll_close(cx)).now_or_never();
+            closed.expect("it does not wait").unwrap();
+            assert_eq!(theirs.read(&mut [0]).await.unwrap(), 0);
+            busy.await.unwrap();
+        })
+    });
 }

@@ -190,7 +190,7 @@ fn a_report_says_who_came_after_a_task_that_polls_a_stream() {
     });
     let text = report.text();
     assert!(
-        text.contains("the same was done later by task 2, which has ended: read"),
+        text.contains("the same was done later by task 3, which has ended: read"),
         "{text}"
     );
 }

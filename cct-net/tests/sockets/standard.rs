@@ -125,9 +125,6 @@ fn the_kernels_own_are_refused() {
             text.contains("the kernel's own") && text.contains("into_std"),
             "{text}"
         );
-        let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        udp.set_nonblocking(true).unwrap();
-        assert!(UdpSocket::from_std(udp).is_err());
         // One type does not turn into another.
         let (client, _server) = connected().await;
         let owned = std::os::fd::OwnedFd::from(client.into_std().unwrap());
@@ -243,4 +240,58 @@ fn a_listener_that_nobody_takes_over_is_seen_in_the_report() {
     let text = report.text();
     assert!(text.contains(": deadlock"), "{text}");
     assert!(text.contains("1 of 1024 wait to be accepted"), "{text}");
+}
+
+fn standard_socket() -> std::net::UdpSocket {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket
+}
+
+/// As servers do that set options which tokio does not know: the kernel's port is the one that everybody names.
+#[test]
+fn sockets_of_datagrams_are_taken_over_with_their_ports_and_options() {
+    let report = checker("datagrams").iterations(100).run(|| async {
+        let (server, client) = (standard_socket(), standard_socket());
+        server.set_broadcast(true).unwrap();
+        let addrs = [&server, &client].map(|socket| socket.local_addr().unwrap());
+        client.connect(addrs[0]).unwrap();
+        let server = UdpSocket::from_std(server).unwrap();
+        let client = UdpSocket::from_std(client).unwrap();
+        assert_eq!(server.local_addr().unwrap(), addrs[0]);
+        assert_eq!(client.peer_addr().unwrap(), addrs[0]);
+        assert!(server.broadcast().unwrap() && !client.broadcast().unwrap());
+        client.send(b"question").await.unwrap();
+        let mut buf = [0; 16];
+        assert_eq!(server.recv_from(&mut buf).await.unwrap(), (8, addrs[1]));
+        server.send_to(b"answer", addrs[1]).await.unwrap();
+        assert_eq!(client.recv(&mut buf).await.unwrap(), 6);
+        // One of the world's own has another port, and is known by that alone.
+        let own = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let at = own.local_addr().unwrap();
+        server.send_to(b"to you", at).await.unwrap();
+        assert_eq!(own.recv_from(&mut buf).await.unwrap(), (6, addrs[0]));
+    });
+    report.assert_passed();
+}
+
+/// Which numbers the kernel draws is nothing that a run hangs on.
+#[test]
+fn drawn_ports_of_datagrams_leave_no_trace() {
+    let run = || {
+        let checker = checker("drawn datagrams").iterations(50).shrink(false);
+        checker.run(|| async {
+            let (one, two) = (standard_socket(), standard_socket());
+            let addr = two.local_addr().unwrap();
+            let (one, two) = (UdpSocket::from_std(one), UdpSocket::from_std(two));
+            let (one, two) = (one.unwrap(), two.unwrap());
+            let sender = spawn(async move { one.send_to(&[7], addr).await.unwrap() });
+            let mut buf = [0];
+            two.recv(&mut buf).await.unwrap();
+            sender.await.unwrap();
+            assert!(nondet::choose(8) != 5, "one of eight");
+        })
+    };
+    let token = |report: Report| report.failure.expect("one of eight").token;
+    assert_eq!(token(run()), token(run()));
 }

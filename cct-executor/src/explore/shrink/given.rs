@@ -38,6 +38,15 @@ pub(in crate::explore) struct Tried {
 }
 
 impl Given {
+    /// Whether nothing departs from the plain schedule.
+    pub(super) fn is_plain(&self) -> bool {
+        let departs = match &self.source {
+            Source::Token(_) => true,
+            Source::Departures(departures) => !departures.is_empty(),
+        };
+        !departs && self.patterns.is_empty() && self.fair_after.is_none()
+    }
+
     fn new(source: Source) -> Given {
         Given {
             source,

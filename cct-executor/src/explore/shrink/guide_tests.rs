@@ -49,7 +49,11 @@ fn run(config: &WorldConfig, decider: Box<dyn Decider>) -> (Box<dyn Decider>, Tr
         config,
         decider,
         &|waker| {
-            let main = crate::task::body::main_body(scenario(), waker);
+            let main = async {
+                scenario().await;
+                Ok(())
+            };
+            let main = crate::task::body::main_body(main, waker);
             (main, Location::caller())
         },
         Detail::Nothing,

@@ -38,8 +38,10 @@ use std::sync::Arc;
 
 /// An attempt may take so many times the steps of the schedule that was found...
 const TIMES: u64 = 2;
-/// ...and so many more.
+/// ...and so many more...
 const MORE: u64 = 1_000;
+/// ...and the plain schedule so many times as many: it need not hurry to where it fails.
+const TIMES_PLAIN: u64 = 10;
 
 impl Campaign {
     /// Puts a shorter schedule into the place of the one that was found, if there is one.
@@ -110,7 +112,16 @@ impl Campaign {
         // What lasts is not waited for to its end.
         let begin = if lasting { &shorter } else { world };
         let found = try_it(self, begin, lasting, Given::along(&failure.token))?;
-        let tries = Box::new(move |given| try_it(self, &shorter, lasting, given));
+        let longer = WorldConfig {
+            stop_after: shorter
+                .stop_after
+                .map(|most| most.saturating_mul(TIMES_PLAIN).min(world.limits.steps)),
+            ..shorter.clone()
+        };
+        let tries = Box::new(move |given: Given| {
+            let plain = given.is_plain() && !lasting;
+            try_it(self, if plain { &longer } else { &shorter }, lasting, given)
+        });
         Search::begin(tries, failure.kind.clone(), found)
     }
 
@@ -194,8 +205,9 @@ pub(super) fn shorter(
     };
     let most = step.saturating_mul(TIMES).saturating_add(MORE);
     let tries = move |given: Given| {
+        let times = if given.is_plain() { TIMES_PLAIN } else { 1 };
         tries(Given {
-            steps_max: Some(most),
+            steps_max: Some(most.saturating_mul(times)),
             ..given
         })
     };

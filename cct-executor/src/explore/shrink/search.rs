@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 
 /// Schedules that are tried.
 const ATTEMPTS: u64 = 2_000;
-/// After that no further one is tried.
+/// After that no further one is tried, if so many were...
 const PATIENCE: Duration = Duration::from_secs(3);
+const FEW: u64 = 300;
+/// ...and none after that: an attempt may take long, and the machine be busy.
+const PATIENCE_MAX: Duration = Duration::from_secs(15);
 /// Other places at which two actions may overtake each other that are tried.
 const PLACES: usize = 50;
 
@@ -24,7 +27,7 @@ pub(super) struct Search<'a> {
     sought: FailureKind,
     /// Where tasks stood at the end of the schedule that was found.
     stood: Vec<String>,
-    end: Instant,
+    begin: Instant,
     pub(super) attempts: u64,
     /// How often the schedule that was found departs from the plain one.
     pub(super) departures: u64,
@@ -39,7 +42,7 @@ impl<'a> Search<'a> {
             tries,
             sought,
             stood: found.stand.clone(),
-            end: now() + PATIENCE,
+            begin: now(),
             attempts: 0,
             departures: found.departures.len() as u64,
             best: found,
@@ -90,7 +93,7 @@ impl<'a> Search<'a> {
     }
 
     fn attempt(&mut self, departures: &[Departure]) -> Attempt<Departure> {
-        if self.attempts >= ATTEMPTS || now() >= self.end {
+        if self.attempts >= ATTEMPTS || self.took_long() {
             return Attempt::OutOfTime;
         }
         self.attempts += 1;
@@ -102,6 +105,11 @@ impl<'a> Search<'a> {
             }
             Some(_) => Attempt::Passes,
         }
+    }
+
+    fn took_long(&self) -> bool {
+        let taken = now().saturating_duration_since(self.begin);
+        taken >= PATIENCE_MAX || taken >= PATIENCE && self.attempts >= FEW
     }
 
     /// Whether it is no matter of the values that are drawn once the test hangs.

@@ -114,7 +114,7 @@ fn a_remembered_failure_is_told_as_such() {
     fs::write(place.regressions(), format!("bank::transfer {token}\n")).unwrap();
     let case = place.case(false);
     let report = case
-        .replay_remembered(&checker(), &lossy, &Settings::default())
+        .replay_remembered(&checker(), &AnyScenario::new(lossy), &Settings::default())
         .expect_err("it fails again");
     let text = report.text();
     let first = "cct: FAILED bank::transfer: panic, as remembered\n";

@@ -4,9 +4,9 @@
 //! does so whenever the test is run on tokio, where it passes; so there it is none. Nor is it where that takes nothing but
 //! another value, such as the branch with which a `select!` begins: tokio draws them.
 
+use crate::explore::any_scenario::AnyScenario;
 use crate::explore::checker::Checker;
 use crate::explore::result::Report;
-use crate::task::body::ScenarioResult;
 use crate::words::FailureKind;
 
 /// So many places are looked for; a test has hardly ever more than one.
@@ -26,16 +26,11 @@ fn place(report: &Report) -> Option<&str> {
 
 /// What takes no heed of the panic that failed this run, if plain order has it as well and passes otherwise; and what
 /// to say of it.
-pub(super) fn heedless<F, Fut>(
+pub(super) fn heedless(
     checker: &Checker,
-    scenario: &F,
+    scenario: &AnyScenario,
     report: &Report,
-) -> Option<(Checker, String)>
-where
-    F: Fn() -> Fut + Send + Sync + Clone + 'static,
-    Fut: Future + 'static,
-    Fut::Output: ScenarioResult,
-{
+) -> Option<(Checker, String)> {
     let failed = place(report)?;
     let mut in_order = checker.in_plain_order();
     let mut places: Vec<String> = checker.world.expected_panics.to_vec();

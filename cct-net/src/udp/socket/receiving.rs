@@ -26,7 +26,7 @@ impl UdpSocket {
         site: Site,
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
         let datagram = ready!(self.inner.poll_next(cx, keep, wait, site))?;
-        let from = self.inner.shown(datagram.from);
+        let from = self.inner.told(datagram.from);
         Poll::Ready(Ok((fill(buf, &datagram), from)))
     }
 
@@ -37,7 +37,7 @@ impl UdpSocket {
             .inner
             .next(keep, Interest::READABLE)
             .unwrap_or_else(would_block)?;
-        Ok((fill(buf, &datagram), self.inner.shown(datagram.from)))
+        Ok((fill(buf, &datagram), self.inner.told(datagram.from)))
     }
 
     /// Receives a datagram. What does not fit in the buffer is lost.
