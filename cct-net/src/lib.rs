@@ -26,6 +26,7 @@ pub mod unix;
 
 pub use dns::{ToSocketAddrs, lookup_host};
 pub use fault::buggify;
+pub use host::machine;
 pub use node::node;
 pub use tcp::{TcpListener, TcpSocket, TcpStream};
 pub use udp::UdpSocket;

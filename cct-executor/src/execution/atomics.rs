@@ -16,7 +16,7 @@ use super::core::NONE;
 use super::world::{Phase, World};
 use crate::raw::shared::is_reaching;
 use crate::raw::stack;
-use crate::words::{Access, Granularity, OpKind};
+use crate::words::{Access, Granularity, Op, OpKind};
 use cct_interpose::Atomic;
 
 impl World {
@@ -38,6 +38,9 @@ impl World {
         }
         // Picking the task was the decision.
         if self.running.untouched.replace(false) {
+            if self.recording.get() && atomic != Atomic::Count {
+                self.tell_first(key, atomic);
+            }
             return;
         }
         let (step, before, counted) = self.with(|core, _| {
@@ -59,21 +62,40 @@ impl World {
             return;
         }
         self.running.untouched.set(false);
-        let stack = if self.recording.get() {
-            self.stack()
-        } else {
-            None
-        };
+        if self.recording.get() {
+            self.tell_atomic(atomic);
+        }
         self.with(|core, _| {
-            if let Some(recorder) = &mut core.recorder {
-                recorder.note(what(atomic).to_owned());
-                recorder.taken_at(stack);
-            }
             core.spinners.goes_on(step, core.point.step);
             // What the task waits for, should its poll end now, is not this.
             core.announce(key, before);
             if atomic == Atomic::Count {
                 core.counted = core.point.step;
+            }
+        });
+    }
+
+    /// The first since the task was picked, at which nothing is decided, is a step of the report like the others.
+    #[cold]
+    fn tell_first(&self, key: u32, atomic: Atomic) {
+        let site = self.with(|core, _| core.actions[key as usize].op.site);
+        self.record_undecided(Op {
+            kind: OpKind::Atomic,
+            access: Access::Write,
+            resource: 0,
+            site,
+        });
+        self.tell_atomic(atomic);
+    }
+
+    /// Says of the last step that it is this.
+    #[cold]
+    fn tell_atomic(&self, atomic: Atomic) {
+        let stack = self.stack();
+        self.with(|core, _| {
+            if let Some(recorder) = &mut core.recorder {
+                recorder.note(what(atomic).to_owned());
+                recorder.taken_at(stack);
             }
         });
     }

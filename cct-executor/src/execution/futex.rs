@@ -350,7 +350,7 @@ impl World {
         let (in_time, waiter) = self.with(|core, _| {
             core.waits.forget(key);
             if let Some(recorder) = &mut core.recorder {
-                recorder.thread_waits.remove(&key);
+                recorder.waited_as_thread(key, None);
             }
             let Some(timer) = timer else {
                 return (limit.is_none(), None);

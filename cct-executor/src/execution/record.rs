@@ -18,6 +18,9 @@ use vain::VainWakes;
 
 type Site = &'static Location<'static>;
 
+/// So many of the last steps keep the stacks in which they were taken: each takes some kilobytes.
+const STACKS: usize = 20_000;
+
 /// Labels of choices that a report leaves out begin with it.
 const UNTOLD: char = '~';
 
@@ -237,6 +240,14 @@ impl Recorder {
             turn,
             no_budget: false,
         });
+        self.forget_stack();
+    }
+
+    fn forget_stack(&mut self) {
+        let old = self.steps.len().checked_sub(STACKS + 1);
+        if let Some(step) = old.and_then(|old| self.steps.get_mut(old)) {
+            step.stack = None;
+        }
     }
 
     /// The step just taken happened although a task was ready, as a timer's may.
@@ -274,6 +285,7 @@ impl Recorder {
             turn: Turn::Performs,
             no_budget: false,
         });
+        self.forget_stack();
     }
 
     pub(crate) fn blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
@@ -357,6 +369,18 @@ impl Recorder {
     /// The last step was taken here.
     pub(super) fn taken_at(&mut self, stack: Option<Backtrace>) {
         if let Some(step) = self.steps.last_mut() {
+            step.stack = stack.map(Rc::new);
+        }
+    }
+
+    /// A task has waited as a thread does, and goes on with the last step.
+    pub(super) fn waited_as_thread(&mut self, key: u32, stack: Option<Backtrace>) {
+        let told = self.thread_waits.remove(&key);
+        let stack = stack.or(told.and_then(|(_, stack)| stack));
+        let waited = |step: &&mut RawStep| {
+            step.key == key && matches!(step.kind, OpKind::Block | OpKind::Yield)
+        };
+        if let Some(step) = self.steps.last_mut().filter(waited) {
             step.stack = stack.map(Rc::new);
         }
     }

@@ -223,12 +223,13 @@ impl World {
     }
 
     fn comes_after_others(&self, key: u32, spins: bool) {
+        let stack = self.stack();
         self.with(|core, decider| core.gives_way_to_threads(key, spins, decider));
         self.let_others_run(key);
         self.with(|core, _| {
             core.spinners.forget(key);
             if let Some(recorder) = &mut core.recorder {
-                recorder.thread_waits.remove(&key);
+                recorder.waited_as_thread(key, stack);
             }
         });
     }

@@ -427,3 +427,38 @@ fn a_poll_in_vain_names_who_stood_in_the_middle() {
     );
     assert!(text.contains(in_vain), "{text}");
 }
+
+#[test]
+fn a_wait_for_a_lock_of_std_is_told_where_it_is() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    let line = Arc::new(AtomicU32::new(0));
+    let told = line.clone();
+    let report = checker("lock")
+        .granularity(Granularity::Spawn)
+        .run(move || {
+            let line = line.clone();
+            async move {
+                let (lock, is_over) = (Arc::new(Mutex::new(())), Arc::new(AtomicU32::new(0)));
+                let (sender, mut receiver) = cct_sync::mpsc::unbounded_channel();
+                let (theirs, over) = (lock.clone(), is_over.clone());
+                spawn(async move {
+                    let _locked = theirs.lock().unwrap();
+                    sender.send(()).unwrap();
+                    over.store(1, SeqCst);
+                });
+                receiver.recv().await.unwrap();
+                let waits = is_over.load(SeqCst) == 0;
+                line.store(line!() + 1, SeqCst);
+                drop(lock.lock());
+                assert!(!waits, "it had to wait");
+            }
+        });
+    let text = report.text();
+    let mut steps = failed(&report).explanation.steps.iter();
+    let waited = steps.find(|step| step.what == "block");
+    let place = format!("{}:{}", file!(), told.load(SeqCst));
+    let site = waited.and_then(|step| step.site.as_deref());
+    assert_eq!(site, Some(&*place), "{text}");
+}

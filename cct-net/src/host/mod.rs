@@ -9,6 +9,7 @@
 
 mod down;
 pub(crate) mod drawn;
+pub mod machine;
 pub(crate) mod names;
 mod netstat;
 pub(crate) mod ports;
@@ -56,6 +57,8 @@ pub(crate) struct State {
     /// For TCP, and for UDP.
     pub(crate) drawn: Drawn,
     pub(crate) udp_drawn: Drawn,
+    /// The test may bind the addresses of the machine.
+    on_machine: bool,
     pub(crate) bridges: tcp::bridge::Bridges,
     #[cfg(target_os = "linux")]
     pub(crate) promised: tcp::promised::Promised,
@@ -196,9 +199,27 @@ impl State {
         match to {
             IpAddr::V4(ip) if ip.is_loopback() || ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(ip) if ip.is_loopback() || ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            // As the kernel does, a node calls itself by the address that it is called by.
+            own if host.v4.contains(&own) || host.v6.contains(&own) => own,
             IpAddr::V4(_) => host.v4[0],
             IpAddr::V6(_) => host.v6[0],
         }
+    }
+
+    /// A node's host, where it may bind this address.
+    ///
+    /// # Errors
+    /// `AddrNotAvailable`: it is no address of the node.
+    pub(crate) fn host_at(&mut self, node: NodeId, ip: IpAddr) -> io::Result<&mut Host> {
+        self.adopt(node, ip);
+        let host = self.host(node);
+        if host.may_bind(ip) {
+            return Ok(host);
+        }
+        Err(io::Error::new(
+            ErrorKind::AddrNotAvailable,
+            format!("{ip} is no address of this node"),
+        ))
     }
 
     /// Nodes that have a host.
@@ -231,16 +252,6 @@ impl Host {
     /// Whether the address is one of this host's, or stands for all.
     pub(crate) fn may_bind(&self, ip: IpAddr) -> bool {
         ip.is_unspecified() || ip.is_loopback() || self.v4.contains(&ip) || self.v6.contains(&ip)
-    }
-
-    pub(crate) fn check_bind(&self, ip: IpAddr) -> io::Result<()> {
-        if self.may_bind(ip) {
-            return Ok(());
-        }
-        Err(io::Error::new(
-            ErrorKind::AddrNotAvailable,
-            format!("{ip} is no address of this node"),
-        ))
     }
 
     /// Its addresses, those of version 4 first.

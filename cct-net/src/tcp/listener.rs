@@ -86,8 +86,7 @@ impl TcpListener {
     ) -> io::Result<TcpListener> {
         let listening = Listening::new(BACKLOG, Buffers::default(), site);
         let (port, id) = hosts()?.state.with(|state| {
-            let host = state.host(current());
-            host.check_bind(addr.ip())?;
+            let host = state.host_at(current(), addr.ip())?;
             let share = Share {
                 addr: true,
                 ..Share::default()

@@ -344,8 +344,7 @@ impl TcpSocket {
         let hosts = self.hosts()?;
         hosts.sync_point(OpKind::Init, site);
         let (port, id) = hosts.state.with(|state| {
-            let host = state.host(self.node);
-            host.check_bind(addr.ip())?;
+            let host = state.host_at(self.node, addr.ip())?;
             host.tcp.bind(addr, share, None)
         })?;
         let addr = SocketAddr::new(addr.ip(), port);

@@ -71,10 +71,10 @@ impl UdpSocket {
         let node = current();
         let inner = Inner::new(addr, node, hosts, site);
         let (port, id) = hosts.state.with(|state| {
-            let host = state.host(node);
-            if !addr.ip().is_multicast() {
-                host.check_bind(addr.ip())?;
-            }
+            let host = match addr.ip().is_multicast() {
+                true => state.host(node),
+                false => state.host_at(node, addr.ip())?,
+            };
             host.udp.bind(addr, share, Some(inner.clone()))
         })?;
         inner.state.with(|state| state.local.set_port(port));

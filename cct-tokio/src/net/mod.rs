@@ -26,7 +26,9 @@ pub use udp::UdpSocket;
 #[cfg(unix)]
 pub use unix::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
 
-/// To be called where a stream begins.
+/// To be called where a socket begins.
 fn presume_loopback() {
     cct_net::tcp::presume(cct_net::tcp::Options::loopback());
+    cct_net::udp::presume(cct_net::udp::Options::loopback());
+    cct_net::machine::presume();
 }

@@ -61,7 +61,7 @@ impl UdpSocket {
     /// As there.
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<UdpSocket>> {
-        cct_net::udp::presume(cct_net::udp::Options::loopback());
+        super::presume_loopback();
         let bound = cct_net::UdpSocket::bind(addr);
         async move { bound.await.map(UdpSocket) }
     }

@@ -13,6 +13,7 @@ extern crate cct_tokio as tokio;
 #[macro_use]
 #[path = "../../../cct-net/tests/sockets/contracts/list.rs"]
 mod list;
+mod machine;
 #[path = "../../../cct-net/tests/two_sided/results.rs"]
 mod results;
 #[expect(unused, reason = "nothing runs on tokio here")]

@@ -12,10 +12,13 @@ use crate::words::explanation::{
 use crate::words::wait_graph::find_cycles;
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Steps at the end of an iteration whose stacks are made out.
+/// Steps at the end of an iteration whose stacks are made out...
 const SHOWN: usize = 100;
+/// ...and so many among which those are that a report may show besides.
+const MAYBE_SHOWN: usize = 5_000;
 
 /// Whether what goes in at one end of such a resource comes out at another.
 fn has_ends(kind: ResourceKind) -> bool {
@@ -85,9 +88,14 @@ impl Core {
         let raw = &recorder.steps;
         // To make out a stack takes a while: of the many only those that a report is likely to show.
         let preempts = |at: usize| raw.get(at).is_some_and(|step| step.preempts);
-        let shown = |at| at + SHOWN >= raw.len() || preempts(at) || preempts(at + 1);
+        let switches = |at| preempts(at) || preempts(at + 1);
+        let shown = |at| at + SHOWN >= raw.len() || at + MAYBE_SHOWN >= raw.len() && switches(at);
         let steps = raw.iter().enumerate();
-        let steps = steps.map(|(at, raw)| self.explain_step(raw, shown(at)));
+        let steps = steps.map(|(at, raw)| {
+            // Whoever watches sees that no poll takes so long.
+            self.heartbeat.fetch_add(1, Ordering::Relaxed);
+            self.explain_step(raw, shown(at))
+        });
         let steps = steps.collect();
         let tasks = self.stories(&recorder);
         let cycles = find_cycles(&tasks);
@@ -159,7 +167,10 @@ impl Core {
         };
         let stack = in_full.then_some(stack);
         if step.resource == 0 && step.turn != Turn::Again {
-            return stack.and_then(|stack| innermost(stack, &self.folder()));
+            let found = stack.and_then(|stack| innermost(stack, &self.folder()));
+            // An atomic operation has no place of its own, but that of the operation before.
+            let known = step.site.filter(|_| step.kind != OpKind::Atomic);
+            return found.or(known.map(place));
         }
         let nearest = stack.and_then(|stack| nearest(stack, &self.folder()));
         nearest.or(step.site.map(place))

@@ -1,0 +1,36 @@
+//! Addresses of the machine that the test runs on, for programs that ask the system for them and bind what they get.
+
+use super::{State, hosts};
+use cct_executor::node::NodeId;
+use std::net::{IpAddr, UdpSocket};
+
+/// Lets the test itself, which is no node, bind the addresses of the machine in the running world, as they are its own
+/// on tokio: they are the test's from then on. Does nothing outside a world. Which there are no run should hang on:
+/// another machine has others.
+pub fn presume() {
+    if let Ok(hosts) = hosts() {
+        hosts.state.with(|state| state.on_machine = true);
+    }
+}
+
+/// Whether the machine has this address: whoever binds it is told.
+fn has(ip: IpAddr) -> bool {
+    UdpSocket::bind((ip, 0)).is_ok()
+}
+
+impl State {
+    /// Makes an address of the machine that the test is about to bind one of its own.
+    pub(super) fn adopt(&mut self, node: NodeId, ip: IpAddr) {
+        let ip = ip.to_canonical();
+        let asked = self.on_machine && node == NodeId(0) && !ip.is_multicast();
+        if !asked || self.owners.contains_key(&ip) || self.host(node).may_bind(ip) || !has(ip) {
+            return;
+        }
+        self.owners.insert(ip, node);
+        let host = self.host(node);
+        match ip {
+            IpAddr::V4(_) => host.v4.push(ip),
+            IpAddr::V6(_) => host.v6.push(ip),
+        }
+    }
+}
