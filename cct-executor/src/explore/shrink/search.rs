@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 const ATTEMPTS: u64 = 2_000;
 /// After that no further one is tried, if so many were...
 const PATIENCE: Duration = Duration::from_secs(3);
-const FEW: u64 = 300;
+const FEW: u64 = 100;
 /// ...and none after that: an attempt may take long, and the machine be busy.
-const PATIENCE_MAX: Duration = Duration::from_secs(15);
+const PATIENCE_MAX: Duration = Duration::from_secs(10);
 /// Other places at which two actions may overtake each other that are tried.
 const PLACES: usize = 50;
 
