@@ -18,9 +18,6 @@ use vain::VainWakes;
 
 type Site = &'static Location<'static>;
 
-/// So many of the last steps keep the stacks in which they were taken: each takes some kilobytes.
-const STACKS: usize = 20_000;
-
 /// Labels of choices that a report leaves out begin with it.
 const UNTOLD: char = '~';
 
@@ -240,14 +237,6 @@ impl Recorder {
             turn,
             no_budget: false,
         });
-        self.forget_stack();
-    }
-
-    fn forget_stack(&mut self) {
-        let old = self.steps.len().checked_sub(STACKS + 1);
-        if let Some(step) = old.and_then(|old| self.steps.get_mut(old)) {
-            step.stack = None;
-        }
     }
 
     /// The step just taken happened although a task was ready, as a timer's may.
@@ -285,7 +274,6 @@ impl Recorder {
             turn: Turn::Performs,
             no_budget: false,
         });
-        self.forget_stack();
     }
 
     pub(crate) fn blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {

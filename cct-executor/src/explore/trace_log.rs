@@ -36,7 +36,7 @@ pub(super) fn muted<R>(f: impl FnOnce() -> R) -> R {
     heard_by(&MUTED, f)
 }
 
-/// Hears nothing. tracing-core before 0.1.31 takes its own `NoSubscriber` for leave to ask the global subscriber.
+/// Hears nothing. tracing-core before 0.1.24 takes its own `NoSubscriber` for leave to ask the global subscriber.
 struct Muted;
 
 impl Subscriber for Muted {

@@ -4,8 +4,8 @@ use super::{State, hosts};
 use cct_executor::node::NodeId;
 use std::net::{IpAddr, UdpSocket};
 
-/// Lets the test itself, which is no node, bind the addresses of the machine in the running world, as they are its own
-/// on tokio: they are the test's from then on. Does nothing outside a world. Which there are no run should hang on:
+/// Lets the test itself, on node 0, bind the addresses of the machine in the running world, as they are its own on
+/// tokio: they are that node's from then on. Does nothing outside a world. Which there are no run should hang on:
 /// another machine has others.
 pub fn presume() {
     if let Ok(hosts) = hosts() {

@@ -26,9 +26,9 @@ pub(super) type Site = &'static Location<'static>;
 /// A UDP socket.
 ///
 /// # Differences from tokio
-/// No devices to bind to; its file descriptor is good for setting options that have no effect. `poll_*` methods take a slice and return how many bytes they
-/// filled. As there, tasks need not know in the poll that has bound it that it can be written to:
-/// [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
+/// No devices to bind to; its file descriptor is good for setting options that have no effect. `poll_*` methods
+/// take a slice and return how many bytes they filled. As there, tasks need not know in the poll that has bound it
+/// that it can be written to: [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
     /// The number of its binding.
