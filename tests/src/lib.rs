@@ -16,6 +16,7 @@ mod contract;
 pub mod fuzz;
 mod list;
 mod log;
+pub mod spawns;
 pub mod tokio_side;
 pub mod tools;
 

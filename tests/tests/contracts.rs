@@ -10,7 +10,8 @@ macro_rules! files {
 #[path = "../src/contracts"]
 mod on_tokio {
     pub(crate) mod rt {
-        pub(crate) use tokio::{join, pin, runtime, select, spawn};
+        pub(crate) use cct_tests::spawns::on_tokio as spawn;
+        pub(crate) use tokio::{join, pin, runtime, select};
         pub(crate) use tokio::{sync, task, task_local, time, try_join};
     }
 
@@ -21,9 +22,10 @@ mod on_tokio {
 #[path = "../src/contracts"]
 mod on_cct {
     pub(crate) mod rt {
-        pub(crate) use cct_executor::{join, pin, runtime, select, spawn};
+        pub(crate) use cct_executor::{join, pin, runtime, select};
         pub(crate) use cct_executor::{task, task_local, time, try_join};
         pub(crate) use cct_sync as sync;
+        pub(crate) use cct_tests::spawns::on_cct as spawn;
     }
 
     cct_tests::sync_contracts!(files);
@@ -34,7 +36,8 @@ mod on_cct {
 mod ours_on_tokio {
     pub(crate) mod rt {
         pub(crate) use cct_sync as sync;
-        pub(crate) use tokio::{pin, select, spawn, task, time};
+        pub(crate) use cct_tests::spawns::on_tokio as spawn;
+        pub(crate) use tokio::{pin, select, task, time};
     }
 
     cct_tests::sync_contracts!(files);

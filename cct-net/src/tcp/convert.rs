@@ -20,7 +20,7 @@ takes!(
     TcpStream,
     std::net::TcpStream,
     "stream",
-    "connect with cct_net::TcpStream, or take only what into_std has made"
+    "connect with TcpStream::connect or TcpSocket, or take only what into_std has made"
 );
 converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);

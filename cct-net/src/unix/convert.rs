@@ -9,19 +9,19 @@ takes!(
     UnixStream,
     net::UnixStream,
     "stream",
-    "make it with cct_net::UnixStream, or take only what into_std has made"
+    "connect with UnixStream::connect or make a pair, or take only what into_std has made"
 );
 converts!(UnixListener, net::UnixListener);
 takes!(
     UnixListener,
     net::UnixListener,
     "listener",
-    "bind cct_net::UnixListener, or take only what into_std has made"
+    "listen with UnixListener::bind, or take only what into_std has made"
 );
 converts!(UnixDatagram, net::UnixDatagram);
 takes!(
     UnixDatagram,
     net::UnixDatagram,
     "socket",
-    "make it with cct_net::UnixDatagram, or take only what into_std has made"
+    "make it with UnixDatagram::bind, unbound or pair, or take only what into_std has made"
 );
