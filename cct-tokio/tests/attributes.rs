@@ -4,7 +4,7 @@
 extern crate cct_tokio as tokio;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc};
@@ -139,6 +139,35 @@ async fn a_panic_in_some_schedules_only() {
     }
     drop(sender);
     while receiver.recv().await.is_some() {}
+}
+
+/// Lets go of a channel in the middle of a step, at the end of which a task must see it closed.
+async fn is_seen_in_the_middle() {
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    let whole = Arc::new(AtomicBool::new(true));
+    let seen = whole.clone();
+    drop(tokio::spawn(async move {
+        while let Some(()) = receiver.recv().await {}
+        assert!(seen.load(Ordering::Relaxed), "seen in the middle");
+    }));
+    tokio::task::yield_now().await;
+    whole.store(false, Ordering::Relaxed);
+    drop(sender);
+    whole.store(true, Ordering::Relaxed);
+}
+
+/// The test lets go of what others live on as it ends, and hears no more of them.
+#[tokio::test]
+async fn a_panic_while_the_test_ends() {
+    is_seen_in_the_middle().await;
+}
+
+/// Here it goes on.
+#[tokio::test]
+#[should_panic(expected = "seen in the middle")]
+async fn a_panic_before_the_test_ends() {
+    is_seen_in_the_middle().await;
+    tokio::task::yield_now().await;
 }
 
 static RUNS: AtomicUsize = AtomicUsize::new(0);

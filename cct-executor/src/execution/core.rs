@@ -120,6 +120,9 @@ pub(crate) struct Core {
     pub(crate) end: Option<Outcome>,
     /// Panics whose join handle is alive and has not been asked yet.
     pub(crate) unobserved: Vec<(u32, FailureKind)>,
+    /// Panics in the middle of what may be the last poll of the scenario's own task, and whether their join handle is
+    /// alive; see [`held_back_no_more`](Self::held_back_no_more).
+    pub(super) held_back: Vec<(u32, FailureKind, bool)>,
     /// Task panics that were handed to whoever joined the task.
     pub(crate) joined_panics: u64,
     pub(crate) trace: TraceWriter,
@@ -187,6 +190,7 @@ impl Core {
             last: NONE,
             end: None,
             unobserved: Vec::new(),
+            held_back: Vec::new(),
             joined_panics: 0,
             trace: TraceWriter::new(),
             config: WorldConfig::default(),
@@ -249,6 +253,7 @@ impl Core {
         self.last = NONE;
         self.end = None;
         self.unobserved.clear();
+        self.held_back.clear();
         self.joined_panics = 0;
         self.trace.clear();
         self.config.clone_from(config);
@@ -317,7 +322,10 @@ impl Core {
 
     /// Whether the end of a poll always concerns more than the enabled set.
     pub(crate) fn looks_closely(&self) -> bool {
-        self.interests.readiness || self.config.spurious_polls || self.config.lasting_yields
+        self.interests.readiness
+            || self.config.spurious_polls
+            || self.config.lasting_yields
+            || !self.held_back.is_empty()
     }
 
     /// Ends the iteration because of a limit, unless it is over already.

@@ -383,6 +383,7 @@ impl Core {
 
     /// Nothing can ever happen again.
     fn quiescent(&mut self) {
+        self.held_back_no_more();
         if let Some((key, kind)) = self.unobserved.first().cloned() {
             // The first cause; that others then wait for ever is its consequence.
             return self.fail_unheard(key, kind);

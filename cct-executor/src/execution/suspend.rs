@@ -240,6 +240,9 @@ impl World {
             let notified = action.state & state::NOTIFIED != 0;
             action.state &= !(state::NOTIFIED | state::RUNNING);
             core.spin.polled(key, notified);
+            if key == MAIN {
+                core.held_back_no_more();
+            }
             let rests = core.rests_in_block_on(key, notified, decider);
             if notified && !rests {
                 core.insert(key);

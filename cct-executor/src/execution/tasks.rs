@@ -150,6 +150,7 @@ impl Core {
         }
         self.spin.polled(key, notified);
         if key == MAIN {
+            self.held_back_no_more();
             self.main_has_gone(decider);
         }
         let rests = notified && self.rests(key);
@@ -200,15 +201,38 @@ impl Core {
     pub(crate) fn panicked(&mut self, key: u32, kind: FailureKind, heard: bool) {
         self.note_seen_locals();
         let expected = key != MAIN && (self.config.expects(&kind) || self.task(key).is_given_up());
-        if heard || expected {
+        let held_back = !expected && self.main_may_be_ending();
+        if heard || expected || held_back {
             if let Some(recorder) = &mut self.recorder {
                 recorder.panicked(key, self.point.step, kind.to_string());
             }
-            if !expected {
+            if held_back {
+                self.held_back.push((key, kind, heard));
+                self.closely = true;
+            } else if !expected {
                 self.unobserved.push((key, kind));
             }
         } else {
             self.fail_unheard(key, kind);
+        }
+    }
+
+    /// Whether the scenario's own task is suspended in a poll, and need not wait for anything more.
+    fn main_may_be_ending(&self) -> bool {
+        let main = &self.actions[MAIN as usize];
+        self.config.forgives_at_end
+            && main.state & state::FROZEN != 0
+            && main.position != Action::NOWHERE
+    }
+
+    /// The poll of the scenario's own task was not its last one: what panicked in its middle counts.
+    pub(super) fn held_back_no_more(&mut self) {
+        for (key, kind, heard) in std::mem::take(&mut self.held_back) {
+            if heard {
+                self.unobserved.push((key, kind));
+            } else {
+                self.fail_unheard(key, kind);
+            }
         }
     }
 
@@ -225,6 +249,7 @@ impl Core {
     /// The join handle delivered a panic.
     pub(crate) fn panic_observed(&mut self, key: u32) {
         self.unobserved.retain(|(task, _)| *task != key);
+        self.held_back.retain(|(task, ..)| *task != key);
         self.joined_panics += 1;
     }
 

@@ -175,6 +175,7 @@ impl TestCase {
         checker.usual_limits = !checker.chosen_limits && !checker.world.fail_on_limit;
         // Nobody reads the report of a failure that is expected.
         checker.shrink &= self.should_panic.is_none();
+        checker.world.forgives_at_end = self.of_tokio;
         checker
     }
 

@@ -187,6 +187,9 @@ pub struct WorldConfig {
     pub late_timers: bool,
     /// Places (`file:line:column`) of panics of tasks that are no failure though nobody asks for them.
     pub expected_panics: Arc<[String]>,
+    /// Whether a panic of a task is no failure, though nobody asks for it, when the scenario's own task is in the middle
+    /// of its last poll and ends well: it has seen no more of it than of one after its end.
+    pub forgives_at_end: bool,
     /// Whether tasks that outlive the scenario are a failure.
     pub fail_on_leak: bool,
     /// Whether reaching a limit is a failure.
@@ -208,6 +211,7 @@ impl Default for WorldConfig {
             lasting_yields: false,
             late_timers: false,
             expected_panics: Arc::default(),
+            forgives_at_end: false,
             fail_on_leak: false,
             fail_on_limit: false,
             noise: Seed(0),
