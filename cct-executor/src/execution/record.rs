@@ -62,6 +62,7 @@ pub(crate) struct Recorder {
     left: BTreeMap<u32, u64>,
     log: Vec<LogLine>,
     snapshot: Vec<String>,
+    outside: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     unheard: Option<u32>,
     /// Panics that a join handle could still tell of: task, step and what it said.
@@ -399,8 +400,9 @@ impl Recorder {
     }
 
     /// What sources have to say at the end.
-    pub(crate) fn snapshot(&mut self, lines: Vec<String>) {
+    pub(crate) fn snapshot(&mut self, lines: Vec<String>, outside: Vec<String>) {
         self.snapshot.extend(lines);
+        self.outside.extend(outside);
     }
 
     pub(crate) fn log(&mut self, line: LogLine) {

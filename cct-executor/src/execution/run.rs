@@ -253,10 +253,10 @@ impl World {
         }
         if explain {
             self.tell_sources(|source| {
-                let lines = source.snapshot();
+                let (lines, outside) = (source.snapshot(), source.outside());
                 self.with(|core, _| {
                     if let Some(recorder) = &mut core.recorder {
-                        recorder.snapshot(lines);
+                        recorder.snapshot(lines, outside);
                     }
                 });
             });

@@ -61,6 +61,11 @@ pub trait ActionSource: Send + Sync + 'static {
     fn snapshot(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// What was asked for outside of the world, where nothing answers.
+    fn outside(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A source, and the same once more to find it by its type. Counted by the world for itself, so that

@@ -17,6 +17,9 @@ use tracing::Level;
 
 /// Lines shown of how things stand at the end.
 const SNAPSHOT_MAX: usize = 60;
+
+/// Hosts outside of the world that are shown.
+const OUTSIDE_MAX: usize = 6;
 /// Lines of the log shown.
 const LAST_LOG_LINES: usize = 50;
 /// A token longer than this does not fit well on a command line.
@@ -61,6 +64,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
              order):\n  {again}"
         );
     }
+    outside(&mut out, explanation);
     // What is said of threads and of tokio takes every task for one that shares its thread there.
     if of_values(failure) {
         out.push_str(
@@ -192,6 +196,20 @@ pub(super) fn is_claim(kind: &FailureKind) -> bool {
     )
 }
 
+/// Tests of other projects may count on the network of the machine.
+fn outside(out: &mut String, explanation: &Explanation) {
+    let all = &explanation.outside;
+    if !all.is_empty() {
+        let some: Vec<&str> = all.iter().take(OUTSIDE_MAX).map(String::as_str).collect();
+        let more = if all.len() > OUTSIDE_MAX { ", ..." } else { "" };
+        let _ = writeln!(
+            out,
+            "  nothing outside of the world answers, and this was asked for: {}{more}",
+            some.join(", ")
+        );
+    }
+}
+
 /// What may be the reason of a failure that takes no particular order, or none but tokio's own: random
 /// values; or, where it comes at once or in plain order, what is not as on tokio.
 fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
@@ -233,6 +251,10 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
     } else {
         format!("it {fail}s in the order of tokio's `current_thread` too")
     };
+    if !failure.explanation.outside.is_empty() {
+        let _ = writeln!(out, "  {order}, unless what was asked for answers there");
+        return;
+    }
     let started = match failure.explanation.threads {
         0 => String::new(),
         started => format!(" ({started} started)"),

@@ -19,6 +19,8 @@ pub struct Explanation {
     pub log: Vec<LogLine>,
     /// What networks, disks and other sources of actions looked like at the end, a line each.
     pub snapshot: Vec<String>,
+    /// Hosts outside of the world that were asked for, where nothing answers.
+    pub outside: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     pub unheard: Option<String>,
     /// Other panics of tasks, in order: those that did not end the iteration.

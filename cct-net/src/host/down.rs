@@ -1,6 +1,6 @@
 //! What becomes of a node's sockets when the node goes down.
 
-use super::Hosts;
+use super::{Hosts, State};
 use crate::fabric::{CrashStyle, network};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{ActionSource, OnFile, SocketFile};
@@ -12,6 +12,11 @@ impl ActionSource for Hosts {
 
     fn snapshot(&self) -> Vec<String> {
         self.netstat()
+    }
+
+    fn outside(&self) -> Vec<String> {
+        let strangers = |state: &mut State| state.strangers.iter().cloned().collect();
+        self.state.with(strangers)
     }
 
     fn file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {

@@ -4,7 +4,6 @@ use super::{Host, Hosts};
 use crate::fabric::shown;
 use crate::stream::conn::Names;
 use cct_executor::node::NodeId;
-use std::collections::BTreeSet;
 
 /// Sockets shown of each node, and of all; a service may have thousands of connections.
 const OF_EACH: usize = 6;
@@ -39,21 +38,8 @@ impl Hosts {
         if lines.len() < all {
             lines.push(format!("and {} more sockets", all - lines.len()));
         }
-        let strangers = self.state.with(|state| strangers(&state.strangers));
-        counted.take(OF_ALL).chain(lines).chain(strangers).collect()
+        counted.take(OF_ALL).chain(lines).collect()
     }
-}
-
-/// Tests of other projects may count on the network of the machine.
-fn strangers(all: &BTreeSet<String>) -> Option<String> {
-    let some: Vec<&str> = all.iter().take(OF_EACH).map(String::as_str).collect();
-    let more = if all.len() > OF_EACH { ", ..." } else { "" };
-    (!some.is_empty()).then(|| {
-        format!(
-            "nothing outside of the world answers, and this was asked for: {}{more}",
-            some.join(", ")
-        )
-    })
 }
 
 impl Host {
