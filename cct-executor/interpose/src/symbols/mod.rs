@@ -20,6 +20,8 @@ mod segments;
 mod signals;
 mod stay;
 mod threads;
+#[cfg(any(test, cct_atomics))]
+mod vain;
 mod whereabouts;
 
 pub(crate) use clocks::{clocks_outside, clocks_seen, go_on_from};

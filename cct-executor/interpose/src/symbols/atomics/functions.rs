@@ -1,8 +1,8 @@
 //! What instrumented code calls in the place of its atomic instructions.
 //!
 //! 1. Whatever order was asked for, the operation is sequentially consistent.
-//! 2. What is about to happen is told before it happens, and then whether it has changed anything (`tell` and `done`,
-//!    which are not the same in all programs).
+//! 2. What is about to happen is told before it happens, and then what was and is there (`tell` and `done`, which are not
+//!    the same in all programs).
 
 use super::{Atomic, done, tell};
 use core::ffi::c_int;
@@ -34,7 +34,7 @@ macro_rules! functions {
             tell(at.addr(), Atomic::Load);
             // SAFETY: the caller's promise.
             let there = unsafe { <$atomic>::from_ptr(at) }.load(Ordering::SeqCst);
-            done(at.addr(), false);
+            done(at.addr(), there.into(), there.into());
             there
         }
 
@@ -45,7 +45,8 @@ macro_rules! functions {
             tell(at.addr(), Atomic::Change);
             // SAFETY: the caller's promise.
             unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::SeqCst);
-            done(at.addr(), true);
+            // Nobody has read what was there.
+            done(at.addr(), (!value).into(), value.into());
         }
 
         /// # Safety
@@ -55,7 +56,7 @@ macro_rules! functions {
             tell(at.addr(), Atomic::Change);
             // SAFETY: the caller's promise.
             let before = unsafe { <$atomic>::from_ptr(at) }.swap(value, Ordering::SeqCst);
-            done(at.addr(), before != value);
+            done(at.addr(), before.into(), value.into());
             before
         }
 
@@ -74,9 +75,12 @@ macro_rules! functions {
             tell(at.addr(), Atomic::Change);
             // SAFETY: the caller's promise.
             let atomic = unsafe { <$atomic>::from_ptr(at) };
-            let done_so = atomic.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst);
-            done(at.addr(), done_so.is_ok());
-            done_so.unwrap_or_else(|there| there)
+            let (before, now) = match atomic.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(before) => (before, value),
+                Err(there) => (there, there),
+            };
+            done(at.addr(), before.into(), now.into());
+            before
         }
 
         /// # Safety
@@ -86,7 +90,7 @@ macro_rules! functions {
             tell(at.addr(), counts(<$int>::BITS, value == 1, order, RELAXED));
             // SAFETY: the caller's promise.
             let before = unsafe { <$atomic>::from_ptr(at) }.fetch_add(value, Ordering::SeqCst);
-            done(at.addr(), value != 0);
+            done(at.addr(), before.into(), before.wrapping_add(value).into());
             before
         }
 
@@ -97,7 +101,7 @@ macro_rules! functions {
             tell(at.addr(), counts(<$int>::BITS, value == 1, order, RELEASE));
             // SAFETY: the caller's promise.
             let before = unsafe { <$atomic>::from_ptr(at) }.fetch_sub(value, Ordering::SeqCst);
-            done(at.addr(), value != 0);
+            done(at.addr(), before.into(), before.wrapping_sub(value).into());
             before
         }
 
@@ -111,7 +115,7 @@ macro_rules! functions {
                 let atomic = unsafe { <$atomic>::from_ptr(at) };
                 let before = atomic.$method(value, Ordering::SeqCst);
                 // A lock that spins takes a bit which is taken already.
-                done(at.addr(), before != atomic.load(Ordering::SeqCst));
+                done(at.addr(), before.into(), atomic.load(Ordering::SeqCst).into());
                 before
             }
         )*

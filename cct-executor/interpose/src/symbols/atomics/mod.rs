@@ -9,28 +9,11 @@
 mod functions;
 
 use super::segments;
+use super::vain::Vain;
 use crate::system::{self, Atomic};
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr;
-
-/// So many operations in a row that change nothing are those of a loop that waits.
-const VAIN_MAX: u32 = 100;
-
-/// Operations in a row that have changed nothing, of which none told anything new.
-#[derive(Clone, Copy)]
-struct Vain {
-    /// A loop may look at two things in turn.
-    at: [usize; 2],
-    count: u32,
-}
-
-impl Vain {
-    const NOTHING: Vain = Vain {
-        at: [0; 2],
-        count: 0,
-    };
-}
 
 thread_local! {
     static VAIN: Cell<Vain> = const { Cell::new(Vain::NOTHING) };
@@ -61,7 +44,9 @@ fn tell(address: usize, atomic: Atomic) {
         return;
     };
     let vain = VAIN.get();
-    let atomic = match vain.count >= VAIN_MAX && vain.at.contains(&address) {
+    // References that are counted go to and fro without anybody's waiting for them.
+    let takes_back = atomic != Atomic::Count && vain.takes_back(address);
+    let atomic = match vain.looks(address) || takes_back {
         true => Atomic::InVain,
         false if segments::is_variable(address) => return,
         false => atomic,
@@ -69,13 +54,10 @@ fn tell(address: usize, atomic: Atomic) {
     (system.atomic)(atomic);
 }
 
-/// Notes whether what happened at this address has changed anything.
+/// Notes what was at this address, and what is there now.
 #[inline]
-fn done(address: usize, changed: bool) {
-    let Vain { at, count } = VAIN.get();
-    let known = !changed && at.contains(&address);
-    VAIN.set(Vain {
-        at: if known { at } else { [address, at[0]] },
-        count: if known { count + 1 } else { 0 },
-    });
+fn done(address: usize, before: u64, now: u64) {
+    let mut vain = VAIN.get();
+    vain.done(address, before, now);
+    VAIN.set(vain);
 }

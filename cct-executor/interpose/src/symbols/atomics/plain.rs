@@ -14,4 +14,4 @@ enum Atomic {
 
 fn tell(_address: usize, _atomic: Atomic) {}
 
-fn done(_address: usize, _changed: bool) {}
+fn done(_address: usize, _before: u64, _now: u64) {}
