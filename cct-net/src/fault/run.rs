@@ -104,8 +104,7 @@ impl Run {
                 Ask::Mend(at) => self.mend_at(at),
                 Ask::LetBe(at) => self.let_be(at),
                 Ask::PerhapsMend(at) => {
-                    // The plain answer is no: a shortened schedule has short faults.
-                    if shim::choose(2, "whether the fault lasts longer") == 0 {
+                    if shim::choose(2, "whether the fault is over now") == 1 {
                         self.mend_at(at);
                     }
                 }
