@@ -21,6 +21,7 @@ fn run(
         .use_environment(false)
         .time_budget(None)
         .max_steps(subject.max_steps)
+        .shrink(false)
         .granularity(subject.granularity)
         .clock(subject.clock);
     let report = set(checker).run(move || form(Probe::default()));

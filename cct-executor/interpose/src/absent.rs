@@ -27,6 +27,8 @@ impl Whereabouts {
 
 pub(crate) fn keep() {}
 
+pub(crate) fn on_exit(_: fn(i32)) {}
+
 pub(crate) fn on_fatal(_: fn(crate::Fatal)) {}
 
 pub(crate) fn find_parker() {}

@@ -187,6 +187,12 @@ pub fn on_fatal(told: fn(Fatal)) {
     symbols::on_fatal(told);
 }
 
+/// From here on `told` is called wherever a thread calls the C library's `exit`, as [`std::process::exit`] does, with the
+/// code that it passes. The process ends should it return. Whoever asks first is told.
+pub fn on_exit(told: fn(i32)) {
+    symbols::on_exit(told);
+}
+
 /// Copies what this thread has in the program's thread-locals, byte by byte, but for what the system counts in
 /// them. Returns where they begin. Nothing is copied where they are not to be found.
 pub fn copy_thread_locals(into: &mut Vec<u8>) -> usize {

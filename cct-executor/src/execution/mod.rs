@@ -24,6 +24,7 @@ pub(crate) mod group;
 pub(crate) mod harvest;
 pub(crate) mod helpers;
 pub(crate) mod hooks;
+pub(crate) mod last_words;
 pub(crate) mod locals;
 pub(crate) mod lone;
 mod nested_groups;

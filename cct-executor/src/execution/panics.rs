@@ -5,22 +5,19 @@
 //!
 //! A panic in a destructor that runs because of another panic aborts the process, and with it goes
 //! the schedule. The hook is called once more before that; it never returns, and leaves word for the
-//! thread that watches. What is lost is a thread, as with a poll that does not return. So it is with a poll
-//! that runs out of stack or ends the process by another signal, and with a destructor that waits, while a panic
+//! thread that watches (`last_words`). So it is with a destructor that waits, while a panic
 //! unwinds, for a lock of a suspended poll: that poll would find the thread panicking, and poison the lock.
 
+use super::last_words::{stop_at, stop_with};
 use super::paths::short;
 #[cfg(unix)]
 use super::run::MAIN;
 use super::world::{Phase, WORLD};
-use crate::raw::stack;
 use crate::words::FailureKind;
-use cct_interpose::Fatal;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, PanicHookInfo};
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::Once;
 
 struct Seen {
     message: String,
@@ -33,54 +30,6 @@ struct Seen {
 /// Panics remembered. A payload may be raised again long after its panic.
 const SEEN_MAX: usize = 16;
 
-/// The last words of a thread that would abort the process.
-#[derive(Clone, Default)]
-pub(crate) struct LastWords(Arc<Words>);
-
-#[derive(Default)]
-struct Words {
-    kind: Mutex<Option<FailureKind>>,
-    /// What is said in a signal handler, which should not allocate: a signal, [`NO_STACK`], or 0.
-    fatal: AtomicI32,
-}
-
-const NO_STACK: i32 = -1;
-
-impl LastWords {
-    fn say(&self, kind: FailureKind) {
-        *self.0.kind.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
-    }
-
-    /// What was said since it was last asked.
-    pub(crate) fn take(&self) -> Option<FailureKind> {
-        let message = match self.0.fatal.swap(0, Ordering::SeqCst) {
-            0 => {
-                let mut kind = self.0.kind.lock().unwrap_or_else(PoisonError::into_inner);
-                return kind.take();
-            }
-            NO_STACK => "a poll ran out of stack, of which it has 2 MiB".to_owned(),
-            signal => format!("a poll ends the process by {}", name_of_signal(signal)),
-        };
-        Some(FailureKind::Abort {
-            message,
-            location: None,
-        })
-    }
-}
-
-fn name_of_signal(signal: i32) -> String {
-    // As Linux counts them, where alone they are seen.
-    let name = match signal {
-        4 => "SIGILL, an instruction that is none",
-        6 => "SIGABRT, as `abort` and a damaged heap do",
-        7 => "SIGBUS, an access to memory that is invalid",
-        8 => "SIGFPE, an arithmetic operation that cannot be done",
-        11 => "SIGSEGV, an access to memory that is invalid",
-        other => return format!("signal {other}"),
-    };
-    name.to_owned()
-}
-
 /// What the standard library says in the panic after which it aborts.
 const BEFORE_ABORT: [&str; 2] = [
     "panic in a destructor during cleanup",
@@ -88,7 +37,6 @@ const BEFORE_ABORT: [&str; 2] = [
 ];
 
 thread_local! {
-    static LAST_WORDS: LastWords = LastWords::default();
     /// The last panics of this iteration, caught ones included, oldest first.
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
     /// What is done at the next panic on this thread outside of worlds.
@@ -102,40 +50,6 @@ pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
         .map(ToString::to_string)
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a payload that is not text".to_owned())
-}
-
-/// Where this thread leaves its last words.
-pub(crate) fn last_words() -> LastWords {
-    LAST_WORDS.with(LastWords::clone)
-}
-
-/// This thread would end the process: it leaves word and stops here instead.
-fn stop_with(kind: FailureKind) -> ! {
-    assert!(!is_lone(), "{kind}");
-    last_words().say(kind);
-    stop()
-}
-
-fn stop() -> ! {
-    loop {
-        std::thread::park();
-    }
-}
-
-/// A thread has done what ends the process. If it is that of a poll it stops here.
-///
-/// In a signal handler one should neither lock nor allocate, and the heap may be damaged. Whoever watches has made the
-/// place for last words before.
-fn stop_at(fatal: Fatal) {
-    if stack::on_worker() && !is_lone() {
-        cct_interpose::end();
-        let fatal = match fatal {
-            Fatal::Stack => NO_STACK,
-            Fatal::Signal(signal) => signal,
-        };
-        LAST_WORDS.with(|words| words.0.fatal.store(fatal, Ordering::SeqCst));
-        stop();
-    }
 }
 
 /// The process is about to be aborted: this thread stops here instead.
@@ -178,7 +92,7 @@ pub(super) fn stop_unwinding() -> ! {
 }
 
 /// Whether nobody watches this thread, which has a world around code that is no scenario's.
-fn is_lone() -> bool {
+pub(super) fn is_lone() -> bool {
     WORLD.with(|world| world.lone.get())
 }
 

@@ -180,8 +180,8 @@ pub(crate) fn has_abandoned() -> bool {
 }
 
 /// Where this thread leaves its last words before a panic that would abort the process.
-pub(crate) fn last_words() -> super::panics::LastWords {
-    super::panics::last_words()
+pub(crate) fn last_words() -> super::last_words::LastWords {
+    super::last_words::last_words()
 }
 
 /// Says which iteration comes next, so that what is collected is filed under it.

@@ -8,7 +8,7 @@ use super::at_await::Sought;
 use super::hang::CutOff;
 use super::processor::Processor;
 use crate::execution::harvest::Harvest;
-use crate::execution::panics::LastWords;
+use crate::execution::last_words::LastWords;
 use crate::execution::run::Visitors;
 use crate::words::trace::SharedTrace;
 use crate::words::{Failure, Limit, Trace};

@@ -7,6 +7,7 @@ use super::campaign::Scenario;
 use super::endless;
 use super::patience::Patience;
 use super::result::Report;
+use super::unfinished::Unfinished;
 use crate::strategy::Strategy;
 use crate::task::body::{ScenarioResult, main_body};
 use crate::words::{Clock, Granularity, ReplayToken, Seed, WorldConfig};
@@ -401,6 +402,7 @@ impl Checker {
     #[track_caller]
     pub(crate) fn explore(self, scenario: AnyScenario) -> Report {
         crate::execution::run::assert_outside();
+        let _until_explored = Unfinished::new(&self.name);
         let place = self.place;
         let scenario: Scenario = Arc::new(move |task| (main_body(scenario.start(), task), place));
         let name = self.name.clone();

@@ -18,7 +18,7 @@ use super::result::{Report, StoppedBy};
 use crate::words::{Limit, Limits};
 
 /// For a test that is run once: some seconds' worth of steps.
-const STEPS_OF_ONE: u64 = 30_000_000;
+const STEPS_OF_ONE: u64 = 30 * Limits::MORE_STEPS;
 /// As many as there is memory for on most machines, should they all be there at once.
 const TASKS_OF_ONE: u32 = 2_000_000;
 

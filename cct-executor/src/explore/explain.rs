@@ -8,6 +8,7 @@ use super::same::{alike, equal};
 #[cfg(not(unix))]
 use super::shrink::Departure;
 use super::watched::{self, Lost};
+use crate::execution::last_words;
 use crate::execution::run::{Entangled, Finished};
 use crate::execution::stacks;
 use crate::words::explanation::{Explanation, TaskState};
@@ -228,6 +229,9 @@ pub(super) fn lost(
     }: Lost,
     trace: &Trace,
 ) -> FailureReport {
+    if kind.is_some() {
+        last_words::report_begins();
+    }
     let short = WorldConfig {
         stop_after: Some(step.saturating_sub(1)),
         fail_on_limit: false,

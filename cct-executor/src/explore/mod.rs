@@ -34,6 +34,7 @@ mod same;
 mod shrink;
 pub(crate) mod testcase;
 mod trace_log;
+mod unfinished;
 mod watched;
 mod worker;
 

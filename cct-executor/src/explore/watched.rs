@@ -4,7 +4,7 @@ use super::THREAD_NAMES;
 use super::patience::{Patience, Seen};
 use super::processor::Processor;
 use super::worker::THREAD_STACK_BYTES;
-use crate::execution::panics::LastWords;
+use crate::execution::last_words::LastWords;
 use crate::execution::run::{self, Entangled, Visitors};
 use crate::words::FailureKind;
 use std::backtrace::Backtrace;

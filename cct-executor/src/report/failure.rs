@@ -368,9 +368,15 @@ pub(super) fn node(step: &Step) -> String {
     }
 }
 
-/// Virtual time, in the largest unit that keeps it whole.
+const A_MINUTE: u64 = 60_000_000_000;
+
+/// Virtual time, in the largest unit that keeps it whole; from a minute on in seconds.
 pub(super) fn time_text(ns: u64) -> String {
     match ns {
+        _ if ns >= A_MINUTE => {
+            let seconds = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+            format!("{}s", seconds.trim_end_matches('0').trim_end_matches('.'))
+        }
         _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
         _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),
         _ => format!("{ns}ns"),

@@ -354,6 +354,12 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn long_times_are_seconds() {
+        let texts = [0, 1_500, 59_000_000_000, 60_000_000_000, 3_600_001_001_000].map(time_text);
+        assert_eq!(texts, ["0ms", "1500ns", "59000ms", "60s", "3600.001001s"]);
+    }
+
+    #[test]
     fn a_panic_that_somebody_was_told_of_is_a_line_before_what_it_drops() {
         let steps = ["start", "lock mutex 1", "drop mpsc 1"].map(|what| step(1, "1", what));
         let panic = EarlierPanic {

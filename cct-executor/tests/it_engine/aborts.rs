@@ -130,7 +130,7 @@ fn what_ends_the_process_is_told_before() {
     if !cct_interpose::CONTROLLED {
         return;
     }
-    let ways: [(&str, fn(), &str); 3] = [
+    let ways: [(&str, fn(), &str); 4] = [
         (
             "overflow",
             overflow,
@@ -145,6 +145,11 @@ fn what_ends_the_process_is_told_before() {
             "access",
             invalid_access,
             "a poll ends the process by SIGSEGV, an access to memory that is invalid",
+        ),
+        (
+            "exit",
+            || std::process::exit(3),
+            "a poll ends the process by `exit(3)`",
         ),
     ];
     let child = std::env::var(CHILD);
@@ -166,6 +171,42 @@ fn what_ends_the_process_is_told_before() {
             }
         }
     }
+}
+
+/// A thread that runs no world ends the process, which the harness has no word for.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the parent tells the child apart, whose thread is foreign"
+)]
+fn who_ends_the_process_from_outside_is_told_what_was_not_finished() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    if std::env::var(CHILD).is_ok() {
+        let (begun, begins) = std::sync::mpsc::channel();
+        let watches = std::thread::spawn(move || {
+            begins.recv().expect("an iteration");
+            std::process::exit(7);
+        });
+        let report = checker("is watched").iterations(u64::MAX).run(move || {
+            let _ = begun.send(());
+            std::future::ready(())
+        });
+        watches.join().expect("it does not return");
+        panic!("{}", report.text());
+    }
+    let test = "it_engine::aborts::who_ends_the_process_from_outside_is_told_what_was_not_finished";
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", test])
+        .env(CHILD, "outside")
+        .output()
+        .expect("this program can be started");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(7), "{told}");
+    let lines = "ends the process by `exit(7)`, such as a thread that watches over something;\n  \
+                 what was not finished: is watched\n";
+    assert!(told.contains(lines), "{told}");
 }
 
 /// A thread that runs no world: the standard library says it, as without cct.

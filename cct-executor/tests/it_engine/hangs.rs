@@ -81,7 +81,7 @@ fn run_waiting<F: Future<Output = ()>>(
     waits: impl Fn(oneshot::Receiver<()>, mpsc::Receiver<()>) -> F + Send + Sync + 'static,
 ) -> Report {
     let waits = Arc::new(waits);
-    checker(name).iterations(20).run(move || {
+    checker(name).iterations(20).shrink(false).run(move || {
         let waits = waits.clone();
         async move {
             spawn(heart());

@@ -23,7 +23,7 @@ fn a_report_says_when_ready_work_was_kept_waiting_for_long() {
         failed(&report).kind.to_string().contains("a minute"),
         "{text}"
     );
-    assert!(text.contains("a timer fires 60000ms ahead"), "{text}");
+    assert!(text.contains("a timer fires 60s ahead"), "{text}");
     let fires = &failed(&report).explanation.steps;
     assert!(
         fires.iter().any(|s| s.task.is_none() && s.preempts),

@@ -67,7 +67,7 @@ fn every_fault_happens_and_is_mended() {
             let report = checker("every fault")
                 .determinism_check(false)
                 .strategy_text(strategy)
-                .iterations(20)
+                .iterations(8)
                 .run(move || {
                     let seen = theirs.clone();
                     async move {
@@ -383,7 +383,7 @@ fn plans_that_do_nothing_are_reported() {
 /// Nobody allows copies of these messages, and that is said although the plan does something else.
 #[test]
 fn kinds_that_are_never_done_are_reported() {
-    let report = checker("one kind").iterations(50).run(|| async {
+    let report = checker("one kind").iterations(15).run(|| async {
         let main = || async {
             let mut mailbox = Mailbox::<u32>::bind("gossip").unwrap();
             for round in 0.. {

@@ -36,6 +36,7 @@ fn explore(subject: &Subject, bug: bool, (strategy, seed): (&str, u64), iteratio
         .granularity(subject.granularity)
         .clock(subject.clock)
         .max_steps(subject.max_steps)
+        .shrink(false)
         .run(move || scenario(Probe::default()))
 }
 

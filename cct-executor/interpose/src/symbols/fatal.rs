@@ -1,4 +1,4 @@
-//! Signals that end the process, caused by what a thread does: stacks that overflow, invalid accesses, `abort`.
+//! What ends the process by what a thread does: stacks that overflow, invalid accesses, `abort`, `exit`.
 //!
 //! The standard library knows the stacks of its own threads only. One that somebody else made overflows
 //! without a word.
@@ -7,11 +7,14 @@
 //!    the middle of an allocation.
 //! 2. A signal that is none of theirs goes to whoever handled it before.
 
+use super::Hidden;
 use crate::Fatal;
 use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
 use std::mem::{MaybeUninit, transmute};
 use std::ptr;
 use std::sync::OnceLock;
+
+pub(super) type Exit = unsafe extern "C" fn(c_int) -> !;
 
 /// An access so near to where the stack ends by now is one to the stack. Functions with large frames
 /// touch each of their pages.
@@ -28,6 +31,7 @@ const SIGNALS: [c_int; 5] = [
 type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
 static TOLD: OnceLock<fn(Fatal)> = OnceLock::new();
+static TOLD_OF_EXIT: OnceLock<fn(i32)> = OnceLock::new();
 /// Who handled each of the signals before.
 static BEFORE: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
@@ -49,6 +53,26 @@ pub(crate) fn on_fatal(told: fn(Fatal)) {
         }
         told
     });
+}
+
+pub(crate) fn on_exit(told: fn(i32)) {
+    TOLD_OF_EXIT.get_or_init(|| told);
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn exit(code: c_int) -> ! {
+    static HIDDEN: Hidden = Hidden::new(b"exit\0");
+    if let Some(told) = TOLD_OF_EXIT.get() {
+        told(code);
+    }
+    match HIDDEN.found() {
+        // SAFETY: the type of a function of this name.
+        Some(hidden) => unsafe { transmute::<*mut c_void, Exit>(hidden)(code) },
+        // SAFETY: the call is always sound.
+        None => unsafe { libc::_exit(code) },
+    }
 }
 
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {

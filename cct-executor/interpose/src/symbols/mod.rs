@@ -25,7 +25,7 @@ mod vain;
 mod whereabouts;
 
 pub(crate) use clocks::{clocks_outside, clocks_seen, go_on_from};
-pub(crate) use fatal::on_fatal;
+pub(crate) use fatal::{on_exit, on_fatal};
 pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use parker::find as find_parker;
@@ -69,6 +69,7 @@ pub(crate) fn keep() {
         threads::pthread_join as threads::Join,
         signals::kill as signals::Kill,
         signals::raise as signals::Raise,
+        fatal::exit as fatal::Exit,
         files::statx as files::Statx,
         files::unlink as files::Unlink,
         files::chmod as files::Chmod,

@@ -247,7 +247,7 @@ pub(crate) async fn reset_at_the_end(log: Log) {
 
     let (mut client, mut server) = connected().await;
     client.writable().await.unwrap();
-    while client.try_write(&[7; 4000]).is_ok() {
+    while client.try_write(&[7; 40_000]).is_ok() {
         rt::pause().await;
     }
     rt::shutdown(&mut server).await.unwrap();

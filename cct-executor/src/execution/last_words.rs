@@ -1,0 +1,131 @@
+//! The last words of threads that would end the process: by a panic that aborts it, a signal, or `exit`. They stop there, and
+//! leave word for whoever watches them.
+//!
+//! What is lost is a thread, as with a poll that does not return. That of a signal stops in its handler, which may be in the
+//! middle of an allocation.
+
+use super::panics::is_lone;
+use crate::raw::stack;
+use crate::words::FailureKind;
+use cct_interpose::Fatal;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+thread_local! {
+    static LAST_WORDS: LastWords = LastWords::default();
+}
+
+/// The last words of a thread that would abort the process.
+#[derive(Clone, Default)]
+pub(crate) struct LastWords(Arc<Words>);
+
+#[derive(Default)]
+struct Words {
+    kind: Mutex<Option<FailureKind>>,
+    /// What is said in a signal handler, which should not allocate: a signal, [`NO_STACK`], or 0.
+    fatal: AtomicI32,
+}
+
+const NO_STACK: i32 = -1;
+
+impl LastWords {
+    fn say(&self, kind: FailureKind) {
+        *self.0.kind.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
+    }
+
+    /// What was said since it was last asked.
+    pub(crate) fn take(&self) -> Option<FailureKind> {
+        let message = match self.0.fatal.swap(0, Ordering::SeqCst) {
+            0 => {
+                let mut kind = self.0.kind.lock().unwrap_or_else(PoisonError::into_inner);
+                return kind.take();
+            }
+            NO_STACK => "a poll ran out of stack, of which it has 2 MiB".to_owned(),
+            signal => format!("a poll ends the process by {}", name_of_signal(signal)),
+        };
+        Some(FailureKind::Abort {
+            message,
+            location: None,
+        })
+    }
+}
+
+fn name_of_signal(signal: i32) -> String {
+    // As Linux counts them, where alone they are seen.
+    let name = match signal {
+        4 => "SIGILL, an instruction that is none",
+        6 => "SIGABRT, as `abort` and a damaged heap do",
+        7 => "SIGBUS, an access to memory that is invalid",
+        8 => "SIGFPE, an arithmetic operation that cannot be done",
+        11 => "SIGSEGV, an access to memory that is invalid",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}
+
+/// Where this thread leaves its last words.
+pub(crate) fn last_words() -> LastWords {
+    LAST_WORDS.with(LastWords::clone)
+}
+
+/// This thread would end the process: it leaves word and stops here instead.
+pub(super) fn stop_with(kind: FailureKind) -> ! {
+    assert!(!is_lone(), "{kind}");
+    last_words().say(kind);
+    stop()
+}
+
+fn stop() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Whether somebody makes a report of what would have ended the process, which ends it afterwards.
+static REPORTED: AtomicBool = AtomicBool::new(false);
+/// For so long that may take.
+const REPORTED_WITHIN_S: u32 = 180;
+
+/// A report is made of last words.
+pub(crate) fn report_begins() {
+    REPORTED.store(true, Ordering::Relaxed);
+}
+
+/// What is said if there was none.
+const NO_REPORT: &str = "\ncct: a poll ends the process by a signal, and its report does not come to an end: the heap is \
+    damaged, or the poll was in the middle\n  of an allocation when it stopped. The same seed goes the same way again; \
+    `valgrind` or a sanitizer may tell more\n";
+
+/// A thread has done what ends the process. If it is that of a poll it stops here, until there is a report.
+///
+/// In a signal handler one should neither lock nor allocate, and the heap may be damaged, or locked by this thread, and
+/// whoever writes the report waits for it then. Whoever watches has made the place for last words before.
+pub(super) fn stop_at(fatal: Fatal) {
+    if stack::on_worker() && !is_lone() {
+        cct_interpose::end();
+        let fatal = match fatal {
+            Fatal::Stack => NO_STACK,
+            Fatal::Signal(signal) => signal,
+        };
+        LAST_WORDS.with(|words| words.0.fatal.store(fatal, Ordering::SeqCst));
+        let mut seconds = 0;
+        while seconds < REPORTED_WITHIN_S {
+            std::thread::park_timeout(Duration::from_secs(1));
+            seconds += u32::from(REPORTED.load(Ordering::Relaxed));
+        }
+        let _ = std::io::stderr().write_all(NO_REPORT.as_bytes());
+    }
+}
+
+/// A thread ends the process by `exit`. If it is that of a poll it stops here.
+pub(crate) fn stop_at_exit(code: i32) {
+    if stack::on_worker() && !is_lone() {
+        cct_interpose::end();
+        stop_with(FailureKind::Abort {
+            message: format!("a poll ends the process by `exit({code})`"),
+            location: None,
+        });
+    }
+}
