@@ -464,6 +464,7 @@ impl Report {
             warnings: Vec::new(),
             first_was_long: false,
             first_would_hang: false,
+            followed: None,
             endless: None,
         }
     }

@@ -15,10 +15,14 @@ use super::any_scenario::AnyScenario;
 use super::checker::Checker;
 use super::env::Settings;
 use super::result::{Report, StoppedBy};
+use super::worker::now;
 use crate::words::{Limit, Limits};
 
 /// For a test that is run once: some seconds' worth of steps.
 const STEPS_OF_ONE: u64 = 30 * Limits::MORE_STEPS;
+/// So far it is followed first, and if it goes on, so many times as far, and so on.
+const FIRST_FOLLOWED: u64 = 2 * Limits::STEPS;
+const FOLLOWED_TIMES: u32 = 4;
 /// As many as there is memory for on most machines, should they all be there at once.
 const TASKS_OF_ONE: u32 = 2_000_000;
 
@@ -29,20 +33,39 @@ pub(super) fn ends_in_order(
     scenario: &AnyScenario,
 ) -> Option<String> {
     without_end(report)?;
+    let follow = || end_in_order(checker, scenario);
+    let steps = report.followed.map_or_else(follow, |known| known.0)?;
+    Some(format!(
+        "none of {} iterations came to its end within as many steps as one may take, but the test does in plain order \
+         after {steps}: that is all that was seen of it; to have it explored, give it less to do",
+        report.iterations
+    ))
+}
+
+/// After how many steps the test comes to its end in plain order, if it is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Followed(pub(super) Option<u64>);
+
+/// After how many steps a test comes to its end in plain order, if it does in about as much time as it may take in all.
+pub(super) fn end_in_order(checker: &Checker, scenario: &AnyScenario) -> Option<u64> {
     let mut in_order = checker.in_plain_order();
     in_order.world.limits.raise();
-    in_order.world.limits.steps = STEPS_OF_ONE;
     in_order.world.limits.tasks = TASKS_OF_ONE;
-    let run = in_order.explore(scenario.clone());
-    (run.passed() && run.cut() == 0).then(|| {
-        format!(
-            "none of {} iterations came to its end within {} steps, but the test does in plain order after {}: that \
-             is all that was seen of it; to have it explored, give it less to do",
-            report.iterations,
-            Limits::MORE_STEPS,
-            run.coverage.steps
-        )
-    })
+    let mut limit = FIRST_FOLLOWED;
+    loop {
+        in_order.world.limits.steps = limit;
+        let begin = now();
+        let run = in_order.clone().explore(scenario.clone());
+        if run.cut() == 0 || !run.passed() {
+            return run.passed().then_some(run.coverage.steps);
+        }
+        // The next one takes longer than all before it.
+        let takes = begin.elapsed().saturating_mul(FOLLOWED_TIMES);
+        if limit == STEPS_OF_ONE || checker.time_budget.is_some_and(|most| takes > most) {
+            return None;
+        }
+        limit = (limit * u64::from(FOLLOWED_TIMES)).min(STEPS_OF_ONE);
+    }
 }
 
 /// Whether it need not end, as somebody has chosen a limit. A replay and a failure say what they say in any case.

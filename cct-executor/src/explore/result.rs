@@ -1,5 +1,6 @@
 //! What a run leaves behind.
 
+use super::endless::Followed;
 use crate::execution::harvest::{Sightings, TimeLimit};
 use crate::words::explanation::Explanation;
 use crate::words::{Clock, Failure, FailureKind, Limit, ReplayToken, Seed};
@@ -57,6 +58,8 @@ pub struct Report {
     pub(super) first_was_long: bool,
     /// And would be a failure if others came to their end.
     pub(super) first_would_hang: bool,
+    /// What is known of its end in plain order.
+    pub(super) followed: Option<Followed>,
     /// How the first iteration ends, where none came to its end.
     pub(crate) endless: Option<Box<FailureReport>>,
 }

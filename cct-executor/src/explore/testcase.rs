@@ -2,7 +2,7 @@
 
 use super::apart::{self, Once, Says, Task, Verdict};
 use super::checker::{Checker, Isolation, running_test};
-use super::endless;
+use super::endless::{self, Followed};
 use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{Origin, Report, StoppedBy};
@@ -337,6 +337,14 @@ fn to_the_end(checker: Checker, scenario: AnyScenario) -> Report {
         let tried = few.explore(scenario.clone());
         if !tried.passed() || tried.cut() < tried.iterations {
             return usual.explore(scenario);
+        }
+        // Nothing but time seems to go on. If it needs more, plain order shows it, and soon.
+        let steps = endless::end_in_order(&longer, &scenario);
+        if steps.is_none_or(|steps| steps > Limits::MORE_STEPS) {
+            return Report {
+                followed: Some(Followed(steps)),
+                ..tried
+            };
         }
     }
     let mut report = longer.explore(scenario);
