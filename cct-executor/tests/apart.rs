@@ -418,7 +418,13 @@ fn what_is_not_under_control_anywhere_is_told_by_one_process() {
 fn what_ends_the_process_is_told() {
     let (passed, text) = run("has_processes", "an exit", &[]);
     assert!(!passed, "{text}");
-    assert_says(&text, &["iteration 0 ended its process with exit status 3"]);
+    assert_says(
+        &text,
+        &[match cct_interpose::CONTROLLED {
+            true => "a poll ends the process by `exit(3)`",
+            false => "iteration 0 ended its process with exit status 3",
+        }],
+    );
 }
 
 #[test]
