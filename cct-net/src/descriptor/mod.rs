@@ -4,7 +4,8 @@
 //! tokio has no method for, or to go through the standard library's type and back. So each socket (but
 //! `UnixSocket`) has a real one behind it, which is made when it is first asked for and never connected:
 //! - Options can be set and read there, by `socket2` for example. They have no effect on the simulation.
-//! - Reading and writing there fails as on any socket that is not connected.
+//! - Reading and writing there fails as on any socket that is not connected. What is sent from a UDP socket there with
+//!   an address goes to the kernel, and to nobody in the world.
 //! - `into_std` hands it out and keeps the simulated socket in the world until `from_std` brings it back.
 //!   Nobody learns when it is dropped in between, so the other side would not see an end.
 //! - Its number is the kernel's choice: nothing here depends on it, and nothing in a test should.
