@@ -83,7 +83,8 @@ fn stop() -> ! {
     }
 }
 
-/// Whether somebody makes a report of what would have ended the process, which ends it afterwards.
+/// Whether somebody makes a report of what would have ended the process, which ends it afterwards. Who only looks at a
+/// [`Checker`](crate::Checker)'s failure of this kind, and goes on, has no longer.
 static REPORTED: AtomicBool = AtomicBool::new(false);
 /// For so long that may take.
 const REPORTED_WITHIN_S: u32 = 180;

@@ -321,7 +321,8 @@ impl Judged {
 /// So many iterations show whether any comes to its end, where the first seems to hang: that is told under the usual limits.
 const TRIED_FIRST: u64 = 8;
 
-/// Runs the scenario, and anew with higher limits if its first iteration takes more steps or tasks than is usual.
+/// Runs the scenario, and anew with higher limits if its first iteration takes more steps or tasks than is usual; but not
+/// where that one would hang, and nothing shows that more steps lead to the end.
 fn to_the_end(checker: Checker, scenario: AnyScenario) -> Report {
     let mut usual = checker.clone();
     usual.usual_limits = false;

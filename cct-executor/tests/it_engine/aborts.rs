@@ -111,13 +111,19 @@ fn ends(how: fn(), run: impl Fn() -> Checker) {
 /// told before a signal ended it.
 #[track_caller]
 fn told_by_child(test: &str, child: &str) -> String {
+    told_by(test, child, None)
+}
+
+/// The same, before it ended with this code.
+#[track_caller]
+fn told_by(test: &str, child: &str, code: Option<i32>) -> String {
     let output = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", &format!("it_engine::aborts::{test}")])
         .env(CHILD, child)
         .output()
         .expect("this program can be started");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), None, "{told}");
+    assert_eq!(output.status.code(), code, "{told}");
     told
 }
 
@@ -195,14 +201,8 @@ fn who_ends_the_process_from_outside_is_told_what_was_not_finished() {
         });
         match watches.join().expect("it does not panic") {}
     }
-    let test = "it_engine::aborts::who_ends_the_process_from_outside_is_told_what_was_not_finished";
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", test])
-        .env(CHILD, "outside")
-        .output()
-        .expect("this program can be started");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(7), "{told}");
+    let test = "who_ends_the_process_from_outside_is_told_what_was_not_finished";
+    let told = told_by(test, "outside", Some(7));
     let lines = "ends the process by `exit(7)`, such as a thread that watches over something;\n  \
                  what was not finished: is watched\n";
     assert!(told.contains(lines), "{told}");
