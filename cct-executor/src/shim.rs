@@ -27,8 +27,9 @@ pub use looks::Looks;
 pub use relatives::{Relative, number_among_relatives, relatives};
 pub use resource::{Resource, StateShare};
 pub use source::{
-    ActionSource, Alarm, CrashCause, NodeState, Offer, OnFile, SocketFile, Source, SourceAction,
-    crash_cause, kill_process, node_state, pause_node, source, wall_clock, world_time_ns,
+    ActionSource, Alarm, CrashCause, Moved, NodeState, Offer, OnFile, OnSocket, Sending,
+    SocketFile, Source, SourceAction, crash_cause, kill_process, node_state, pause_node, source,
+    wall_clock, world_time_ns,
 };
 pub use told::{WaitNote, Waits};
 

@@ -11,6 +11,7 @@ impl Errno {
     pub(crate) const ENOENT: Errno = Errno(2);
     pub(crate) const EIO: Errno = Errno(5);
     pub(crate) const EBADF: Errno = Errno(9);
+    pub(crate) const EAGAIN: Errno = Errno(11);
     pub(crate) const EACCES: Errno = Errno(13);
     pub(crate) const EBUSY: Errno = Errno(16);
     pub(crate) const EEXIST: Errno = Errno(17);
@@ -35,6 +36,7 @@ impl Errno {
     pub(crate) const ENOTCONN: Errno = Errno(107);
     pub(crate) const ETIMEDOUT: Errno = Errno(110);
     pub(crate) const ECONNREFUSED: Errno = Errno(111);
+    pub(crate) const EHOSTUNREACH: Errno = Errno(113);
 }
 
 impl From<Errno> for io::Error {
@@ -59,4 +61,15 @@ pub(crate) fn of_socket(kind: ErrorKind) -> io::Error {
     } else {
         kind.into()
     }
+}
+
+/// The same error as a number, for those who get nothing else.
+pub(crate) fn numbered(error: io::Error) -> io::Error {
+    let errno = match error.kind() {
+        _ if error.raw_os_error().is_some() => return error,
+        ErrorKind::HostUnreachable => Errno::EHOSTUNREACH,
+        ErrorKind::PermissionDenied => Errno::EACCES,
+        _ => Errno::EIO,
+    };
+    errno.into()
 }

@@ -1,6 +1,6 @@
 //! What a thread that runs a world has in the place of the operating system: random bytes, which derive
-//! from a seed; clocks, which show virtual time; blocking and sleeping, which suspend a poll; signals to itself; and the
-//! files of sockets that are none of the machine's.
+//! from a seed; clocks, which show virtual time; blocking and sleeping, which suspend a poll; signals to itself; and
+//! sockets that are none of the machine's, by their files and their descriptors.
 //!
 //! The keys of a `HashMap`, the generators of `rand`, UUIDs and the like begin with random bytes from
 //! the system. In a test that is to repeat itself they must be the same the next time. And a lock of the
@@ -10,8 +10,8 @@
 //! So the functions of the C library that give random bytes (`getrandom`, `getentropy`) and the time
 //! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), `syscall`, by which threads block,
 //! `sched_yield`, by which they let others go first, `pthread_create` and `pthread_join`, `kill` and `raise`, by which a
-//! process sends itself signals, and `statx`, `unlink`, `chmod` and `rename` are defined here: the linker
-//! takes a program's own definition before a library's, which is called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
+//! process sends itself signals, `statx`, `unlink`, `chmod` and `rename`, and those that send and receive by a socket's
+//! descriptor or ask for its addresses are defined here: the linker takes a program's own definition before a library's, which is called symbol interposition. A thread that did not call [`begin`] gets what the system gives.
 //!
 //! 1. The bytes follow from the seed, from how many were asked for, and from how often so many were
 //!    asked for before. A draw changes nothing about those of other lengths.
@@ -49,7 +49,10 @@ mod symbols;
 mod symbols;
 
 pub use symbols::{Whereabouts, Word};
-pub use system::{Atomic, Clocks, OnFile, SocketFile, Stay, System, ThreadsStarted, Waited};
+pub use system::{
+    Atomic, Clocks, Moved, OnFile, OnSocket, Sending, SocketFile, Stay, System, ThreadsStarted,
+    Waited,
+};
 
 /// Whether random bytes, clocks and blocking are under control on this target.
 pub const CONTROLLED: bool = symbols::DEFINED;

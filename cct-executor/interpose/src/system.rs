@@ -2,6 +2,8 @@
 
 use crate::symbols::Word;
 use std::cell::Cell;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,6 +30,9 @@ pub struct System {
     /// Called where the thread does something with the file at a path. Returns what was there if that is none of the
     /// machine's files, and has done it.
     pub file: fn(&Path, OnFile<'_>) -> Option<SocketFile>,
+    /// Called where the thread does something with a socket by its descriptor, with the number of its inode. Returns what
+    /// came of it if the socket is not the machine's.
+    pub socket: fn(u64, OnSocket<'_>) -> Option<io::Result<Moved>>,
     /// Called where the thread sends its own process a signal, with whether the process has a handler for it,
     /// or ignores it. Returns whether it need not.
     pub signal: fn(i32, bool) -> bool,
@@ -45,6 +50,7 @@ impl System {
         atomic: |_| {},
         clock: || Duration::ZERO,
         file: |_, _| None,
+        socket: |_, _| None,
         signal: |_, _| false,
     };
 }
@@ -71,6 +77,48 @@ pub struct SocketFile {
     pub mode: u32,
     /// When it was made, since 1970.
     pub made: Duration,
+}
+
+/// What is done with a socket, which never waits.
+#[derive(Debug)]
+pub enum OnSocket<'a> {
+    /// Something is sent.
+    Send(Sending<'a>),
+    /// Something is received into these, one after the other.
+    Receive {
+        /// What does not fit is lost.
+        into: &'a mut [IoSliceMut<'a>],
+        /// It stays where it is.
+        peek: bool,
+    },
+    /// It is asked for its own address.
+    Local,
+    /// It is asked for the address that it is connected to.
+    Peer,
+}
+
+/// What is sent, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending<'a> {
+    /// One after the other.
+    pub parts: &'a [IoSlice<'a>],
+    /// Whom to, if that is not whom the socket is connected to.
+    pub to: Option<SocketAddr>,
+    /// The address that receivers see, if that is not the socket's choice.
+    pub from: Option<IpAddr>,
+    /// The length of the pieces that it is sent in, if not in one.
+    pub pieces: Option<usize>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Moved {
+    /// How many bytes were sent, or there were to receive.
+    pub bytes: usize,
+    /// Who has sent them; the address that was asked for.
+    pub address: Option<SocketAddr>,
+    /// The address that they were sent to.
+    pub to: Option<IpAddr>,
 }
 
 /// What an atomic operation does.

@@ -10,8 +10,9 @@ use super::resources::state_digest;
 use super::world::{Running, World};
 use crate::words::action::Sort;
 use crate::words::{Action, ActionId, ActionKind, NodeId, Op};
-use cct_interpose::{OnFile, SocketFile};
+use cct_interpose::{Moved, OnFile, OnSocket, SocketFile};
 use std::any::Any;
+use std::io;
 use std::panic::Location;
 use std::path::Path;
 use std::rc::Rc;
@@ -48,6 +49,18 @@ pub trait ActionSource: Send + Sync + 'static {
     /// is a socket of this source's, and has done it.
     fn file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
         let _ = (path, what);
+        None
+    }
+
+    /// The running task does something with a socket by its descriptor, whose inode has this number. Returns what came of
+    /// it if that is a socket of this source's, and has done it.
+    fn socket(
+        &self,
+        number: u64,
+        what: &mut OnSocket<'_>,
+        site: &'static Location<'static>,
+    ) -> Option<io::Result<Moved>> {
+        let _ = (number, what, site);
         None
     }
 

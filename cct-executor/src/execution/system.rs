@@ -6,7 +6,8 @@ use super::core::{Core, NONE};
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
 use crate::words::{FailureKind, NodeId};
-use cct_interpose::{Clocks, OnFile, SocketFile, System};
+use cct_interpose::{Clocks, Moved, OnFile, OnSocket, SocketFile, System};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ pub(crate) const SYSTEM: System = System {
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: || WORLD.with(World::system_clock),
     file: |path, what| WORLD.with(|world| world.on_file(path, what)),
+    socket: |number, what| WORLD.with(|world| world.on_socket(number, what)),
     signal: |number, handled| WORLD.with(|world| world.signal_itself(number, handled)),
 };
 
@@ -195,6 +197,18 @@ impl World {
         let known = |at: usize| Some(self.sources.try_borrow().ok()?.get(at)?.clone());
         let mut sources = (0..).map_while(known);
         sources.find_map(|known| known.0.file(path, what))
+    }
+
+    /// In the place of what the system does with a socket, where that is one of this world's.
+    fn on_socket(&self, number: u64, mut what: OnSocket<'_>) -> Option<io::Result<Moved>> {
+        let key = self.running.get().key;
+        if key == NONE || !self.is_free() || self.phase.get() == Phase::Idle {
+            return None;
+        }
+        let site = self.with(|core, _| core.actions[key as usize].op.site);
+        let known = |at: usize| Some(self.sources.try_borrow().ok()?.get(at)?.clone());
+        let mut sources = (0..).map_while(known);
+        sources.find_map(|known| known.0.socket(number, &mut what, site))
     }
 
     /// What the clocks show in the world's end.

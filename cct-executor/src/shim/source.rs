@@ -2,7 +2,7 @@
 
 pub use crate::execution::nodes::{CrashCause, NodeState};
 pub use crate::execution::source::ActionSource;
-pub use cct_interpose::{OnFile, SocketFile};
+pub use cct_interpose::{Moved, OnFile, OnSocket, Sending, SocketFile};
 
 use crate::execution::source::SourceEntry;
 use crate::execution::timers::TimerId;

@@ -2,6 +2,7 @@
 
 use super::Kind;
 use crate::host::hosts;
+use crate::udp::inner::Inner;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -9,11 +10,13 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock, Weak};
 
 /// The descriptor of a simulated socket.
 pub(crate) struct Descriptor {
     kind: Kind,
+    /// What is done by it is done to this.
+    socket: Weak<Inner>,
     fd: OnceLock<OwnedFd>,
 }
 
@@ -36,7 +39,34 @@ impl Descriptor {
     pub(crate) const fn new(kind: Kind) -> Descriptor {
         Descriptor {
             kind,
+            socket: Weak::new(),
             fd: OnceLock::new(),
+        }
+    }
+
+    /// The descriptor of a socket that can be used by it.
+    pub(crate) fn of_udp(socket: &Arc<Inner>) -> Descriptor {
+        Descriptor {
+            socket: Arc::downgrade(socket),
+            ..Descriptor::new(Kind::Udp { v6: socket.v6 })
+        }
+    }
+
+    fn open(&self) -> io::Result<OwnedFd> {
+        let fd = self.kind.open()?;
+        self.is_known_by(fd.as_fd());
+        Ok(fd)
+    }
+
+    fn is_known_by(&self, fd: BorrowedFd<'_>) {
+        if self.socket.strong_count() == 0 {
+            return;
+        }
+        // Outside a world there is nobody to send to.
+        if let (Ok(hosts), Ok(inode)) = (hosts(), inode(fd)) {
+            hosts
+                .state
+                .with(|state| state.shown.insert(inode, self.socket.clone()));
         }
     }
 
@@ -44,17 +74,18 @@ impl Descriptor {
     /// When the process can open none: there is no way to say so.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         let open = || {
-            let opened = self.kind.open();
+            let opened = self.open();
             opened.unwrap_or_else(|error| panic!("no file descriptor for a socket: {error}"))
         };
         self.fd.get_or_init(open).as_fd()
     }
 
     pub(crate) fn take(&mut self) -> io::Result<OwnedFd> {
-        self.fd.take().map_or_else(|| self.kind.open(), Ok)
+        self.fd.take().map_or_else(|| self.open(), Ok)
     }
 
     pub(crate) fn put(&mut self, fd: OwnedFd) {
+        self.is_known_by(fd.as_fd());
         self.fd = OnceLock::from(fd);
     }
 }
@@ -63,6 +94,21 @@ impl Descriptor {
 /// as long as it is open: numbers of descriptors may be changed by duplicating them.
 #[derive(Default)]
 pub(crate) struct Lent(BTreeMap<u64, Box<dyn Any + Send>>);
+
+/// The sockets that can be used by descriptors, by the same.
+#[derive(Default)]
+pub(crate) struct Shown(BTreeMap<u64, Weak<Inner>>);
+
+impl Shown {
+    fn insert(&mut self, inode: u64, socket: Weak<Inner>) {
+        self.0.retain(|_, known| known.strong_count() > 0);
+        self.0.insert(inode, socket);
+    }
+
+    pub(crate) fn find(&self, inode: u64) -> Option<Arc<Inner>> {
+        self.0.get(&inode)?.upgrade()
+    }
+}
 
 fn metadata(fd: BorrowedFd<'_>) -> io::Result<Metadata> {
     File::from(fd.try_clone_to_owned()?).metadata()

@@ -4,8 +4,10 @@
 //! tokio has no method for, or to go through the standard library's type and back. So each socket (but
 //! `UnixSocket`) has a real one behind it, which is made when it is first asked for and never connected:
 //! - Options can be set and read there, by `socket2` for example. They have no effect on the simulation.
-//! - Reading and writing there fails as on any socket that is not connected. What is sent from a UDP socket there with
-//!   an address goes to the kernel, and to nobody in the world.
+//! - What a UDP socket sends and receives there, by `send`, `sendto`, `sendmsg`, `sendmmsg` and their counterparts, goes
+//!   through the world; nothing waits there. Elsewhere than on Linux with the GNU C library it goes to
+//!   the kernel, and to nobody in the world.
+//! - Reading and writing on the others fails as on any socket that is not connected.
 //! - `into_std` hands it out and keeps the simulated socket in the world until `from_std` brings it back.
 //!   Nobody learns when it is dropped in between, so the other side would not see an end.
 //! - Its number is the kernel's choice: nothing here depends on it, and nothing in a test should.
@@ -15,7 +17,7 @@
 #[cfg_attr(not(unix), path = "absent.rs")]
 mod made;
 
-pub(crate) use made::{Descriptor, Lent};
+pub(crate) use made::{Descriptor, Lent, Shown};
 #[cfg(unix)]
 pub(crate) use made::{converts, foreign, give_back, lend, owner, shows, takes};
 

@@ -3,7 +3,9 @@
 use super::{Hosts, State};
 use crate::fabric::{CrashStyle, network};
 use cct_executor::node::{NodeId, current};
-use cct_executor::shim::{ActionSource, OnFile, SocketFile};
+use cct_executor::shim::{ActionSource, Moved, OnFile, OnSocket, SocketFile};
+use std::io;
+use std::panic::Location;
 use std::path::Path;
 
 impl ActionSource for Hosts {
@@ -22,6 +24,16 @@ impl ActionSource for Hosts {
     fn file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
         let (node, hosts) = (current(), &self.state);
         hosts.with(|state| state.host_if_any(node)?.unix.on_file(path, what))
+    }
+
+    fn socket(
+        &self,
+        number: u64,
+        what: &mut OnSocket<'_>,
+        site: &'static Location<'static>,
+    ) -> Option<io::Result<Moved>> {
+        let socket = self.state.with(|state| state.shown.find(number))?;
+        Some(socket.by_descriptor(what, site))
     }
 
     fn node_down(&self, node: NodeId) {

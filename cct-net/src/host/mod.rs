@@ -14,7 +14,7 @@ pub(crate) mod names;
 mod netstat;
 pub(crate) mod ports;
 
-use crate::descriptor::Lent;
+use crate::descriptor::{Lent, Shown};
 use crate::stream::conn::{Conn, Names};
 use crate::stream::listening::Listening;
 use crate::stream::state::SideId;
@@ -54,6 +54,8 @@ pub(crate) struct State {
     /// Sockets that stand with others as the standard library's.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(crate) lent: Lent,
+    /// Sockets whose descriptors are used.
+    pub(crate) shown: Shown,
     /// For TCP, and for UDP.
     pub(crate) drawn: Drawn,
     pub(crate) udp_drawn: Drawn,

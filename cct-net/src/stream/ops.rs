@@ -341,6 +341,7 @@ impl End {
         let done = f();
         if matches!(&done, Err(error) if error.kind() == ErrorKind::WouldBlock) {
             self.conn.run(|state, _| state.disprove(self.id, told));
+            return Err(ErrorKind::WouldBlock.into()); // as tokio's has no number
         }
         done
     }

@@ -1,6 +1,6 @@
 //! A socket as its host keeps it: what arrived, and who waits for it.
 
-use crate::errno::of_socket;
+use crate::errno::{Errno, of_socket};
 use crate::host::{Hosts, mapped};
 use crate::io::known::Known;
 use crate::io::service::Service;
@@ -36,7 +36,7 @@ pub(crate) struct Inner {
     pub(super) node: NodeId,
     pub(super) hosts: Weak<Hosts>,
     /// Where it is bound.
-    pub(super) v6: bool,
+    pub(crate) v6: bool,
 }
 
 pub(super) struct State {
@@ -65,6 +65,7 @@ pub(super) struct State {
 #[derive(Clone)]
 pub(super) struct Datagram {
     pub(super) from: SocketAddr,
+    pub(super) to: IpAddr,
     pub(super) data: Bytes,
 }
 
@@ -88,6 +89,19 @@ impl State {
         let mut wakes = Wakes::default();
         self.waiters.move_to(readiness.into(), &mut wakes);
         wakes
+    }
+
+    /// What is to be received next, or the error that comes before it.
+    fn take(&mut self, keep: bool) -> Option<io::Result<Datagram>> {
+        if let Some(error) = self.error.take() {
+            return Some(Err(of_socket(error)));
+        }
+        if keep {
+            return self.queue.front().cloned().map(Ok);
+        }
+        let next = self.queue.pop_front()?;
+        self.bytes -= next.data.len();
+        Some(Ok(next))
     }
 
     fn digest(&self) -> u64 {
@@ -264,6 +278,24 @@ impl Inner {
         error.map(of_socket)
     }
 
+    pub(super) fn local(&self) -> SocketAddr {
+        self.state.with(|state| state.local)
+    }
+
+    pub(super) fn peer(&self) -> Option<SocketAddr> {
+        self.state.with(|state| state.peer)
+    }
+
+    /// The next datagram, whatever tasks know; `keep` leaves it where it is.
+    ///
+    /// # Errors
+    /// That of an earlier datagram; `EAGAIN` where there is none.
+    pub(super) fn take(&self, keep: bool) -> io::Result<Datagram> {
+        let (next, digest) = self.state.with(|state| (state.take(keep), state.digest()));
+        self.resource.set_state(digest);
+        next.unwrap_or_else(|| Err(Errno::EAGAIN.into()))
+    }
+
     /// The next datagram, if there is one and tasks know of it; `keep` leaves it where it is.
     pub(super) fn next(&self, keep: bool, interest: Interest) -> Option<io::Result<Datagram>> {
         let (next, digest) = self.state.with(|state| {
@@ -271,21 +303,11 @@ impl Inner {
             if told.ready.is_empty() {
                 return (None, None);
             }
-            if let Some(error) = state.error.take() {
-                return (Some(Err(of_socket(error))), None);
-            }
-            let next = if keep {
-                state.queue.front().cloned()
-            } else {
-                state.queue.pop_front()
-            };
-            if let (Some(datagram), false) = (&next, keep) {
-                state.bytes -= datagram.data.len();
-            }
+            let next = state.take(keep);
             if next.is_none() {
                 state.known.disprove(told);
             }
-            (next.map(Ok), Some(state.digest()))
+            (next, Some(state.digest()))
         });
         if let Some(digest) = digest {
             self.resource.set_state(digest);
@@ -354,6 +376,7 @@ impl Inner {
                 state.digest()
             });
             self.resource.set_state(digest);
+            return Err(ErrorKind::WouldBlock.into()); // as tokio's has no number
         }
         done
     }

@@ -5,6 +5,7 @@
 //! is bound; besides, where [`Options::loss`] makes it a choice.
 
 mod bufs;
+mod by_descriptor;
 #[cfg(unix)]
 mod convert;
 pub(crate) mod inner;

@@ -110,14 +110,29 @@ impl Inner {
         to: Option<SocketAddr>,
         site: &'static Location<'static>,
     ) -> io::Result<usize> {
+        self.send_from(data, to, None, site)
+    }
+
+    /// As [`send`](Self::send), from an address of the node, if one is given.
+    pub(super) fn send_from(
+        &self,
+        data: &[u8],
+        to: Option<SocketAddr>,
+        from: Option<IpAddr>,
+        site: &'static Location<'static>,
+    ) -> io::Result<usize> {
         let hosts = self
             .hosts
             .upgrade()
             .ok_or_else(|| io::Error::other("the scenario that this socket belongs to is over"))?;
         let to = self.destination(&hosts, to, data.len())?;
-        let from = self.source(&hosts, to.ip());
+        let from = match from {
+            Some(own) => self.chosen(&hosts, own)?,
+            None => self.source(&hosts, to.ip()),
+        };
         let datagram = Datagram {
             from,
+            to: to.ip(),
             data: Bytes::copy_from_slice(data),
         };
         let ways = self.ways(&hosts, to.ip())?;
@@ -149,7 +164,7 @@ impl Inner {
 
     /// The address that receivers see.
     fn source(&self, hosts: &Hosts, to: IpAddr) -> SocketAddr {
-        let local = self.state.with(|state| state.local);
+        let local = self.local();
         let own = local.ip().to_canonical();
         let ip = match own.is_unspecified() || own.is_ipv4() != to.is_ipv4() {
             true => hosts
@@ -158,6 +173,15 @@ impl Inner {
             false => own,
         };
         SocketAddr::new(ip, local.port())
+    }
+
+    /// The address that the sender has chosen for receivers to see.
+    fn chosen(&self, hosts: &Hosts, own: IpAddr) -> io::Result<SocketAddr> {
+        let is_ours = (hosts.state).with(|state| state.host(self.node).may_bind(own));
+        match is_ours {
+            true => Ok(SocketAddr::new(own, self.local().port())),
+            false => Err(Errno::ENETUNREACH.into()),
+        }
     }
 
     /// The nodes that a datagram goes to.

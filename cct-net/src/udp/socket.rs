@@ -4,7 +4,7 @@ mod receiving;
 mod sending;
 
 use super::inner::Inner;
-use crate::descriptor::{Descriptor, Kind};
+use crate::descriptor::Descriptor;
 use crate::dns::{ToSocketAddrs, each};
 use crate::errno::of_socket;
 use crate::host::ports::Share;
@@ -26,7 +26,9 @@ pub(super) type Site = &'static Location<'static>;
 /// A UDP socket.
 ///
 /// # Differences from tokio
-/// No devices to bind to; its file descriptor is good for setting options that have no effect. `poll_*` methods
+/// No devices to bind to. Options that are set by its file descriptor have no effect; what is sent and received by it
+/// goes through the world on Linux with the GNU C library, without times to live and services, and at once or not at
+/// all. `poll_*` methods
 /// take a slice and return how many bytes they filled. As there, tasks need not know in the poll that has bound it
 /// that it can be written to: [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {
@@ -79,9 +81,9 @@ impl UdpSocket {
         })?;
         inner.state.with(|state| state.local.set_port(port));
         Ok(UdpSocket {
+            descriptor: Descriptor::of_udp(&inner),
             inner,
             id,
-            descriptor: Descriptor::new(Kind::Udp { v6: addr.is_ipv6() }),
         })
     }
 
@@ -112,8 +114,7 @@ impl UdpSocket {
     /// # Errors
     /// None.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        let local = self.inner.state.with(|state| state.local);
-        Ok(self.inner.outside(local))
+        Ok(self.inner.outside(self.inner.local()))
     }
 
     /// The address it is connected to.
@@ -121,8 +122,7 @@ impl UdpSocket {
     /// # Errors
     /// `NotConnected`.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        let peer = self.inner.state.with(|state| state.peer);
-        let peer = peer.map(|peer| self.inner.told(peer));
+        let peer = self.inner.peer().map(|peer| self.inner.told(peer));
         peer.ok_or_else(|| of_socket(ErrorKind::NotConnected))
     }
 

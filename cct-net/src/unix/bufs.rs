@@ -152,6 +152,7 @@ impl UnixDatagram {
         let done = f();
         if matches!(&done, Err(error) if error.kind() == ErrorKind::WouldBlock) {
             self.inner.disprove(told);
+            return Err(ErrorKind::WouldBlock.into()); // as tokio's has no number
         }
         done
     }

@@ -18,6 +18,7 @@ mod locals;
 mod parker;
 mod segments;
 mod signals;
+mod sockets;
 mod stay;
 mod threads;
 #[cfg(any(test, cct_atomics))]
@@ -76,6 +77,7 @@ pub(crate) fn keep() {
         files::rename as files::Rename,
     );
     std::hint::black_box(symbols);
+    sockets::keep();
     #[cfg(cct_atomics)]
     atomics::keep();
 }
@@ -228,7 +230,10 @@ unsafe extern "C" fn syscall(
         match number {
             libc::SYS_getrandom if filled(a as *mut c_void, b as size_t) => b,
             libc::SYS_futex => futex::futex(arguments),
-            _ => call(number, arguments),
+            _ => match sockets::called(number, arguments) {
+                Some(result) => result,
+                None => call(number, arguments),
+            },
         }
     }
 }

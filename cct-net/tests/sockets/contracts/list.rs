@@ -20,6 +20,8 @@ macro_rules! socket_contracts {
             descriptors: everybody_has_one options there_and_back listeners_there_and_back
                 datagrams_there_and_back unix_there_and_back listeners_of_the_standard_library several_of_them
                 sockets_of_others credentials those_that_block;
+            by_descriptor: one_by_one readiness names errors of_the_standard_library with_what_goes_along
+                from_elsewhere several_at_a_time;
             unix_socket: names backlog not_listening datagrams of_the_wrong_kind unlinked;
         }
     };

@@ -1,0 +1,307 @@
+//! Sockets that are none of the machine's, whose descriptors are.
+//!
+//! Other calls that send or receive (`read`, `writev`...) reach the machine's.
+
+mod control;
+mod messages;
+mod names;
+
+use super::{Hidden, set_errno};
+use crate::system::{self, Moved, OnSocket, Sending};
+use libc::{c_int, c_long, c_void, size_t, sockaddr, socklen_t, ssize_t};
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::{MaybeUninit, transmute};
+use std::ptr;
+
+type Send = unsafe extern "C" fn(c_int, *const c_void, size_t, c_int) -> ssize_t;
+type SendTo = unsafe extern "C" fn(
+    c_int,
+    *const c_void,
+    size_t,
+    c_int,
+    *const sockaddr,
+    socklen_t,
+) -> ssize_t;
+type Receive = unsafe extern "C" fn(c_int, *mut c_void, size_t, c_int) -> ssize_t;
+type ReceiveFrom = unsafe extern "C" fn(
+    c_int,
+    *mut c_void,
+    size_t,
+    c_int,
+    *mut sockaddr,
+    *mut socklen_t,
+) -> ssize_t;
+type Name = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
+
+/// The system call of this number, if it is one that is made for sockets that are none of the machine's.
+///
+/// # Safety
+/// As the C library's.
+pub(super) unsafe fn called(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
+    let [fd, data, length, flags, address, address_length] = arguments;
+    let (fd, length, flags) = (fd as c_int, length as size_t, flags as c_int);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let moved = match number {
+            libc::SYS_sendto => {
+                let to = (address as *const sockaddr, address_length as socklen_t);
+                sent(fd, (data as *const c_void, length), flags, to)
+            }
+            libc::SYS_recvfrom => {
+                let from = (address as *mut sockaddr, address_length as *mut socklen_t);
+                received(fd, (data as *mut c_void, length), flags, from)
+            }
+            _ => return messages::called(number, arguments),
+        };
+        moved.map(|moved| moved as c_long)
+    }
+}
+
+/// What is empty may be null in C.
+const EMPTY: *const c_void = ptr::NonNull::<u8>::dangling().as_ptr().cast_const().cast();
+
+pub(super) fn keep() {
+    let symbols = (
+        send as Send,
+        sendto as SendTo,
+        recv as Receive,
+        recvfrom as ReceiveFrom,
+        getsockname as Name,
+        getpeername as Name,
+    );
+    std::hint::black_box(symbols);
+    messages::keep();
+}
+
+/// The number of the inode of a thread's socket, if the thread has anything in the place of the system.
+fn number(fd: c_int) -> Option<u64> {
+    system::get()?;
+    let mut found = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the buffer has room for it, and is looked at only where it was filled.
+    let found = unsafe {
+        if libc::fstat(fd, found.as_mut_ptr()) != 0 {
+            return None;
+        }
+        found.assume_init()
+    };
+    (found.st_mode & libc::S_IFMT == libc::S_IFSOCK).then_some(found.st_ino)
+}
+
+/// Does it, if the socket is none of the machine's.
+fn done(socket: u64, what: OnSocket<'_>) -> Option<Result<Moved, ()>> {
+    let done = (system::get()?.socket)(socket, what)?;
+    Some(done.map_err(|error| set_errno(error.raw_os_error().unwrap_or(libc::EIO))))
+}
+
+fn count(bytes: usize) -> ssize_t {
+    ssize_t::try_from(bytes).unwrap_or(ssize_t::MAX)
+}
+
+/// Receives something. What nobody of the kind of socket has is not there: an error that is queued apart.
+fn receive(socket: u64, into: &mut [IoSliceMut<'_>], flags: c_int) -> Option<Result<Moved, ()>> {
+    if flags & libc::MSG_ERRQUEUE != 0 {
+        set_errno(libc::EAGAIN);
+        return Some(Err(()));
+    }
+    if flags & libc::MSG_OOB != 0 {
+        set_errno(libc::EOPNOTSUPP);
+        return Some(Err(()));
+    }
+    // SAFETY: the lifetimes are the borrow's own, for the call.
+    let into = unsafe { transmute::<&mut [IoSliceMut<'_>], &mut [IoSliceMut<'_>]>(into) };
+    let peek = flags & libc::MSG_PEEK != 0;
+    done(socket, OnSocket::Receive { into, peek })
+}
+
+/// Sends something.
+fn send_parts(socket: u64, sending: Sending<'_>, flags: c_int) -> Option<Result<Moved, ()>> {
+    if flags & libc::MSG_OOB != 0 {
+        set_errno(libc::EOPNOTSUPP);
+        return Some(Err(()));
+    }
+    done(socket, OnSocket::Send(sending))
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn send(fd: c_int, data: *const c_void, length: size_t, flags: c_int) -> ssize_t {
+    static HIDDEN: Hidden = Hidden::new(b"send\0");
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe {
+        if let Some(result) = sent(fd, (data, length), flags, (ptr::null(), 0)) {
+            return result;
+        }
+        let Some(hidden) = HIDDEN.found() else {
+            return -1;
+        };
+        transmute::<*mut c_void, Send>(hidden)(fd, data, length, flags)
+    }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sendto(
+    fd: c_int,
+    data: *const c_void,
+    length: size_t,
+    flags: c_int,
+    to: *const sockaddr,
+    to_length: socklen_t,
+) -> ssize_t {
+    static HIDDEN: Hidden = Hidden::new(b"sendto\0");
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe {
+        if let Some(result) = sent(fd, (data, length), flags, (to, to_length)) {
+            return result;
+        }
+        let Some(hidden) = HIDDEN.found() else {
+            return -1;
+        };
+        transmute::<*mut c_void, SendTo>(hidden)(fd, data, length, flags, to, to_length)
+    }
+}
+
+/// # Safety
+/// As the C library's.
+unsafe fn sent(
+    fd: c_int,
+    (data, length): (*const c_void, size_t),
+    flags: c_int,
+    (to, to_length): (*const sockaddr, socklen_t),
+) -> Option<ssize_t> {
+    let socket = number(fd)?;
+    let data = if length == 0 { EMPTY } else { data };
+    // SAFETY: the caller's promise.
+    let (data, to) = unsafe {
+        (
+            std::slice::from_raw_parts(data.cast::<u8>(), length),
+            names::read(to, to_length),
+        )
+    };
+    let sending = Sending {
+        parts: &[IoSlice::new(data)],
+        to: to?,
+        from: None,
+        pieces: None,
+    };
+    let sent = send_parts(socket, sending, flags)?;
+    Some(sent.map_or(-1, |sent| count(sent.bytes)))
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn recv(fd: c_int, into: *mut c_void, length: size_t, flags: c_int) -> ssize_t {
+    static HIDDEN: Hidden = Hidden::new(b"recv\0");
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe {
+        let from = (ptr::null_mut(), ptr::null_mut());
+        if let Some(result) = received(fd, (into, length), flags, from) {
+            return result;
+        }
+        let Some(hidden) = HIDDEN.found() else {
+            return -1;
+        };
+        transmute::<*mut c_void, Receive>(hidden)(fd, into, length, flags)
+    }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn recvfrom(
+    fd: c_int,
+    into: *mut c_void,
+    length: size_t,
+    flags: c_int,
+    from: *mut sockaddr,
+    from_length: *mut socklen_t,
+) -> ssize_t {
+    static HIDDEN: Hidden = Hidden::new(b"recvfrom\0");
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe {
+        if let Some(result) = received(fd, (into, length), flags, (from, from_length)) {
+            return result;
+        }
+        let Some(hidden) = HIDDEN.found() else {
+            return -1;
+        };
+        transmute::<*mut c_void, ReceiveFrom>(hidden)(fd, into, length, flags, from, from_length)
+    }
+}
+
+/// # Safety
+/// As the C library's.
+unsafe fn received(
+    fd: c_int,
+    (into, length): (*mut c_void, size_t),
+    flags: c_int,
+    (from, from_length): (*mut sockaddr, *mut socklen_t),
+) -> Option<ssize_t> {
+    let socket = number(fd)?;
+    let into = if length == 0 { EMPTY.cast_mut() } else { into };
+    // SAFETY: the caller's promise: so many bytes that may be written. They are looked at by nobody.
+    let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), length) };
+    let received = receive(socket, &mut [IoSliceMut::new(into)], flags)?;
+    let Ok(received) = received else {
+        return Some(-1);
+    };
+    if let Some(address) = received.address {
+        // SAFETY: the caller's promise.
+        unsafe { names::write(address, from, from_length) };
+    }
+    let whole = flags & libc::MSG_TRUNC != 0;
+    Some(count(if whole {
+        received.bytes
+    } else {
+        received.bytes.min(length)
+    }))
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getsockname(fd: c_int, name: *mut sockaddr, length: *mut socklen_t) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"getsockname\0");
+    // SAFETY: the caller's promise.
+    unsafe { named(fd, OnSocket::Local, (name, length), &HIDDEN) }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getpeername(fd: c_int, name: *mut sockaddr, length: *mut socklen_t) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"getpeername\0");
+    // SAFETY: the caller's promise.
+    unsafe { named(fd, OnSocket::Peer, (name, length), &HIDDEN) }
+}
+
+/// # Safety
+/// As the C library's.
+unsafe fn named(
+    fd: c_int,
+    what: OnSocket<'_>,
+    (name, length): (*mut sockaddr, *mut socklen_t),
+    hidden: &Hidden,
+) -> c_int {
+    match number(fd).and_then(|socket| done(socket, what)) {
+        Some(Ok(Moved {
+            address: Some(address),
+            ..
+        })) => {
+            // SAFETY: the caller's promise.
+            unsafe { names::write(address, name, length) };
+            0
+        }
+        Some(_) => -1,
+        None => {
+            let Some(hidden) = hidden.found() else {
+                return -1;
+            };
+            // SAFETY: the caller's promise, and the type of a function of this name.
+            unsafe { transmute::<*mut c_void, Name>(hidden)(fd, name, length) }
+        }
+    }
+}
