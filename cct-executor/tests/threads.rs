@@ -8,6 +8,8 @@
 )]
 
 mod again;
+#[path = "threads/timers.rs"]
+mod timers;
 
 use again::{again, is_again, said};
 use cct_executor::runtime::Handle;

@@ -144,6 +144,8 @@ pub struct ThreadsStarted {
     /// How many threads of the process have not ended that were started under control, by whichever thread, or by one
     /// that was: those of a pool that is made once for all, among others.
     pub controlled: u64,
+    /// How many of those have waited for some time to pass, or for somebody no longer than that.
+    pub timed: u64,
     /// How many have not ended that are counted for any thread: all but those of the harness and of the engine.
     pub anywhere: u64,
 }

@@ -4,7 +4,7 @@
 //! 2. Where one was, and is no more, they go on from where it left them, at the system's pace: they never go back.
 //! 3. On any other thread they are the system's.
 
-use super::Hidden;
+use super::{Hidden, threads};
 use crate::system::{self, Clocks};
 use libc::{c_int, c_long, clockid_t, time_t, timespec};
 use std::cell::Cell;
@@ -267,6 +267,7 @@ pub(super) unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut time
         if !time.is_null() && of(*time).is_some_and(slept) {
             return 0;
         }
+        threads::note_timed_wait();
         let Some(hidden) = HIDDEN.found() else {
             return -1;
         };
@@ -324,6 +325,7 @@ unsafe fn asleep(
     if hidden.is_null() {
         return libc::ENOSYS;
     }
+    threads::note_timed_wait();
     // SAFETY: the caller's promise, and the type of a function of this name.
     unsafe { transmute::<*mut libc::c_void, SleepBy>(hidden)(clock, flags, time, rest) }
 }

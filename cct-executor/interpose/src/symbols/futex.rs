@@ -7,7 +7,7 @@
 //! 2. A wake-up is the kernel's as well, as other threads may wait too.
 
 use super::segments::{self, Variable};
-use super::{call, clocks, set_errno};
+use super::{call, clocks, set_errno, threads};
 use crate::system::{self, Waited};
 use libc::{c_int, c_long, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -93,6 +93,9 @@ pub(super) unsafe fn futex(arguments: [c_long; 6]) -> c_long {
     let limit = (is_wait && limit != 0).then(|| unsafe { *(limit as *const timespec) });
     let limit = limit.map(|limit| clocks::of(limit).unwrap_or_default());
     let Some(system) = system::get() else {
+        if limit.is_some() {
+            threads::note_timed_wait();
+        }
         let deadline = limit.filter(|_| is_deadline);
         let Some(real) = deadline.and_then(|shown| clocks::by_system(clock, shown)) else {
             return kernel();

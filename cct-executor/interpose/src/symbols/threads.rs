@@ -45,6 +45,8 @@ thread_local! {
     static STARTED: Cell<bool> = const { Cell::new(false) };
     /// This thread was started under control, or by one that was.
     static CONTROLLED: Cell<bool> = const { Cell::new(false) };
+    /// This thread is one of those, and has waited for some time to pass.
+    static TIMED: Cell<bool> = const { Cell::new(false) };
     /// What this thread starts is none of the program's.
     static UNCOUNTED: Cell<bool> = const { Cell::new(false) };
 }
@@ -118,6 +120,8 @@ pub(crate) fn count_starter(here: bool) {
 
 /// Those that live and were started under control, or by such a thread.
 static CONTROLLED_LIVE: AtomicU64 = AtomicU64::new(0);
+/// Those of them that have waited for some time to pass.
+static TIMED_LIVE: AtomicU64 = AtomicU64::new(0);
 /// All that live and are counted.
 static LIVE: AtomicU64 = AtomicU64::new(0);
 
@@ -133,7 +137,15 @@ pub(crate) fn threads_started() -> ThreadsStarted {
         ever,
         live,
         controlled: CONTROLLED_LIVE.load(Ordering::Acquire),
+        timed: TIMED_LIVE.load(Ordering::Acquire),
         anywhere: LIVE.load(Ordering::Acquire),
+    }
+}
+
+/// This thread waits for some time to pass, or for somebody as long as that.
+pub(super) fn note_timed_wait() {
+    if CONTROLLED.get() && !TIMED.replace(true) {
+        TIMED_LIVE.fetch_add(1, Ordering::AcqRel);
     }
 }
 
@@ -171,6 +183,9 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     clocks::set_outside(started.clocks);
     // SAFETY: as whoever started the thread has promised.
     let returned = unsafe { (started.body)(started.argument) };
+    if TIMED.replace(false) {
+        TIMED_LIVE.fetch_sub(1, Ordering::AcqRel);
+    }
     drop(started);
     stay::after_body(returned);
     returned

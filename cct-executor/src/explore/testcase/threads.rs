@@ -14,6 +14,11 @@ use crate::explore::result::{FailureReport, InOrder, Report};
 use crate::words::FailureKind;
 use cct_interpose::threads_started;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// How often it is looked for threads that wait for time to pass, if there are threads at all.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// How a test is to be run in which threads take part.
 pub(crate) struct ToRunOnce {
@@ -53,7 +58,10 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
         FailureKind::Nondeterminism { .. } => threads > 0,
         // In plain order already: so it is where what the world has is refused to a thread; or it depends on how fast
         // the thread comes to that.
-        _ => threads > 0 && (in_plain_order(failure) || !failure.reproduced),
+        _ => {
+            let of_any_order = in_plain_order(failure) || !failure.reproduced;
+            threads > 0 && (of_any_order || may_have_been_overtaken(failure, settings))
+        }
     };
     comes_of_threads.then(|| {
         format!(
@@ -76,6 +84,23 @@ fn started(failure: &FailureReport) -> u64 {
 pub(super) fn may_wait_for_workers(failure: &FailureReport) -> bool {
     let is_stuck = matches!(failure.kind, FailureKind::Stuck { .. });
     is_stuck && !failure.joins_thread && started(failure) == 0
+}
+
+/// Whether time went on to the next timer while a thread, by its own clock, may have been about to do what a task waits
+/// for: one that is some timer's, as it waits for time to pass itself. Only where it can be no other test's.
+fn may_have_been_overtaken(failure: &FailureReport, settings: &Settings) -> bool {
+    let is_alone = settings.apart.is_some();
+    is_alone && failure.explanation.standstills > 0 && is_any_timed()
+}
+
+/// Whether any thread of the program waits for time to pass. One that was started just now has not come to it.
+fn is_any_timed() -> bool {
+    (0..LOOKS).any(|look| {
+        if look > 0 {
+            std::thread::park_timeout(BETWEEN_LOOKS);
+        }
+        threads_started().timed > 0
+    })
 }
 
 /// Whether the failure takes no order but the plain one.

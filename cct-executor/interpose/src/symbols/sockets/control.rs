@@ -27,8 +27,7 @@ pub(super) unsafe fn wishes(message: *const msghdr) -> Wishes {
         let mut next = libc::CMSG_FIRSTHDR(message);
         while let Some(header) = next.as_ref() {
             let data = libc::CMSG_DATA(header);
-            let fits =
-                |size: usize| header.cmsg_len >= libc::CMSG_LEN(size as c_uint) as usize;
+            let fits = |size: usize| header.cmsg_len >= libc::CMSG_LEN(size as c_uint) as usize;
             match (header.cmsg_level, header.cmsg_type) {
                 (libc::IPPROTO_IP, libc::IP_PKTINFO) if fits(size_of::<in_pktinfo>()) => {
                     let told = data.cast::<in_pktinfo>().read_unaligned();

@@ -1,0 +1,109 @@
+//! Threads that are some timer's: they wait for time to pass, by the machine's clock, and then do what a task waits for.
+
+use super::{OFF, again, is_again, said};
+use cct_executor::time::{Duration, sleep};
+use cct_executor::{select, spawn};
+use cct_sync::oneshot;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::thread;
+use std::time::Instant;
+
+type Timers = Arc<Mutex<Vec<(Instant, oneshot::Sender<()>)>>>;
+
+static TIMERS: LazyLock<Timers> = LazyLock::new(|| {
+    let timers = Timers::default();
+    let all = timers.clone();
+    thread::spawn(move || {
+        loop {
+            thread::sleep(Duration::from_millis(1));
+            let now = Instant::now();
+            let due = all
+                .lock()
+                .unwrap()
+                .extract_if(.., |timer| timer.0 <= now)
+                .collect::<Vec<_>>();
+            for (_, waits) in due {
+                let _ = waits.send(());
+            }
+        }
+    });
+    timers
+});
+
+async fn by_a_thread(time: Duration) {
+    let (sender, receiver) = oneshot::channel();
+    TIMERS.lock().unwrap().push((Instant::now() + time, sender));
+    let _ = receiver.await;
+}
+
+/// Whichever comes first, which is the thread's.
+async fn limited(time: Duration) {
+    select! {
+        () = by_a_thread(time) => {}
+        () = sleep(Duration::from_secs(99)) => {}
+    }
+}
+
+/// Where nobody waits for the thread, the limits end at once, in any order.
+#[cct_executor::test(determinism_check = false)]
+async fn the_shortest() {
+    if is_again() {
+        let first = select! {
+            () = limited(Duration::from_millis(20)) => 1,
+            () = limited(Duration::from_millis(400)) => 2,
+            () = limited(Duration::from_millis(800)) => 3,
+        };
+        assert_eq!(first, 1);
+    }
+}
+
+#[test]
+fn time_does_not_overtake_the_timer_of_a_thread() {
+    if is_again() {
+        return;
+    }
+    for how in ["once", "explore"] {
+        let output = again("timers::the_shortest", how, &OFF);
+        let text = said(&output);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("which nobody can repeat ("), "{text}");
+    }
+}
+
+/// It loses an update in some orders, and the thread has no part in that.
+async fn lose() {
+    LazyLock::force(&TIMERS);
+    let balance = Arc::new(cct_sync::Mutex::new(0));
+    let tasks = [1, 2].map(|amount| {
+        let balance = balance.clone();
+        spawn(async move {
+            let before = *balance.lock().await;
+            *balance.lock().await = before + amount;
+        })
+    });
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(*balance.lock().await, 3);
+}
+
+#[cct_executor::test(determinism_check = false)]
+async fn loses_at_once() {
+    if is_again() {
+        lose().await;
+    }
+}
+
+#[test]
+fn what_takes_no_time_is_explored() {
+    if is_again() {
+        return;
+    }
+    let output = again("timers::loses_at_once", "explore", &OFF);
+    let text = said(&output);
+    assert!(!output.status.success(), "{text}");
+    assert!(
+        text.contains("cct: FAILED threads::timers::loses_at_once: panic"),
+        "{text}"
+    );
+}
