@@ -2,6 +2,7 @@
 
 mod again;
 mod explain;
+mod texts;
 mod vain;
 
 use super::core::Core;

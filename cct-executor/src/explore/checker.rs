@@ -271,7 +271,8 @@ impl Checker {
         self
     }
 
-    /// Whether a sample of iterations is run twice and compared.
+    /// Whether a sample of iterations is run twice and compared, as long as less than twice the
+    /// [time budget](Checker::time_budget) has passed.
     pub fn determinism_check(mut self, check: bool) -> Self {
         self.determinism_check = check;
         self

@@ -35,10 +35,13 @@ pub(super) fn ends_in_order(
     without_end(report)?;
     let follow = || end_in_order(checker, scenario);
     let steps = report.followed.map_or_else(follow, |known| known.0)?;
+    let none = match report.iterations {
+        1 => "the only iteration did not come".to_owned(),
+        several => format!("none of {several} iterations came"),
+    };
     Some(format!(
-        "none of {} iterations came to its end within as many steps as one may take, but the test does in plain order \
-         after {steps}: that is all that was seen of it; to have it explored, give it less to do",
-        report.iterations
+        "{none} to its end within as many steps as one may take, but the test does in plain order after {steps}: \
+         that is all that was seen of it; to have it explored, give it less to do"
     ))
 }
 

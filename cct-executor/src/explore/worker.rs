@@ -237,6 +237,8 @@ impl Campaign {
             _ => None,
         };
         let mut checked_twice = false;
+        // One that takes far longer than all may take together is not run again.
+        let check = check && self.is_worth_it(board);
         if let (None, true, Some(trace)) = (&failure, check, &trace) {
             checked_twice = true;
             let world = self.world(index);
@@ -292,6 +294,12 @@ impl Campaign {
             );
         }
         (driver, Flow::Continue)
+    }
+
+    /// Whether less than twice the time has passed that there is.
+    fn is_worth_it(&self, board: &Board) -> bool {
+        let ends = |deadline: Instant| deadline.checked_add(self.checker.time_budget?);
+        board.deadline.and_then(ends).is_none_or(|end| now() < end)
     }
 
     /// Runs one iteration where it belongs.

@@ -362,7 +362,7 @@ fn conditions(report: &Report, failure: &FailureReport) -> String {
 
 /// The node's name, or its number where it has none.
 pub(super) fn node(step: &Step) -> String {
-    match step.node_name.as_str() {
+    match &*step.node_name {
         "" => format!("n{}", step.node),
         name => name.to_owned(),
     }

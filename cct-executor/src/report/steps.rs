@@ -18,6 +18,7 @@ use crate::words::explanation::{EarlierPanic, Step};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Lines shown before the failure, where nobody asks for more.
 const LAST_LINES: usize = 25;
@@ -70,7 +71,7 @@ fn with_panics<'a>(steps: &'a [Step], panics: &[EarlierPanic]) -> Cow<'a, [Step]
     let mut told = steps.to_vec();
     for panic in panics {
         let of_its =
-            |step: &Step| step.step == panic.step && step.task.as_ref() == Some(&panic.task);
+            |step: &Step| step.step == panic.step && step.task.as_deref() == Some(&panic.task);
         let Some(at) = told.iter().rposition(of_its) else {
             continue;
         };
@@ -79,8 +80,8 @@ fn with_panics<'a>(steps: &'a [Step], panics: &[EarlierPanic]) -> Cow<'a, [Step]
             place.rsplit_once(':').map(|(place, _column)| place)
         });
         let row = Step {
-            what: "panic".to_owned(),
-            site: place.map(str::to_owned),
+            what: "panic".into(),
+            site: place.map(Arc::from),
             choices: 1,
             preempts: false,
             ..told[at].clone()
@@ -219,7 +220,7 @@ fn folded<'a>(rows: &[Row<'a>]) -> Vec<Line<'a>> {
 
 /// The task only asked to be polled again.
 fn is_idle(row: &Row<'_>) -> bool {
-    let again = row.step.what == "yield" || row.step.what.starts_with("poll again");
+    let again = &*row.step.what == "yield" || row.step.what.starts_with("poll again");
     again && row.step.task.is_some() && !row.departs
 }
 
@@ -267,7 +268,7 @@ fn cells(Row { step, departs }: &Row<'_>) -> [String; 6] {
         step.step.to_string(),
         time_text(step.time_ns),
         node(step),
-        step.task.clone().unwrap_or_else(|| "-".to_owned()),
+        step.task.as_deref().unwrap_or("-").to_owned(),
         format!("{}{preempts}{departs}", step.what),
         step.choices.to_string(),
     ]
@@ -282,10 +283,10 @@ pub(super) mod tests {
             step,
             time_ns: 0,
             node: 0,
-            node_name: String::new(),
-            task: Some(task.to_owned()),
-            what: what.to_owned(),
-            site: Some("a.rs:1".to_owned()),
+            node_name: "".into(),
+            task: Some(task.into()),
+            what: what.into(),
+            site: Some("a.rs:1".into()),
             choices: 1,
             preempts: false,
         }
@@ -342,7 +343,7 @@ pub(super) mod tests {
     fn the_atomic_operations_of_a_line_are_one_line() {
         let task = |at| if at < 5 { "1" } else { "2" };
         let mut steps: Vec<Step> = (1..9).map(|at| step(at, task(at), "atomic load")).collect();
-        steps[2].site = Some("a.rs:2".to_owned());
+        steps[2].site = Some("a.rs:2".into());
         steps[6].preempts = true;
         let table = text(steps);
         let numbers = table
@@ -368,7 +369,7 @@ pub(super) mod tests {
             said: "panic at src/b.rs:7:9: it is: so".to_owned(),
         };
         let told = with_panics(&steps, &[panic]);
-        let what: Vec<&str> = told.iter().map(|step| step.what.as_str()).collect();
+        let what: Vec<&str> = told.iter().map(|step| &*step.what).collect();
         assert_eq!(what, ["start", "lock mutex 1", "panic", "drop mpsc 1"]);
         assert_eq!(told[2].site.as_deref(), Some("src/b.rs:7"));
     }

@@ -2,6 +2,7 @@
 
 use super::wait_graph::find_cycles;
 use std::iter::successors;
+use std::sync::Arc;
 
 /// The whole story of one iteration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -116,7 +117,7 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// One step.
+/// One step. There may be a million of them: what their texts have in common they share.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     /// Its number.
@@ -126,13 +127,13 @@ pub struct Step {
     /// The node.
     pub node: u16,
     /// Its name; empty for the test itself.
-    pub node_name: String,
+    pub node_name: Arc<str>,
     /// Number and name of the task, unless it was a timer or a cancellation.
-    pub task: Option<String>,
+    pub task: Option<Arc<str>>,
     /// The operation and what it acts on.
-    pub what: String,
+    pub what: Arc<str>,
     /// `file:line` of the operation.
-    pub site: Option<String>,
+    pub site: Option<Arc<str>>,
     /// How many things could have happened instead, itself included.
     pub choices: u32,
     /// The task that ran before could have gone on; or a timer fired although a task was ready.

@@ -20,7 +20,7 @@ fn steps(report: &Report, task: &str) -> Vec<(String, bool)> {
     let steps = failed(report).explanation.steps.iter();
     steps
         .filter(of_task)
-        .map(|step| (step.what.clone(), step.preempts))
+        .map(|step| (step.what.to_string(), step.preempts))
         .collect()
 }
 
@@ -85,7 +85,7 @@ fn a_task_woken_by_another_crate_is_polled_again_and_does_not_start_anew() {
         report.text()
     );
     let again = failed(&report).explanation.steps.iter();
-    let again = again.filter(|step| step.what == "poll again");
+    let again = again.filter(|step| &*step.what == "poll again");
     let sites: Vec<Option<&str>> = again.map(|step| step.site.as_deref()).collect();
     assert_eq!(sites, [Some(&*receives); 2], "where it waited before");
 }
@@ -162,7 +162,7 @@ fn a_timer_and_a_cancellation_say_for_whom() {
             assert!(both.0.is_ok(), "always fails");
         });
     let steps = &failed(&report).explanation.steps;
-    let told = |what: &str| steps.iter().any(|step| step.what == what);
+    let told = |what: &str| steps.iter().any(|step| &*step.what == what);
     assert!(told("fire for task 1"), "{}", report.text());
     assert!(told("cancel for task 2"), "{}", report.text());
 }
@@ -457,7 +457,7 @@ fn a_wait_for_a_lock_of_std_is_told_where_it_is() {
         });
     let text = report.text();
     let mut steps = failed(&report).explanation.steps.iter();
-    let waited = steps.find(|step| step.what == "block");
+    let waited = steps.find(|step| &*step.what == "block");
     let place = format!("{}:{}", file!(), told.load(SeqCst));
     let site = waited.and_then(|step| step.site.as_deref());
     assert_eq!(site, Some(&*place), "{text}");

@@ -120,7 +120,7 @@ fn a_thread_local_that_stays_set_is_no_matter() {
         .explanation
         .steps
         .iter()
-        .any(|step| step.what == "start");
+        .any(|step| &*step.what == "start");
     assert!(ended && !text.contains("thread-local"), "{text}");
 }
 

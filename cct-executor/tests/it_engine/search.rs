@@ -392,6 +392,18 @@ fn a_run_without_time_looks_at_one_schedule() {
 }
 
 #[test]
+fn what_has_taken_all_the_time_is_not_run_again() {
+    for (budget, runs) in [(Duration::ZERO, 0), (Duration::from_secs(3600), 1)] {
+        let report = checker("an iteration that is checked")
+            .time_budget(Some(budget))
+            .determinism_check(true)
+            .iterations(1)
+            .run(|| async {});
+        assert_eq!(report.coverage.checked_twice, runs);
+    }
+}
+
+#[test]
 fn a_budget_beyond_the_clock_is_no_bound() {
     let report = checker("all the time in the world")
         .time_budget(Some(Duration::MAX))

@@ -104,7 +104,7 @@ fn a_time_limit_that_strikes_is_told() {
         assert!(done.is_ok(), "too slow");
     });
     let steps = &failed(&report).explanation.steps;
-    let struck = steps.iter().find(|step| step.what == "time limit over");
+    let struck = steps.iter().find(|step| &*step.what == "time limit over");
     let struck = struck.unwrap_or_else(|| panic!("{}", report.text()));
     assert_eq!(struck.time_ns, 20_000_000);
 }

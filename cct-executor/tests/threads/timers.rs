@@ -17,11 +17,11 @@ static TIMERS: LazyLock<Timers> = LazyLock::new(|| {
         loop {
             thread::sleep(Duration::from_millis(1));
             let now = Instant::now();
-            let due = all
-                .lock()
-                .unwrap()
-                .extract_if(.., |timer| timer.0 <= now)
-                .collect::<Vec<_>>();
+            let mut left = all.lock().unwrap();
+            let timers = std::mem::take(&mut *left).into_iter();
+            let (due, later): (Vec<_>, Vec<_>) = timers.partition(|timer| timer.0 <= now);
+            *left = later;
+            drop(left);
             for (_, waits) in due {
                 let _ = waits.send(());
             }

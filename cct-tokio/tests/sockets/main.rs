@@ -45,6 +45,7 @@ mod through_tokio {
 
     use super::Log;
 
+    pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod known;
     pub(crate) mod tcp;
@@ -61,6 +62,7 @@ mod directly {
     use super::Log;
     use cct_side as rt;
 
+    pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod known;
     pub(crate) mod tcp;

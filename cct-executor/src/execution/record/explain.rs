@@ -1,5 +1,6 @@
 //! An explanation, made of what was recorded.
 
+use super::texts::Texts;
 use super::{AGAIN, Blocked, RawStep, Recorder, TakenOver, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
@@ -12,6 +13,7 @@ use crate::words::explanation::{
 use crate::words::wait_graph::find_cycles;
 use crate::words::{Action, ActionKind, OpKind, ResourceKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -72,7 +74,7 @@ impl Core {
         ))
     }
 
-    fn short_resource_name(&self, resource: u32) -> String {
+    pub(super) fn short_resource_name(&self, resource: u32) -> String {
         match resource_task(resource) {
             Some(key) => format!("task {}", self.task_name(key)),
             None if resource == 0 => String::new(),
@@ -90,11 +92,12 @@ impl Core {
         let preempts = |at: usize| raw.get(at).is_some_and(|step| step.preempts);
         let switches = |at| preempts(at) || preempts(at + 1);
         let shown = |at| at + SHOWN >= raw.len() || at + MAYBE_SHOWN >= raw.len() && switches(at);
+        let mut texts = Texts::default();
         let steps = raw.iter().enumerate();
         let steps = steps.map(|(at, raw)| {
             // Whoever watches sees that no poll takes so long.
             self.heartbeat.fetch_add(1, Ordering::Relaxed);
-            self.explain_step(raw, shown(at))
+            self.explain_step(raw, shown(at), &mut texts)
         });
         let steps = steps.collect();
         let tasks = self.stories(&recorder);
@@ -186,11 +189,31 @@ impl Core {
         only.then(|| format!("until {:?}", Duration::from_nanos(first)))
     }
 
-    fn explain_step(&self, raw: &RawStep, shown: bool) -> Step {
+    fn explain_step(&self, raw: &RawStep, shown: bool, texts: &mut Texts) -> Step {
         let action = self.actions.get(raw.key as usize);
         let task = action
             .filter(|a| a.kind() == ActionKind::Run)
-            .map(|a| self.task_name(a.key.0));
+            .map(|a| texts.task(self, a.key.0));
+        let what = texts.operation(self, raw);
+        let site = match raw.stack {
+            Some(_) => self.site_of(raw, shown).map(Arc::from),
+            None => raw.site.map(|site| texts.site(site)),
+        };
+        Step {
+            step: raw.step,
+            time_ns: raw.time_ns,
+            node: action.map_or(0, |a| a.node.0),
+            node_name: texts.node(self, self.node_of(raw.key)),
+            task,
+            what: what.unwrap_or_else(|| self.special_operation(raw).into()),
+            site,
+            choices: raw.choices,
+            preempts: raw.preempts,
+        }
+    }
+
+    /// What an operation does of which there is more to say.
+    fn special_operation(&self, raw: &RawStep) -> String {
         let what = match (&raw.note, raw.value) {
             (Some(note), _) => format!("{} {note}", raw.kind),
             (None, Some(("choose", value))) => format!("choose = {value}"),
@@ -207,17 +230,7 @@ impl Core {
         if raw.no_budget {
             what.push_str(Step::NO_BUDGET);
         }
-        Step {
-            step: raw.step,
-            time_ns: raw.time_ns,
-            node: action.map_or(0, |a| a.node.0),
-            node_name: self.node_name(self.node_of(raw.key)).to_owned(),
-            task,
-            what,
-            site: self.site_of(raw, shown),
-            choices: raw.choices,
-            preempts: raw.preempts,
-        }
+        what
     }
 
     fn explain_task<'a>(
