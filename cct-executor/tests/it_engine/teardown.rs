@@ -218,15 +218,15 @@ fn ends_well(end: End) {
             let theirs = balance.clone();
             let report = within(120, move || {
                 prepared(strategy, granularity, end)
-                    .iterations(300)
+                    .iterations(150)
                     .determinism_check(true)
                     .run(move || main(end, theirs.clone()))
             });
             assert!(report.passed(), "{context}: {}", report.text());
-            assert_eq!(report.iterations(), 300, "{context}");
+            assert_eq!(report.iterations(), 150, "{context}");
             assert_eq!(
                 report.cut(),
-                if end == End::Cut { 300 } else { 0 },
+                if end == End::Cut { 150 } else { 0 },
                 "{context}"
             );
             balance.assert_even(&context);
