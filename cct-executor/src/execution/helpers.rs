@@ -19,7 +19,7 @@ const LOOKS: u32 = 1_000;
 const LOOKS_MIN: u32 = 125;
 
 /// Lets threads act, for so long. In the hands of the tables this is the system's.
-pub(super) fn nap(time: Duration) {
+pub(crate) fn nap(time: Duration) {
     #[expect(
         clippy::disallowed_methods,
         reason = "waits for foreign threads, decides nothing"

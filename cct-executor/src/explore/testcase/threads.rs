@@ -7,6 +7,7 @@
 //! The run has a process of its own where one can be had, as iterations have run in this one.
 
 use super::{Judged, TestCase};
+use crate::execution::helpers::nap;
 use crate::explore::THREAD_NAMES;
 use crate::explore::apart;
 use crate::explore::env::{PlainTests, Settings};
@@ -97,7 +98,7 @@ fn may_have_been_overtaken(failure: &FailureReport, settings: &Settings) -> bool
 fn is_any_timed() -> bool {
     (0..LOOKS).any(|look| {
         if look > 0 {
-            std::thread::park_timeout(BETWEEN_LOOKS);
+            nap(BETWEEN_LOOKS);
         }
         threads_started().timed > 0
     })
