@@ -3,7 +3,7 @@
 use crate::{checker, failed};
 use cct_executor::time::{Duration, Instant, interval, sleep, timeout};
 use cct_executor::words::FailureKind;
-use cct_executor::{Checker, Report, nondet, spawn};
+use cct_executor::{Checker, nondet, spawn};
 use cct_sync::{Notify, mpsc};
 use futures::future::{BoxFuture, FutureExt as _};
 use std::sync::Arc;
