@@ -102,7 +102,7 @@ impl Limits {
     pub(crate) const STEPS: u64 = 100_000;
     /// What it is raised to for a test that takes more, and has no limit of its own. Less where cct itself is tested, which
     /// is not optimised then.
-    pub(crate) const MORE_STEPS: u64 = if cfg!(test) { 300_000 } else { 1_000_000 };
+    pub(crate) const MORE_STEPS: u64 = if cfg!(test) { 150_000 } else { 1_000_000 };
     /// The usual limit of tasks.
     pub(crate) const TASKS: u32 = 100_000;
     /// What it is raised to together with the steps. Half as many: should they never end, all are in memory.

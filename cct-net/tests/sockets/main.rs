@@ -4,6 +4,7 @@
 #[path = "contracts/list.rs"]
 mod list;
 mod at_once;
+mod by_descriptor;
 mod contracts;
 mod faults;
 mod fresh;

@@ -160,7 +160,7 @@ fn long(checker: Checker, fails: bool) -> Report {
     let place = Place::new(&format!("long-{fails}"));
     let checker = checker.strategy_text("random");
     place.case(false).run(checker, move || async move {
-        for _ in 0..2 * Limits::STEPS {
+        for _ in 0..Limits::STEPS + Limits::STEPS / 4 {
             yield_now().await;
         }
         assert!(!fails, "late");
