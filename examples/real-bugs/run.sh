@@ -6,11 +6,12 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 usage() {
     cat <<TEXT
-usage: ./run.sh [--only NAME] [--seeds N] [--iterations N] [--silent N] [--strategy S]
+usage: ./run.sh [--only NAME] [--except NAME] [--seeds N] [--iterations N] [--silent N] [--strategy S]
                 [--json FILE] [--config KEY=VALUE]
 
   --only NAME      one bug instead of all (may be repeated); given once, the report of a failure
                    follows, and is replayed from its token
+  --except NAME    all but this one (may be repeated)
   --seeds N        seeds for each buggy version (100)
   --iterations N   iterations a seed on the buggy version (1000)
   --silent N       iterations on the fixed version, with one seed (ten times as many)
@@ -32,7 +33,7 @@ for folder in "$here"/*/buggy; do
     bugs+=("$(basename "$(dirname "$folder")")")
 done
 
-only=() strategies=() settings=() seeds=100 iterations=1000 silent="" json=""
+only=() except=() strategies=() settings=() seeds=100 iterations=1000 silent="" json=""
 
 positive() {
     [[ $2 =~ ^[1-9][0-9]{0,8}$ ]] || fail "invalid $1 \`$2\`: expected a positive integer"
@@ -45,16 +46,16 @@ while (($# > 0)); do
             usage
             exit 0
             ;;
-        --only | --seeds | --iterations | --silent | --strategy | --json | --config) ;;
-        *) fail "unknown option \`$option\`: there are --only, --seeds, --iterations, --silent, --strategy, --json, --config and --help" ;;
+        --only | --except | --seeds | --iterations | --silent | --strategy | --json | --config) ;;
+        *) fail "unknown option \`$option\`: there are --only, --except, --seeds, --iterations, --silent, --strategy, --json, --config and --help" ;;
     esac
     (($# > 1)) || fail "option \`$option\` needs a value"
     value=$2
     shift 2
     case $option in
-        --only)
+        --only | --except)
             [[ " ${bugs[*]} " == *" $value "* ]] || fail "no bug is called \`$value\`: there are ${bugs[*]}"
-            only+=("$value")
+            if [[ $option == --only ]]; then only+=("$value"); else except+=("$value"); fi
             ;;
         --seeds) positive "$option" "$value" && seeds=$value ;;
         --iterations) positive "$option" "$value" && iterations=$value ;;
@@ -68,6 +69,13 @@ while (($# > 0)); do
     esac
 done
 ((${#only[@]} > 0)) || only=("${bugs[@]}")
+if ((${#except[@]} > 0)); then
+    all=("${only[@]}") only=()
+    for bug in "${all[@]}"; do
+        [[ " ${except[*]} " == *" $bug "* ]] || only+=("$bug")
+    done
+    ((${#only[@]} > 0)) || fail "\`--except\` leaves none"
+fi
 ((${#strategies[@]} > 0)) || strategies=(random pct:d=3)
 : "${silent:=$((iterations * 10))}"
 
