@@ -2,7 +2,8 @@
 //!
 //! 1. They do what the C library's do for every thread that has no seed, `errno` included: they call
 //!    them.
-//! 2. They neither allocate nor lock by themselves, but for those that start and join threads.
+//! 2. They neither allocate nor lock by themselves, but for those that start and join threads, and where a message has
+//!    buffers that lie nowhere.
 #![expect(
     unsafe_code,
     reason = "symbols of the C library are defined, and those they hide are called"

@@ -3,8 +3,9 @@
 use super::control::{tell, wishes};
 use super::{count, names, number, receive, send_parts};
 use crate::symbols::Hidden;
-use crate::system::Sending;
+use crate::system::{Moved, Sending};
 use libc::{c_int, c_long, c_uint, c_void, iovec, mmsghdr, msghdr, ssize_t, timespec};
+use std::borrow::Cow;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::transmute;
 use std::slice;
@@ -25,16 +26,71 @@ pub(super) fn keep() {
     std::hint::black_box(symbols);
 }
 
-/// The buffers of a message. `IoSlice` and `IoSliceMut` are as C's are on Unix, says the standard library.
+/// The buffers of a message.
 ///
 /// # Safety
 /// As for `sendmsg`.
-unsafe fn buffers<'a>(message: &msghdr) -> &'a mut [iovec] {
+unsafe fn buffers<'a>(message: &msghdr) -> &'a [iovec] {
     if message.msg_iov.is_null() || message.msg_iovlen == 0 {
-        return &mut [];
+        return &[];
     }
     // SAFETY: the caller's promise.
-    unsafe { slice::from_raw_parts_mut(message.msg_iov, message.msg_iovlen) }
+    unsafe { slice::from_raw_parts(message.msg_iov, message.msg_iovlen) }
+}
+
+/// Whether they may be taken for slices, which are nowhere null, as those of C are that are empty.
+fn are_slices(buffers: &[iovec]) -> bool {
+    buffers.iter().all(|part| !part.iov_base.is_null())
+}
+
+/// What is to be sent. `IoSlice` and `IoSliceMut` are as C's are on Unix, says the standard library.
+///
+/// # Safety
+/// As for `sendmsg`.
+unsafe fn parts<'a>(message: &msghdr) -> Cow<'a, [IoSlice<'a>]> {
+    // SAFETY: the caller's promise, and the two types are the same.
+    unsafe {
+        let all = buffers(message);
+        if are_slices(all) {
+            return Cow::Borrowed(slice::from_raw_parts(all.as_ptr().cast(), all.len()));
+        }
+        let some = all.iter().filter(|part| !part.iov_base.is_null());
+        let data = some.map(|part| slice::from_raw_parts(part.iov_base.cast(), part.iov_len));
+        data.map(IoSlice::new).collect()
+    }
+}
+
+/// Receives into what the message has room for. Also returns how much that is.
+///
+/// # Safety
+/// As for `recvmsg`.
+unsafe fn received_into(
+    socket: u64,
+    message: &msghdr,
+    flags: c_int,
+) -> Option<(Result<Moved, ()>, usize)> {
+    // SAFETY: the caller's promise, and the two types are the same.
+    let received = unsafe {
+        let all = buffers(message);
+        if are_slices(all) {
+            let into = message.msg_iov.cast::<IoSliceMut<'_>>();
+            let into = match all {
+                [] => &mut [],
+                _ => slice::from_raw_parts_mut(into, all.len()),
+            };
+            receive(socket, into, flags)
+        } else {
+            let some = all.iter().filter(|part| !part.iov_base.is_null());
+            let into = some.map(|part| (part.iov_base.cast::<u8>(), part.iov_len));
+            let into = into.map(|(base, room)| slice::from_raw_parts_mut(base, room));
+            let mut into: Vec<IoSliceMut<'_>> = into.map(IoSliceMut::new).collect();
+            receive(socket, &mut into, flags)
+        }
+    };
+    // SAFETY: the caller's promise.
+    let room = unsafe { buffers(message) }.iter();
+    let room = room.map(|part| part.iov_len).sum();
+    Some((received?, room))
 }
 
 /// # Safety
@@ -46,9 +102,8 @@ unsafe fn sent(fd: c_int, message: *const msghdr, flags: c_int) -> Option<ssize_
         let message = message.as_ref()?;
         let to = names::read(message.msg_name.cast(), message.msg_namelen)?;
         let wishes = wishes(message);
-        let parts = &*(buffers(message) as *mut [iovec] as *const [IoSlice<'_>]);
         let sending = Sending {
-            parts,
+            parts: &parts(message),
             to,
             from: wishes.from,
             pieces: wishes.pieces,
@@ -65,9 +120,8 @@ unsafe fn received(fd: c_int, message: *mut msghdr, flags: c_int) -> Option<ssiz
     // SAFETY: the caller's promise.
     unsafe {
         let message = message.as_mut()?;
-        let into = &mut *(buffers(message) as *mut [iovec] as *mut [IoSliceMut<'_>]);
-        let room = into.iter().map(|part| part.len()).sum();
-        let Ok(received) = receive(socket, into, flags)? else {
+        let (received, room) = received_into(socket, message, flags)?;
+        let Ok(received) = received else {
             return Some(-1);
         };
         match received.address {

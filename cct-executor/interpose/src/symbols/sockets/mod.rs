@@ -98,7 +98,11 @@ fn count(bytes: usize) -> ssize_t {
 }
 
 /// Receives something. What nobody of the kind of socket has is not there: an error that is queued apart.
-fn receive(socket: u64, into: &mut [IoSliceMut<'_>], flags: c_int) -> Option<Result<Moved, ()>> {
+fn receive<'a>(
+    socket: u64,
+    into: &'a mut [IoSliceMut<'a>],
+    flags: c_int,
+) -> Option<Result<Moved, ()>> {
     if flags & libc::MSG_ERRQUEUE != 0 {
         set_errno(libc::EAGAIN);
         return Some(Err(()));
@@ -107,8 +111,6 @@ fn receive(socket: u64, into: &mut [IoSliceMut<'_>], flags: c_int) -> Option<Res
         set_errno(libc::EOPNOTSUPP);
         return Some(Err(()));
     }
-    // SAFETY: the lifetimes are the borrow's own, for the call.
-    let into = unsafe { transmute::<&mut [IoSliceMut<'_>], &mut [IoSliceMut<'_>]>(into) };
     let peek = flags & libc::MSG_PEEK != 0;
     done(socket, OnSocket::Receive { into, peek })
 }

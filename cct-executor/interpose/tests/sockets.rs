@@ -1,0 +1,162 @@
+//! What C's functions make of sockets that are not the machine's, and of those that are.
+#![cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+#![expect(unsafe_code, reason = "functions of C are called")]
+
+use cct_interpose::{Clocks, Moved, OnSocket, System, begin, end};
+use libc::{c_void, iovec, msghdr};
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 1, 2, 3)), 45);
+const DATA: &[u8] = b"eleven byte";
+
+thread_local! {
+    /// Whether all sockets are ours.
+    static OURS: Cell<bool> = const { Cell::new(true) };
+    static SENT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+fn socket(_: u64, what: OnSocket<'_>) -> Option<io::Result<Moved>> {
+    if !OURS.get() {
+        return None;
+    }
+    let mut moved = Moved {
+        address: Some(PEER),
+        ..Moved::default()
+    };
+    match what {
+        OnSocket::Send(sending) if sending.to == Some(PEER) => {
+            let data = sending.parts.iter().flat_map(|part| part.to_vec());
+            SENT.set(data.collect());
+            moved.bytes = SENT.with_borrow(Vec::len);
+        }
+        OnSocket::Send(_) => return Some(Err(io::Error::from_raw_os_error(libc::EHOSTUNREACH))),
+        OnSocket::Receive { into, .. } => {
+            let mut rest = DATA;
+            for part in into {
+                let (fits, more) = rest.split_at(rest.len().min(part.len()));
+                part[..fits.len()].copy_from_slice(fits);
+                rest = more;
+            }
+            moved.bytes = DATA.len();
+        }
+        OnSocket::Local | OnSocket::Peer => {}
+    }
+    Some(Ok(moved))
+}
+
+/// Runs it where sockets are ours.
+fn among_ours(f: impl FnOnce(&UdpSocket)) {
+    let real = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let system = System {
+        socket,
+        ..System::AS_EVER
+    };
+    begin(7, system, Clocks::ZERO);
+    f(&real);
+    end();
+}
+
+fn buffer(data: &mut [u8]) -> iovec {
+    iovec {
+        iov_base: data.as_mut_ptr().cast::<c_void>(),
+        iov_len: data.len(),
+    }
+}
+
+/// One that is empty, as C may have it.
+const NOWHERE: iovec = iovec {
+    iov_base: ptr::null_mut(),
+    iov_len: 0,
+};
+
+fn message(buffers: &mut [iovec], name: &mut libc::sockaddr_in) -> msghdr {
+    // SAFETY: all zeroes are a value of it.
+    let mut message: msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = buffers.as_mut_ptr();
+    message.msg_iovlen = buffers.len();
+    message.msg_name = ptr::from_mut(name).cast::<c_void>();
+    message.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+    message
+}
+
+fn name(addr: SocketAddr) -> libc::sockaddr_in {
+    let SocketAddr::V4(addr) = addr else {
+        panic!("{addr} is of version 6")
+    };
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: addr.port().to_be(),
+        sin_addr: libc::in_addr {
+            s_addr: u32::from_ne_bytes(addr.ip().octets()),
+        },
+        sin_zero: [0; 8],
+    }
+}
+
+#[test]
+fn messages_have_buffers_that_lie_nowhere() {
+    among_ours(|real| {
+        let fd = real.as_raw_fd();
+        let (mut one, mut two) = (*b"in ", *b"parts");
+        let mut buffers = [NOWHERE, buffer(&mut one), NOWHERE, buffer(&mut two)];
+        let mut to = name(PEER);
+        let out = message(&mut buffers, &mut to);
+        // SAFETY: the message is as C wants it.
+        assert_eq!(unsafe { libc::sendmsg(fd, &out, 0) }, 8);
+        assert_eq!(SENT.take(), b"in parts");
+
+        let mut from = name("0.0.0.0:0".parse().unwrap());
+        let mut back = message(&mut buffers, &mut from);
+        // SAFETY: the same.
+        assert_eq!(unsafe { libc::recvmsg(fd, &mut back, 0) }, 8);
+        assert_eq!(back.msg_flags, libc::MSG_TRUNC);
+        assert_eq!(
+            (from.sin_port, from.sin_addr.s_addr),
+            (to.sin_port, to.sin_addr.s_addr)
+        );
+        // SAFETY: the same.
+        let whole = unsafe { libc::recvmsg(fd, &mut back, libc::MSG_TRUNC) };
+        assert_eq!(whole, DATA.len() as isize);
+        assert_eq!((&one, &two), (b"ele", b"ven b"));
+    });
+}
+
+#[test]
+fn who_calls_the_kernel_by_number_is_heard() {
+    among_ours(|real| {
+        let mut to = name(PEER);
+        let length = size_of_val(&to);
+        let call = |to: *mut libc::sockaddr_in| {
+            let (data, fd) = (DATA.as_ptr(), real.as_raw_fd());
+            // SAFETY: the arguments are as the system call wants them.
+            unsafe { libc::syscall(libc::SYS_sendto, fd, data, DATA.len(), 0, to, length) }
+        };
+        assert_eq!(call(&mut to), DATA.len() as i64);
+        assert_eq!(SENT.take(), DATA);
+        assert_eq!(call(ptr::null_mut()), -1);
+        let error = io::Error::last_os_error().raw_os_error();
+        assert_eq!(error, Some(libc::EHOSTUNREACH));
+        assert_eq!(real.local_addr().unwrap(), PEER);
+        assert_eq!(real.peer_addr().unwrap(), PEER);
+    });
+}
+
+#[test]
+fn what_is_the_machines_stays_so() {
+    among_ours(|real| {
+        OURS.set(false);
+        let to = real.local_addr().unwrap();
+        assert_eq!(real.send_to(DATA, to).unwrap(), DATA.len());
+        let mut buf = [0; 16];
+        assert_eq!(real.recv_from(&mut buf).unwrap(), (DATA.len(), to));
+        assert_eq!(&buf[..DATA.len()], DATA);
+    });
+}
