@@ -10,10 +10,13 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// A node crashes; it restarts later.
+    /// A node crashes, most often as a machine does that loses its power: others learn nothing of it before they send
+    /// something, or wait for too long (see [`CrashStyle`](crate::fabric::CrashStyle)); it restarts later. For
+    /// time-outs and heartbeats.
     Crash,
     /// A node's process is killed, whatever its crashes look like otherwise (see
-    /// [`CrashStyle::Kill`](crate::fabric::CrashStyle::Kill)); it restarts later.
+    /// [`CrashStyle::Kill`](crate::fabric::CrashStyle::Kill)): its machine closes or resets its connections at once, and
+    /// others see that; it restarts later. For what reconnects when a connection ends.
     Kill,
     /// A node crashes and restarts at the next moment.
     Restart,
