@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Strategies, and how many iterations each gets; round-robin has no second one.
-const STRATEGIES: [(&str, u64); 3] = [("round-robin", 1), ("random", 75), ("pct", 75)];
+const STRATEGIES: [(&str, u64); 3] = [("round-robin", 1), ("random", 50), ("pct", 50)];
 const GRANULARITIES: [Granularity; 3] = [Granularity::Await, Granularity::Op, Granularity::Sync];
 /// Clocks that let timers fire while there is work, for contracts that do not look at the clock.
 const WILD_CLOCKS: [Clock; 2] = [Clock::Racing(Duration::from_millis(5)), Clock::Adversarial];
