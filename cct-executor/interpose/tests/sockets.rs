@@ -10,7 +10,7 @@ use cct_interpose::{Clocks, Moved, OnSocket, System, begin, end};
 use libc::{c_void, iovec, msghdr};
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
@@ -158,5 +158,31 @@ fn what_is_the_machines_stays_so() {
         let mut buf = [0; 16];
         assert_eq!(real.recv_from(&mut buf).unwrap(), (DATA.len(), to));
         assert_eq!(&buf[..DATA.len()], DATA);
+    });
+}
+
+/// Whatever kind of data the machine has for them.
+#[test]
+fn what_is_out_of_band_is_asked_of_the_machine() {
+    among_ours(|_| {
+        OURS.set(false);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (two, _) = listener.accept().unwrap();
+        let (urgent, mut byte) = (b'!', 0_u8);
+        let mut has_come = libc::pollfd {
+            fd: two.as_raw_fd(),
+            events: libc::POLLPRI,
+            revents: 0,
+        };
+        // SAFETY: the buffers have a byte each, and there is one descriptor to wait for.
+        unsafe {
+            let out = ptr::from_ref(&urgent).cast::<c_void>();
+            assert_eq!(libc::send(one.as_raw_fd(), out, 1, libc::MSG_OOB), 1);
+            assert_eq!(libc::poll(&mut has_come, 1, -1), 1);
+            let into = ptr::from_mut(&mut byte).cast::<c_void>();
+            assert_eq!(libc::recv(two.as_raw_fd(), into, 1, libc::MSG_OOB), 1);
+        }
+        assert_eq!(byte, urgent);
     });
 }

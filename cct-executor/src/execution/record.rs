@@ -129,7 +129,7 @@ struct RawStep {
 }
 
 /// What a step does with its task.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum Turn {
     /// It performs the operation that it has published.
     #[default]

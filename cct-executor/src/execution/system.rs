@@ -3,6 +3,7 @@
 //! Does not: give random bytes; they follow from the noise seed alone.
 
 use super::core::{Core, NONE};
+use super::source::Known;
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
 use crate::words::{FailureKind, NodeId};
@@ -188,15 +189,19 @@ impl World {
         true
     }
 
+    /// The world's sources, none where somebody is changing them. They may be added to meanwhile.
+    fn each_source(&self) -> impl Iterator<Item = Known> {
+        (0..).map_while(|at: usize| Some(self.sources.try_borrow().ok()?.get(at)?.clone()))
+    }
+
     /// In the place of what the system does with a file, where that is a socket's of this world.
     fn on_file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
         let is_asked = self.running.get().key != NONE && self.is_free() && self.is_running();
         if !is_asked {
             return None;
         }
-        let known = |at: usize| Some(self.sources.try_borrow().ok()?.get(at)?.clone());
-        let mut sources = (0..).map_while(known);
-        sources.find_map(|known| known.0.file(path, what))
+        self.each_source()
+            .find_map(|known| known.0.file(path, what))
     }
 
     /// In the place of what the system does with a socket, where that is one of this world's.
@@ -206,9 +211,8 @@ impl World {
             return None;
         }
         let site = self.with(|core, _| core.actions[key as usize].op.site);
-        let known = |at: usize| Some(self.sources.try_borrow().ok()?.get(at)?.clone());
-        let mut sources = (0..).map_while(known);
-        sources.find_map(|known| known.0.socket(number, &mut what, site))
+        self.each_source()
+            .find_map(|known| known.0.socket(number, &mut what, site))
     }
 
     /// What the clocks show in the world's end.

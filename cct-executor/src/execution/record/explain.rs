@@ -74,7 +74,7 @@ impl Core {
         ))
     }
 
-    pub(super) fn short_resource_name(&self, resource: u32) -> String {
+    fn short_resource_name(&self, resource: u32) -> String {
         match resource_task(resource) {
             Some(key) => format!("task {}", self.task_name(key)),
             None if resource == 0 => String::new(),
@@ -194,7 +194,6 @@ impl Core {
         let task = action
             .filter(|a| a.kind() == ActionKind::Run)
             .map(|a| texts.task(self, a.key.0));
-        let what = texts.operation(self, raw);
         let site = match raw.stack {
             Some(_) => self.site_of(raw, shown).map(Arc::from),
             None => raw.site.map(|site| texts.site(site)),
@@ -205,15 +204,15 @@ impl Core {
             node: action.map_or(0, |a| a.node.0),
             node_name: texts.node(self, self.node_of(raw.key)),
             task,
-            what: what.unwrap_or_else(|| self.special_operation(raw).into()),
+            what: texts.operation(self, raw),
             site,
             choices: raw.choices,
             preempts: raw.preempts,
         }
     }
 
-    /// What an operation does of which there is more to say.
-    fn special_operation(&self, raw: &RawStep) -> String {
+    /// What an operation does.
+    pub(super) fn operation(&self, raw: &RawStep) -> String {
         let what = match (&raw.note, raw.value) {
             (Some(note), _) => format!("{} {note}", raw.kind),
             (None, Some(("choose", value))) => format!("choose = {value}"),

@@ -15,7 +15,7 @@ pub(super) struct Texts {
     sites: BTreeMap<usize, Arc<str>>,
     tasks: BTreeMap<u32, Arc<str>>,
     nodes: BTreeMap<u16, Arc<str>>,
-    operations: BTreeMap<(OpKind, u32), Arc<str>>,
+    operations: BTreeMap<(Turn, OpKind, u32), Arc<str>>,
 }
 
 impl Texts {
@@ -34,20 +34,14 @@ impl Texts {
         known.or_insert_with(|| core.node_name(node).into()).clone()
     }
 
-    /// What an operation does, if nothing more is to be said of it.
-    pub(super) fn operation(&mut self, core: &Core, raw: &RawStep) -> Option<Arc<str>> {
-        let is_plain = raw.note.is_none()
-            && raw.value.is_none()
-            && raw.outcome.is_none()
-            && !raw.no_budget
-            && ![Turn::Again, Turn::Aborted].contains(&raw.turn);
-        let make = || {
-            let text = format!("{} {}", raw.kind, core.short_resource_name(raw.resource));
-            text.trim_end().into()
-        };
-        is_plain.then(|| {
-            let known = self.operations.entry((raw.kind, raw.resource));
-            known.or_insert_with(make).clone()
-        })
+    /// What an operation does. Of one that has more to say than most the text is its own.
+    pub(super) fn operation(&mut self, core: &Core, raw: &RawStep) -> Arc<str> {
+        let make = || core.operation(raw).into();
+        let has_more = raw.note.is_some() || raw.value.is_some() || raw.outcome.is_some();
+        if has_more || raw.no_budget {
+            return make();
+        }
+        let known = self.operations.entry((raw.turn, raw.kind, raw.resource));
+        known.or_insert_with(make).clone()
     }
 }

@@ -97,19 +97,14 @@ fn count(bytes: usize) -> ssize_t {
     ssize_t::try_from(bytes).unwrap_or(ssize_t::MAX)
 }
 
-/// Receives something. What nobody of the kind of socket has is not there: an error that is queued apart.
+/// Receives something.
 fn receive<'a>(
     socket: u64,
     into: &'a mut [IoSliceMut<'a>],
     flags: c_int,
 ) -> Option<Result<Moved, ()>> {
-    if flags & libc::MSG_ERRQUEUE != 0 {
-        set_errno(libc::EAGAIN);
-        return Some(Err(()));
-    }
-    if flags & libc::MSG_OOB != 0 {
-        set_errno(libc::EOPNOTSUPP);
-        return Some(Err(()));
+    if let Some(error) = refused(flags) {
+        return fails(socket, error);
     }
     let peek = flags & libc::MSG_PEEK != 0;
     done(socket, OnSocket::Receive { into, peek })
@@ -117,28 +112,34 @@ fn receive<'a>(
 
 /// Sends something.
 fn send_parts(socket: u64, sending: Sending<'_>, flags: c_int) -> Option<Result<Moved, ()>> {
-    if flags & libc::MSG_OOB != 0 {
-        set_errno(libc::EOPNOTSUPP);
-        return Some(Err(()));
+    if let Some(error) = refused(flags & libc::MSG_OOB) {
+        return fails(socket, error);
     }
     done(socket, OnSocket::Send(sending))
 }
 
+/// What is asked for that such a socket does not have: data out of band, and errors that are queued apart.
+fn refused(flags: c_int) -> Option<c_int> {
+    match flags {
+        _ if flags & libc::MSG_ERRQUEUE != 0 => Some(libc::EAGAIN),
+        _ if flags & libc::MSG_OOB != 0 => Some(libc::EOPNOTSUPP),
+        _ => None,
+    }
+}
+
+/// Fails, if the socket is none of the machine's.
+fn fails(socket: u64, error: c_int) -> Option<Result<Moved, ()>> {
+    let _is_ours = done(socket, OnSocket::Local)?;
+    set_errno(error);
+    Some(Err(()))
+}
+
 /// # Safety
-/// As the C library's.
+/// As the C library's, whose does the same.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn send(fd: c_int, data: *const c_void, length: size_t, flags: c_int) -> ssize_t {
-    static HIDDEN: Hidden = Hidden::new(b"send\0");
-    // SAFETY: the caller's promise, and the type of a function of this name.
-    unsafe {
-        if let Some(result) = sent(fd, (data, length), flags, (ptr::null(), 0)) {
-            return result;
-        }
-        let Some(hidden) = HIDDEN.found() else {
-            return -1;
-        };
-        transmute::<*mut c_void, Send>(hidden)(fd, data, length, flags)
-    }
+    // SAFETY: the caller's promise.
+    unsafe { sendto(fd, data, length, flags, ptr::null(), 0) }
 }
 
 /// # Safety
@@ -193,21 +194,11 @@ unsafe fn sent(
 }
 
 /// # Safety
-/// As the C library's.
+/// As the C library's, whose does the same.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recv(fd: c_int, into: *mut c_void, length: size_t, flags: c_int) -> ssize_t {
-    static HIDDEN: Hidden = Hidden::new(b"recv\0");
-    // SAFETY: the caller's promise, and the type of a function of this name.
-    unsafe {
-        let from = (ptr::null_mut(), ptr::null_mut());
-        if let Some(result) = received(fd, (into, length), flags, from) {
-            return result;
-        }
-        let Some(hidden) = HIDDEN.found() else {
-            return -1;
-        };
-        transmute::<*mut c_void, Receive>(hidden)(fd, into, length, flags)
-    }
+    // SAFETY: the caller's promise.
+    unsafe { recvfrom(fd, into, length, flags, ptr::null_mut(), ptr::null_mut()) }
 }
 
 /// # Safety
