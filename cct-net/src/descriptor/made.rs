@@ -210,8 +210,9 @@ macro_rules! converts {
             /// Makes it a socket of the standard library, on which options can be set.
             ///
             /// # Differences from tokio
-            /// The options have no effect, reading and writing fails, and dropping it does not close the
-            /// simulated socket: [`from_std`](Self::from_std) brings that back.
+            /// The options have no effect, and dropping it does not close the simulated socket:
+            /// [`from_std`](Self::from_std) brings that back. Reading and writing fails, but a UDP socket sends and
+            /// receives in the world, at once or not at all (on Linux with the GNU C library).
             ///
             /// # Errors
             /// When there is no descriptor left, or outside a world.
