@@ -3,7 +3,7 @@
 use crate::symbols::Word;
 use std::cell::Cell;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ pub struct SocketFile {
     pub made: Duration,
 }
 
-/// What is done with a socket, which never waits.
+/// What is done with a socket.
 #[derive(Debug)]
 pub enum OnSocket<'a> {
     /// Something is sent.
@@ -90,11 +90,15 @@ pub enum OnSocket<'a> {
         into: &'a mut [IoSliceMut<'a>],
         /// It stays where it is.
         peek: bool,
+        /// For how long the thread may wait for it.
+        patience: Duration,
     },
     /// It is asked for its own address.
     Local,
     /// It is asked for the address that it is connected to.
     Peer,
+    /// These of its directions are shut down.
+    Shutdown(Shutdown),
 }
 
 /// What is sent, and how.
@@ -108,6 +112,8 @@ pub struct Sending<'a> {
     pub from: Option<IpAddr>,
     /// The length of the pieces that it is sent in, if not in one.
     pub pieces: Option<usize>,
+    /// For how long the thread may wait until there is room.
+    pub patience: Duration,
 }
 
 /// What came of it.

@@ -10,16 +10,22 @@ use cct_interpose::{Clocks, Moved, OnSocket, System, begin, end};
 use libc::{c_void, iovec, msghdr};
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::io::{IoSlice, IoSliceMut, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
+use std::time::Duration;
 
 const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 1, 2, 3)), 45);
 const DATA: &[u8] = b"eleven byte";
 
 thread_local! {
+    /// Whether they want to know whom to send to.
+    static DATAGRAMS: Cell<bool> = const { Cell::new(true) };
     /// Whether all sockets are ours.
     static OURS: Cell<bool> = const { Cell::new(true) };
+    static PATIENCE: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    static SHUT: Cell<Option<Shutdown>> = const { Cell::new(None) };
     static SENT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -32,13 +38,14 @@ fn socket(_: u64, what: OnSocket<'_>) -> Option<io::Result<Moved>> {
         ..Moved::default()
     };
     match what {
-        OnSocket::Send(sending) if sending.to == Some(PEER) => {
+        OnSocket::Send(sending) if sending.to == Some(PEER) || !DATAGRAMS.get() => {
             let data = sending.parts.iter().flat_map(|part| part.to_vec());
             SENT.set(data.collect());
             moved.bytes = SENT.with_borrow(Vec::len);
         }
         OnSocket::Send(_) => return Some(Err(io::Error::from_raw_os_error(libc::EHOSTUNREACH))),
-        OnSocket::Receive { into, .. } => {
+        OnSocket::Receive { into, patience, .. } => {
+            PATIENCE.set(patience);
             let mut rest = DATA;
             for part in into {
                 let (fits, more) = rest.split_at(rest.len().min(part.len()));
@@ -48,6 +55,7 @@ fn socket(_: u64, what: OnSocket<'_>) -> Option<io::Result<Moved>> {
             moved.bytes = DATA.len();
         }
         OnSocket::Local | OnSocket::Peer => {}
+        OnSocket::Shutdown(how) => SHUT.set(Some(how)),
     }
     Some(Ok(moved))
 }
@@ -184,5 +192,66 @@ fn what_is_out_of_band_is_asked_of_the_machine() {
             assert_eq!(libc::recv(two.as_raw_fd(), into, 1, libc::MSG_OOB), 1);
         }
         assert_eq!(byte, urgent);
+    });
+}
+
+/// Two ends of one of the machine's connections.
+fn connected() -> [TcpStream; 2] {
+    let ours = OURS.replace(false);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let two = listener.accept().unwrap().0;
+    OURS.set(ours);
+    [one, two]
+}
+
+/// Reads and writes in parts, and shuts down.
+fn in_parts(one: &mut TcpStream, two: &mut TcpStream) -> ([u8; 3], [u8; 8]) {
+    let parts = [IoSlice::new(b"ele"), IoSlice::new(b"ven byte")];
+    assert_eq!(one.write_vectored(&parts).unwrap(), DATA.len());
+    one.shutdown(Shutdown::Write).unwrap();
+    let (mut first, mut second) = ([0; 3], [0; 8]);
+    let mut parts = [IoSliceMut::new(&mut first), IoSliceMut::new(&mut second)];
+    assert_eq!(two.read_vectored(&mut parts).unwrap(), DATA.len());
+    (first, second)
+}
+
+#[test]
+fn streams_of_the_standard_library_are_ours_or_the_machines() {
+    among_ours(|_| {
+        DATAGRAMS.set(false);
+        let [mut one, mut two] = connected();
+        assert_eq!(in_parts(&mut one, &mut two), (*b"ele", *b"ven byte"));
+        assert_eq!(SENT.take(), DATA);
+        assert_eq!(SHUT.take(), Some(Shutdown::Write));
+
+        OURS.set(false);
+        assert_eq!(in_parts(&mut one, &mut two), (*b"ele", *b"ven byte"));
+        assert_eq!(two.read(&mut [0]).unwrap(), 0, "it was shut down");
+        assert_eq!((SENT.take(), SHUT.take()), (Vec::new(), None));
+    });
+}
+
+#[test]
+fn who_waits_is_told_for_how_long() {
+    among_ours(|_| {
+        let [mut one, _two] = connected();
+        let read = |flags: i32| {
+            let mut buf = [0; 16];
+            let into = buf.as_mut_ptr().cast::<c_void>();
+            // SAFETY: the buffer is as long as it says.
+            let count = unsafe { libc::recv(one.as_raw_fd(), into, buf.len(), flags) };
+            assert_eq!(count, DATA.len() as isize);
+            PATIENCE.get()
+        };
+        assert_eq!(read(0), Duration::MAX);
+        assert_eq!(read(libc::MSG_DONTWAIT), Duration::ZERO);
+        let limit = Duration::from_millis(1_252);
+        one.set_read_timeout(Some(limit)).unwrap();
+        one.read_exact(&mut [0; 11]).unwrap();
+        assert_eq!(PATIENCE.get(), limit);
+        one.set_nonblocking(true).unwrap();
+        one.read_exact(&mut [0; 11]).unwrap();
+        assert_eq!(PATIENCE.get(), Duration::ZERO);
     });
 }

@@ -1,7 +1,6 @@
 //! Where there are no file descriptors of sockets.
 
-use super::Kind;
-use crate::udp::inner::Inner;
+use super::{ByDescriptor, Kind};
 use std::sync::Arc;
 
 pub(crate) struct Descriptor;
@@ -9,10 +8,6 @@ pub(crate) struct Descriptor;
 impl Descriptor {
     pub(crate) const fn new(_: Kind) -> Descriptor {
         Descriptor
-    }
-
-    pub(crate) fn of_udp(socket: &Arc<Inner>) -> Descriptor {
-        Descriptor::new(Kind::Udp { v6: socket.v6 })
     }
 }
 
@@ -23,7 +18,7 @@ pub(crate) struct Lent;
 pub(crate) struct Shown;
 
 impl Shown {
-    pub(crate) fn find(&self, _: u64) -> Option<Arc<Inner>> {
+    pub(crate) fn find(&self, _: u64) -> Option<Arc<dyn ByDescriptor>> {
         None
     }
 }

@@ -1,8 +1,7 @@
 //! Descriptors that are made when they are asked for, and sockets whose descriptor was handed out.
 
-use super::Kind;
+use super::{ByDescriptor, Kind};
 use crate::host::hosts;
-use crate::udp::inner::Inner;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -15,9 +14,20 @@ use std::sync::{Arc, OnceLock, Weak};
 /// The descriptor of a simulated socket.
 pub(crate) struct Descriptor {
     kind: Kind,
-    /// What is done by it is done to this.
-    socket: Weak<Inner>,
     fd: OnceLock<OwnedFd>,
+    /// What is done by it is done to this.
+    behind: OnceLock<Arc<dyn ByDescriptor>>,
+}
+
+/// A simulated socket that has a descriptor.
+pub(crate) trait Behind {
+    /// What is done by the descriptor is done to this. Where there is none, it is done to the kernel's socket.
+    fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
+        None
+    }
+
+    /// The descriptor was made, of which nobody knows yet.
+    fn made(&self, _: BorrowedFd<'_>) {}
 }
 
 impl Kind {
@@ -39,54 +49,65 @@ impl Descriptor {
     pub(crate) const fn new(kind: Kind) -> Descriptor {
         Descriptor {
             kind,
-            socket: Weak::new(),
             fd: OnceLock::new(),
+            behind: OnceLock::new(),
         }
     }
 
-    /// The descriptor of a socket that can be used by it.
-    pub(crate) fn of_udp(socket: &Arc<Inner>) -> Descriptor {
-        Descriptor {
-            socket: Arc::downgrade(socket),
-            ..Descriptor::new(Kind::Udp { v6: socket.v6 })
-        }
-    }
-
-    fn open(&self) -> io::Result<OwnedFd> {
-        let fd = self.kind.open()?;
-        self.is_known_by(fd.as_fd());
-        Ok(fd)
-    }
-
-    fn is_known_by(&self, fd: BorrowedFd<'_>) {
-        if self.socket.strong_count() == 0 {
+    /// From now on what is done by it is done to this.
+    fn show(&self, fd: BorrowedFd<'_>, behind: Option<Arc<dyn ByDescriptor>>) {
+        let Some(behind) = behind else {
             return;
-        }
+        };
+        let behind = self.behind.get_or_init(|| behind);
         // Outside a world there is nobody to send to.
         if let (Ok(hosts), Ok(inode)) = (hosts(), inode(fd)) {
-            hosts
-                .state
-                .with(|state| state.shown.insert(inode, self.socket.clone()));
+            let behind = Arc::downgrade(behind);
+            hosts.state.with(|state| state.shown.insert(inode, behind));
         }
     }
 
     /// # Panics
     /// When the process can open none: there is no way to say so.
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self, socket: &impl Behind) -> BorrowedFd<'_> {
         let open = || {
-            let opened = self.open();
-            opened.unwrap_or_else(|error| panic!("no file descriptor for a socket: {error}"))
+            let opened = self.kind.open();
+            let fd = opened.unwrap_or_else(|error| panic!("no descriptor for a socket: {error}"));
+            socket.made(fd.as_fd());
+            self.show(fd.as_fd(), socket.behind());
+            fd
         };
         self.fd.get_or_init(open).as_fd()
     }
 
-    pub(crate) fn take(&mut self) -> io::Result<OwnedFd> {
-        self.fd.take().map_or_else(|| self.open(), Ok)
+    /// The descriptor, if it was made.
+    pub(crate) fn made(&self) -> Option<BorrowedFd<'_>> {
+        self.fd.get().map(OwnedFd::as_fd)
     }
 
-    pub(crate) fn put(&mut self, fd: OwnedFd) {
-        self.is_known_by(fd.as_fd());
+    pub(crate) fn take(&mut self, behind: Option<Arc<dyn ByDescriptor>>) -> io::Result<OwnedFd> {
+        if let Some(fd) = self.fd.take() {
+            return Ok(fd);
+        }
+        let fd = self.kind.open()?;
+        self.show(fd.as_fd(), behind);
+        Ok(fd)
+    }
+
+    pub(crate) fn put(&mut self, fd: OwnedFd, behind: Option<Arc<dyn ByDescriptor>>) {
+        self.show(fd.as_fd(), behind);
         self.fd = OnceLock::from(fd);
+    }
+
+    /// Takes the descriptor of another, whose socket becomes this one.
+    pub(crate) fn inherit(
+        &mut self,
+        other: &mut Descriptor,
+        behind: Option<Arc<dyn ByDescriptor>>,
+    ) {
+        if let Some(fd) = other.fd.take() {
+            self.put(fd, behind);
+        }
     }
 }
 
@@ -97,15 +118,15 @@ pub(crate) struct Lent(BTreeMap<u64, Box<dyn Any + Send>>);
 
 /// The sockets that can be used by descriptors, by the same.
 #[derive(Default)]
-pub(crate) struct Shown(BTreeMap<u64, Weak<Inner>>);
+pub(crate) struct Shown(BTreeMap<u64, Weak<dyn ByDescriptor>>);
 
 impl Shown {
-    fn insert(&mut self, inode: u64, socket: Weak<Inner>) {
+    fn insert(&mut self, inode: u64, socket: Weak<dyn ByDescriptor>) {
         self.0.retain(|_, known| known.strong_count() > 0);
         self.0.insert(inode, socket);
     }
 
-    pub(crate) fn find(&self, inode: u64) -> Option<Arc<Inner>> {
+    pub(crate) fn find(&self, inode: u64) -> Option<Arc<dyn ByDescriptor>> {
         self.0.get(&inode)?.upgrade()
     }
 }
@@ -179,13 +200,13 @@ macro_rules! shows {
     ($Socket:ident) => {
         impl ::std::os::fd::AsFd for $Socket {
             fn as_fd(&self) -> ::std::os::fd::BorrowedFd<'_> {
-                self.descriptor.fd()
+                self.descriptor.fd(self)
             }
         }
 
         impl ::std::os::fd::AsRawFd for $Socket {
             fn as_raw_fd(&self) -> ::std::os::fd::RawFd {
-                ::std::os::fd::AsRawFd::as_raw_fd(&self.descriptor.fd())
+                ::std::os::fd::AsRawFd::as_raw_fd(&self.descriptor.fd(self))
             }
         }
     };
@@ -211,13 +232,14 @@ macro_rules! converts {
             ///
             /// # Differences from tokio
             /// The options have no effect, and dropping it does not close the simulated socket:
-            /// [`from_std`](Self::from_std) brings that back. Reading and writing fails, but a UDP socket sends and
-            /// receives in the world, at once or not at all (on Linux with the GNU C library).
+            /// [`from_std`](Self::from_std) brings that back. On Linux with the GNU C library streams and UDP sockets
+            /// read and write in the world, and one that blocks suspends the poll; elsewhere, and on others, it fails.
             ///
             /// # Errors
             /// When there is no descriptor left, or outside a world.
             pub fn into_std(mut self) -> ::std::io::Result<$Std> {
-                let fd = self.descriptor.take()?;
+                let behind = $crate::descriptor::Behind::behind(&self);
+                let fd = self.descriptor.take(behind)?;
                 let borrowed = ::std::os::fd::AsFd::as_fd(&fd);
                 $crate::descriptor::lend(borrowed, ::std::boxed::Box::new(self))?;
                 Ok(fd.into())
@@ -242,7 +264,8 @@ macro_rules! takes {
                 match $crate::descriptor::give_back::<$Socket>(::std::os::fd::AsFd::as_fd(&socket))?
                 {
                     Some(mut own) => {
-                        own.descriptor.put(socket.into());
+                        let behind = $crate::descriptor::Behind::behind(&own);
+                        own.descriptor.put(socket.into(), behind);
                         Ok(own)
                     }
                     None => $crate::descriptor::foreign($what, $instead),

@@ -33,7 +33,7 @@ impl ActionSource for Hosts {
         site: &'static Location<'static>,
     ) -> Option<io::Result<Moved>> {
         let socket = self.state.with(|state| state.shown.find(number))?;
-        Some(socket.by_descriptor(what, site))
+        socket.by_descriptor(what, site)
     }
 
     fn node_down(&self, node: NodeId) {

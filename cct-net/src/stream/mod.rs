@@ -9,6 +9,8 @@
 //!    packets arrive at once.
 //! 3. A packet that nobody expects is answered by a reset.
 
+#[cfg(unix)]
+mod by_descriptor;
 pub(crate) mod conn;
 pub(crate) mod first_look;
 mod forward;

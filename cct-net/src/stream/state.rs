@@ -153,16 +153,22 @@ impl State {
         self.sides[id].error.take()
     }
 
+    /// Unix sockets know at once that nobody will read what they write.
+    fn nobody_reads_from(&self, id: SideId) -> bool {
+        let other = &self.sides[1 - id];
+        self.local && (other.orphan || other.deaf)
+    }
+
     fn readiness(&self, id: SideId) -> Readiness {
         let side = &self.sides[id];
         let error = side.error.is_some();
-        // Unix sockets know at once that nobody will read what they write.
-        let nobody_reads = self.local && self.sides[1 - id].orphan;
-        let hang_up = side.closed || side.fin_arrived && (side.fin_queued || nobody_reads);
+        let nobody_reads = self.nobody_reads_from(id);
+        let ended = side.fin_arrived || side.deaf;
+        let hang_up = side.closed || ended && (side.fin_queued || nobody_reads);
         Readiness {
-            readable: self.readable(id) > 0 || side.fin_arrived || hang_up || error,
+            readable: self.readable(id) > 0 || ended || hang_up || error,
             writable: side.has_room() || side.fin_queued || side.closed,
-            read_closed: side.fin_arrived || side.closed,
+            read_closed: ended || side.closed,
             write_closed: hang_up || error,
             error,
         }

@@ -1,9 +1,10 @@
 //! The standard library's types: there and back, and listeners that were made there.
 
+use super::by_descriptor::Listened;
 #[cfg(target_os = "linux")]
 use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
-use crate::descriptor::{converts, give_back, shows, takes};
+use crate::descriptor::{Behind, ByDescriptor, converts, give_back, shows, takes};
 use crate::host::drawn::{is_drawn, of_the_world};
 use crate::host::hosts;
 #[cfg(target_os = "linux")]
@@ -12,8 +13,35 @@ use cct_executor::shim::OpKind;
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::Location;
+use std::sync::Arc;
+
+impl Behind for TcpStream {
+    fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
+        Some(self.end().shown(Some(self.addresses())))
+    }
+
+    fn made(&self, fd: BorrowedFd<'_>) {
+        self.settings.with(|settings| *settings).show(fd);
+    }
+}
+
+impl Behind for TcpListener {
+    fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
+        Some(Arc::new(Listened(self.local_addr().ok()?)))
+    }
+
+    fn made(&self, fd: BorrowedFd<'_>) {
+        self.settings.with(|settings| *settings).show(fd);
+    }
+}
+
+impl Behind for TcpSocket {
+    fn made(&self, fd: BorrowedFd<'_>) {
+        self.known_settings().show(fd);
+    }
+}
 
 converts!(TcpStream, std::net::TcpStream);
 takes!(
@@ -47,7 +75,8 @@ impl TcpListener {
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<TcpListener> {
         match give_back::<TcpListener>(listener.as_fd())? {
             Some(mut own) => {
-                own.descriptor.put(listener.into());
+                let behind = own.behind();
+                own.descriptor.put(listener.into(), behind);
                 Ok(own)
             }
             None => TcpListener::take_over(listener, Location::caller()),
@@ -68,7 +97,8 @@ impl TcpListener {
             Some(own) => own,
             None => TcpListener::in_place_of(known_as, site)?,
         };
-        own.descriptor.put(listener.into());
+        let behind = own.behind();
+        own.descriptor.put(listener.into(), behind);
         Ok(own)
     }
 
@@ -102,7 +132,7 @@ impl TcpSocket {
         let site = Location::caller();
         let made = TcpSocket::like(&stream, site);
         let mut socket = made.unwrap_or_else(|error| panic!("no socket of the world's: {error}"));
-        socket.descriptor.put(stream.into());
+        socket.descriptor.put(stream.into(), None);
         socket
     }
 

@@ -1,7 +1,10 @@
 //! Sockets that listen.
 
 use super::TcpStream;
-use super::stream::{Settings, check_ttl};
+use super::settings::Settings;
+use super::stream::check_ttl;
+#[cfg(unix)]
+use crate::descriptor::Behind;
 use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 #[cfg(unix)]
@@ -28,7 +31,7 @@ const BACKLOG: u32 = 1024;
 /// accepted.
 ///
 /// # Differences from tokio
-/// Its file descriptor is good for setting options that have no effect.
+/// Of the options that are set by its file descriptor connections get linger time and keep-alive; others have no effect.
 pub struct TcpListener {
     listening: Arc<Listening>,
     addr: SocketAddr,
@@ -36,7 +39,7 @@ pub struct TcpListener {
     id: u64,
     node: NodeId,
     hosts: Weak<Hosts>,
-    settings: Shared<Settings>,
+    pub(super) settings: Shared<Settings>,
     pub(super) descriptor: Descriptor,
 }
 
@@ -143,9 +146,20 @@ impl TcpListener {
     ) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
         let conn = ready!(self.listening.poll_accept(cx, wait, site));
         let stream = TcpStream::new(End::accepted(conn, site), self.addr.is_ipv6());
-        stream.apply(self.settings.with(|settings| *settings));
+        stream.apply(self.settings());
         let peer = stream.addresses()[1];
         Poll::Ready(Ok((stream, peer)))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of(self.settings.with(|settings| *settings), &self.descriptor)
+    }
+
+    /// Becomes one with the socket that had this descriptor.
+    #[cfg(unix)]
+    pub(super) fn inherit(&mut self, descriptor: &mut Descriptor) {
+        let behind = self.behind();
+        self.descriptor.inherit(descriptor, behind);
     }
 
     /// The address it listens at.
@@ -161,7 +175,7 @@ impl TcpListener {
     /// # Errors
     /// None.
     pub fn ttl(&self) -> io::Result<u32> {
-        Ok(self.settings.with(|settings| settings.ttl))
+        Ok(self.settings().ttl)
     }
 
     /// Sets how many hops a packet may make: one is enough here.
@@ -170,7 +184,9 @@ impl TcpListener {
     /// `InvalidInput` for 0 or more than 255.
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         check_ttl(ttl)?;
-        self.settings.with(|settings| settings.ttl = ttl);
+        Settings::change(&self.settings, &self.descriptor, |settings| {
+            settings.ttl = ttl
+        });
         Ok(())
     }
 }

@@ -12,9 +12,11 @@
 //! - A connection on which nothing is sent never notices that the other side is gone, unless
 //!   [keep-alive](TcpSocket::set_keepalive) was asked for: then it does after two hours, as on Linux.
 //!   Programs that want to know sooner use time-outs or heartbeats of their own.
-//! - Urgent data and `TIME_WAIT` are not modelled, and file descriptors have no effect.
+//! - Urgent data and `TIME_WAIT` are not modelled.
 
 pub(crate) mod bridge;
+#[cfg(unix)]
+mod by_descriptor;
 #[cfg(unix)]
 mod convert;
 mod listener;
@@ -22,6 +24,7 @@ mod open;
 mod options;
 #[cfg(target_os = "linux")]
 pub(crate) mod promised;
+mod settings;
 mod socket;
 mod split;
 mod statistics;

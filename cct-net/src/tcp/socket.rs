@@ -1,7 +1,7 @@
 //! Sockets that are configured before they connect or listen.
 
 use super::open::{self, Origin};
-use super::stream::Settings;
+use super::settings::Settings;
 use super::{TcpListener, TcpStream};
 use crate::descriptor::{Descriptor, Kind};
 use crate::host::ports::Share;
@@ -22,8 +22,8 @@ use std::time::Duration;
 /// A TCP socket that neither connects nor listens yet.
 ///
 /// # Differences from tokio
-/// No devices to bind to. Its file descriptor is good for setting options that have no effect. Sizes of buffers are
-/// exactly what they are set to, where Linux doubles them.
+/// No devices to bind to. Of the options that are set by its file descriptor linger time and keep-alive have an effect.
+/// Sizes of buffers are exactly what they are set to, where Linux doubles them.
 pub struct TcpSocket {
     v6: bool,
     node: NodeId,
@@ -160,12 +160,28 @@ impl TcpSocket {
         self.hosts.upgrade().ok_or_else(over)
     }
 
+    #[cfg(unix)]
+    pub(super) fn known_settings(&self) -> Settings {
+        self.config().settings
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of(self.config().settings, &self.descriptor)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Settings)) -> io::Result<()> {
+        let mut settings = self.settings();
+        change(&mut settings);
+        settings.tell(&self.descriptor);
+        self.set(|config| config.settings = settings)
+    }
+
     /// Sets for how long closing waits for data; with zero it resets the connection.
     ///
     /// # Errors
     /// None.
     pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
-        self.set(|config| config.settings.linger = dur)
+        self.change(|settings| settings.linger = dur)
     }
 
     /// Makes closing reset the connection.
@@ -181,7 +197,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn linger(&self) -> io::Result<Option<Duration>> {
-        Ok(self.config().settings.linger)
+        Ok(self.settings().linger)
     }
 
     /// Sets whether small packets are sent without delay. Here they always are.
@@ -189,7 +205,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.set(|config| config.settings.nodelay = nodelay)
+        self.change(|settings| settings.nodelay = nodelay)
     }
 
     /// Whether small packets are sent without delay; false at first.
@@ -197,7 +213,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn nodelay(&self) -> io::Result<bool> {
-        Ok(self.config().settings.nodelay)
+        Ok(self.settings().nodelay)
     }
 
     /// Whether the kernel looks after the other side while nothing is sent; false at first.
@@ -205,7 +221,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn keepalive(&self) -> io::Result<bool> {
-        Ok(self.config().settings.keepalive)
+        Ok(self.settings().keepalive)
     }
 
     /// Sets whether the kernel looks after the other side while nothing is sent, of connections that it
@@ -220,7 +236,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn set_keepalive(&self, keepalive: bool) -> io::Result<()> {
-        self.set(|config| config.settings.keepalive = keepalive)
+        self.change(|settings| settings.keepalive = keepalive)
     }
 
     /// The type of service of what it sends; 0 at first.
@@ -366,7 +382,7 @@ impl TcpSocket {
         let site = Location::caller();
         async move {
             self.check_family(addr)?;
-            let config = self.config();
+            let (config, settings) = (self.config(), self.settings());
             let origin = Origin {
                 bound: config.bound,
                 buffers: config.buffers,
@@ -374,8 +390,9 @@ impl TcpSocket {
             // From here on the binding is the connection's.
             self.set(|config| config.bound = None)?;
             let mut stream = open::connect(addr, origin, site).await?;
-            stream.apply(config.settings);
-            std::mem::swap(&mut stream.descriptor, &mut self.descriptor);
+            stream.apply(settings);
+            #[cfg(unix)]
+            stream.inherit(&mut self.descriptor);
             Ok(stream)
         }
     }
@@ -403,8 +420,9 @@ impl TcpSocket {
             host.tcp.listen(addr, id, listening.clone())
         })?;
         self.set(|config| config.bound = None)?;
-        let mut listener = TcpListener::new(listening, addr, id, config.settings)?;
-        std::mem::swap(&mut listener.descriptor, &mut self.descriptor);
+        let mut listener = TcpListener::new(listening, addr, id, self.settings())?;
+        #[cfg(unix)]
+        listener.inherit(&mut self.descriptor);
         Ok(listener)
     }
 }

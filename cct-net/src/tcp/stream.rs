@@ -1,7 +1,10 @@
 //! Connections.
 
 use super::open::{self, Origin};
+use super::settings::Settings;
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+#[cfg(unix)]
+use crate::descriptor::Behind;
 use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 use crate::host::{mapped, outside};
@@ -21,35 +24,13 @@ use std::time::Duration;
 /// A TCP connection. Dropping it closes it: with unread data, or a linger time of zero, by a reset.
 ///
 /// # Differences from tokio
-/// It reads and writes by the traits of `futures`. Its file descriptor is good for setting options that have
-/// no effect.
+/// It reads and writes by the traits of `futures`. Of the options that are set by its file descriptor the linger time
+/// has an effect; what is sent, received and shut down by it is so in the world on Linux with the GNU C library.
 pub struct TcpStream {
     end: End,
     addresses: [SocketAddr; 2],
-    settings: Shared<Settings>,
+    pub(super) settings: Shared<Settings>,
     pub(super) descriptor: Descriptor,
-}
-
-/// Settings that change nothing here, or only the end.
-#[derive(Clone, Copy)]
-pub(super) struct Settings {
-    pub(super) nodelay: bool,
-    pub(super) linger: Option<Duration>,
-    pub(super) ttl: u32,
-    pub(super) quickack: bool,
-    pub(super) keepalive: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            nodelay: false,
-            linger: None,
-            ttl: 64,
-            quickack: true,
-            keepalive: false,
-        }
-    }
 }
 
 impl TcpStream {
@@ -79,6 +60,21 @@ impl TcpStream {
 
     pub(super) fn addresses(&self) -> [SocketAddr; 2] {
         self.addresses
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of(self.settings.with(|s| *s), &self.descriptor)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Settings)) {
+        Settings::change(&self.settings, &self.descriptor, change);
+    }
+
+    /// Becomes one with the socket that had this descriptor, and these settings.
+    #[cfg(unix)]
+    pub(super) fn inherit(&mut self, descriptor: &mut Descriptor) {
+        let behind = self.behind();
+        self.descriptor.inherit(descriptor, behind);
     }
 
     pub(super) fn apply(&self, settings: Settings) {
@@ -114,7 +110,7 @@ impl TcpStream {
     /// # Errors
     /// None.
     pub fn nodelay(&self) -> io::Result<bool> {
-        Ok(self.settings.with(|s| s.nodelay))
+        Ok(self.settings().nodelay)
     }
 
     /// Sets whether small packets are sent without delay. Here they always are.
@@ -122,7 +118,7 @@ impl TcpStream {
     /// # Errors
     /// None.
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.settings.with(|s| s.nodelay = nodelay);
+        self.change(|s| s.nodelay = nodelay);
         Ok(())
     }
 
@@ -131,7 +127,7 @@ impl TcpStream {
     /// # Errors
     /// None.
     pub fn quickack(&self) -> io::Result<bool> {
-        Ok(self.settings.with(|s| s.quickack))
+        Ok(self.settings().quickack)
     }
 
     /// Sets whether what arrives is acknowledged at once. Here nobody can tell.
@@ -139,7 +135,7 @@ impl TcpStream {
     /// # Errors
     /// None.
     pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
-        self.settings.with(|s| s.quickack = quickack);
+        self.change(|s| s.quickack = quickack);
         Ok(())
     }
 
@@ -148,7 +144,7 @@ impl TcpStream {
     /// # Errors
     /// None.
     pub fn linger(&self) -> io::Result<Option<Duration>> {
-        Ok(self.settings.with(|s| s.linger))
+        Ok(self.settings().linger)
     }
 
     /// Sets for how long closing waits for data to be delivered. With zero it resets the
@@ -160,7 +156,7 @@ impl TcpStream {
     /// # Errors
     /// None.
     pub fn set_linger(&self, dur: Option<Duration>) -> io::Result<()> {
-        self.settings.with(|s| s.linger = dur);
+        self.change(|s| s.linger = dur);
         self.set_lingering(dur);
         Ok(())
     }
@@ -184,7 +180,7 @@ impl TcpStream {
     /// # Errors
     /// None.
     pub fn ttl(&self) -> io::Result<u32> {
-        Ok(self.settings.with(|s| s.ttl))
+        Ok(self.settings().ttl)
     }
 
     /// Sets how many hops a packet may make: one is enough here.
@@ -193,7 +189,7 @@ impl TcpStream {
     /// `InvalidInput` for 0 or more than 255.
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         check_ttl(ttl)?;
-        self.settings.with(|s| s.ttl = ttl);
+        self.change(|s| s.ttl = ttl);
         Ok(())
     }
 
@@ -213,6 +209,16 @@ impl TcpStream {
     write_methods!();
     stream_methods!();
     peek_methods!();
+}
+
+#[cfg(unix)]
+impl Drop for TcpStream {
+    fn drop(&mut self) {
+        // By the descriptor it may have been set without a word.
+        if self.descriptor.made().is_some() {
+            self.set_lingering(self.settings().linger);
+        }
+    }
 }
 
 pub(crate) fn check_ttl(ttl: u32) -> io::Result<()> {

@@ -1,37 +1,48 @@
 //! What is done with a socket by its descriptor, as `socket2` and `quinn-udp` do in [`try_io`](super::UdpSocket::try_io).
 
-use super::inner::Inner;
+use super::inner::{Datagram, Inner};
+use crate::descriptor::ByDescriptor;
 use crate::errno::{Errno, numbered};
-use cct_executor::shim::{Access, Moved, OnSocket, OpKind, Sending};
-use std::io::{self, IoSliceMut};
+use crate::stream::waiters::waiting;
+use cct_executor::shim::{Access, Moved, OnSocket, OpKind, Sending, suspend_until};
+use cct_executor::time::timeout;
+use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::SocketAddr;
 use std::panic::Location;
+use std::time::Duration;
 
 /// Into more pieces the kernel does not cut what is sent.
 const MOST_PIECES: usize = 128;
 
-impl Inner {
-    /// As the kernel does it for a socket that does not block, whatever tasks know of it.
-    ///
-    /// # Scheduling points
-    /// One before sending and receiving, at granularity `sync`.
-    pub(crate) fn by_descriptor(
+impl ByDescriptor for Inner {
+    fn by_descriptor(
         &self,
         what: &mut OnSocket<'_>,
         site: &'static Location<'static>,
-    ) -> io::Result<Moved> {
+    ) -> Option<io::Result<Moved>> {
         let done = match what {
             OnSocket::Send(sending) => self.send_all(sending, site),
-            OnSocket::Receive { into, peek } => self.receive(into, *peek, site),
+            OnSocket::Receive {
+                into,
+                peek,
+                patience,
+            } => self.receive(into, *peek, *patience, site),
             OnSocket::Local => Ok(self.address(self.outside(self.local()))),
             OnSocket::Peer => match self.peer() {
                 Some(peer) => Ok(self.address(self.told(peer))),
                 None => Err(Errno::ENOTCONN.into()),
             },
+            // Nobody says that it is over, only who waits here would hear of it.
+            OnSocket::Shutdown(_) => match self.peer() {
+                Some(_) => Err(Errno::EOPNOTSUPP.into()),
+                None => Err(Errno::ENOTCONN.into()),
+            },
         };
-        done.map_err(numbered)
+        Some(done.map_err(numbered))
     }
+}
 
+impl Inner {
     fn address(&self, address: SocketAddr) -> Moved {
         Moved {
             address: Some(address),
@@ -73,10 +84,16 @@ impl Inner {
         &self,
         into: &mut [IoSliceMut<'_>],
         peek: bool,
+        patience: Duration,
         site: &'static Location<'static>,
     ) -> io::Result<Moved> {
         self.resource.sync_point(OpKind::Recv, Access::Write, site);
-        let datagram = self.take(peek)?;
+        let datagram = match self.take(peek) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock && !patience.is_zero() => {
+                self.wait_for(peek, patience, site)?
+            }
+            taken => taken?,
+        };
         let mut rest = &datagram.data[..];
         for part in into {
             let (fits, more) = rest.split_at(rest.len().min(part.len()));
@@ -88,5 +105,19 @@ impl Inner {
             address: Some(self.told(datagram.from)),
             to: Some(datagram.to),
         })
+    }
+
+    /// Suspends the poll until there is one, or for so long.
+    fn wait_for(
+        &self,
+        peek: bool,
+        patience: Duration,
+        site: &'static Location<'static>,
+    ) -> io::Result<Datagram> {
+        let next = waiting(|cx, wait| self.poll_next(cx, peek, wait, site));
+        match patience {
+            Duration::MAX => suspend_until(next),
+            _ => suspend_until(timeout(patience, next)).unwrap_or(Err(Errno::EAGAIN.into())),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The standard library's type: there and back, and sockets that were made there.
 
 use super::UdpSocket;
-use crate::descriptor::{converts, give_back};
+use crate::descriptor::{Behind, ByDescriptor, converts, give_back};
 use crate::host::drawn::{is_drawn, of_the_world};
 use crate::host::hosts;
 use crate::host::ports::Share;
@@ -10,8 +10,15 @@ use socket2::SockRef;
 use std::io;
 use std::os::fd::AsFd;
 use std::panic::Location;
+use std::sync::Arc;
 
 converts!(UdpSocket, std::net::UdpSocket);
+
+impl Behind for UdpSocket {
+    fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
+        Some(self.inner.clone())
+    }
+}
 
 impl UdpSocket {
     /// Brings back what [`into_std`](Self::into_std) has made, or binds in the world where a socket of the kernel's
@@ -35,7 +42,8 @@ impl UdpSocket {
     pub fn from_std(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
         match give_back::<UdpSocket>(socket.as_fd())? {
             Some(mut own) => {
-                own.descriptor.put(socket.into());
+                let behind = own.behind();
+                own.descriptor.put(socket.into(), behind);
                 Ok(own)
             }
             None => UdpSocket::take_over(socket, Location::caller()),
@@ -75,7 +83,8 @@ impl UdpSocket {
         if let Ok(peer) = socket.peer_addr() {
             own.inner.set_peer(peer, own.id)?;
         }
-        own.descriptor.put(socket.into());
+        let behind = own.behind();
+        own.descriptor.put(socket.into(), behind);
         Ok(own)
     }
 }

@@ -4,7 +4,7 @@ mod receiving;
 mod sending;
 
 use super::inner::Inner;
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 use crate::errno::of_socket;
 use crate::host::ports::Share;
@@ -27,9 +27,8 @@ pub(super) type Site = &'static Location<'static>;
 ///
 /// # Differences from tokio
 /// No devices to bind to. Options that are set by its file descriptor have no effect; what is sent and received by it
-/// goes through the world on Linux with the GNU C library, without times to live and services, and at once or not at
-/// all. `poll_*` methods
-/// take a slice and return how many bytes they filled. As there, tasks need not know in the poll that has bound it
+/// goes through the world on Linux with the GNU C library, without times to live and services. `poll_*` methods take a
+/// slice and return how many bytes they filled. As there, tasks need not know in the poll that has bound it
 /// that it can be written to: [`try_send`](UdpSocket::try_send) may be `WouldBlock` then, and `send` waits.
 pub struct UdpSocket {
     pub(super) inner: Arc<Inner>,
@@ -81,7 +80,7 @@ impl UdpSocket {
         })?;
         inner.state.with(|state| state.local.set_port(port));
         Ok(UdpSocket {
-            descriptor: Descriptor::of_udp(&inner),
+            descriptor: Descriptor::new(Kind::Udp { v6: inner.v6 }),
             inner,
             id,
         })

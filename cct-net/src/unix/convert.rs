@@ -1,8 +1,18 @@
 //! The standard library's types: there and back.
 
 use super::{UnixDatagram, UnixListener, UnixStream};
-use crate::descriptor::{converts, takes};
+use crate::descriptor::{Behind, ByDescriptor, converts, takes};
 use std::os::unix::net;
+use std::sync::Arc;
+
+impl Behind for UnixStream {
+    fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
+        Some(self.end().shown(None))
+    }
+}
+
+impl Behind for UnixListener {}
+impl Behind for UnixDatagram {}
 
 converts!(UnixStream, net::UnixStream);
 takes!(

@@ -4,7 +4,7 @@
 //! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
 //! crashes. With the GNU C library on Linux (x86-64, AArch64) code of the world sees a file there all the same: it can be
 //! looked at, removed, renamed, and its permissions can be set, by `std::fs` and what else calls the C library. Folders
-//! do not list it, and links to it lead nowhere. Pipes are not modelled, and file descriptors have no effect.
+//! do not list it, and links to it lead nowhere. Pipes are not modelled.
 
 mod addr;
 mod bufs;

@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// A Unix connection. Dropping it closes it.
 ///
 /// # Differences from tokio
-/// It reads and writes by the traits of `futures`. Its file descriptor is good for setting
-/// options that have no effect.
+/// It reads and writes by the traits of `futures`. What is sent, received and
+/// shut down by its file descriptor is so in the world on Linux with the GNU C library; options that are set have no effect.
 pub struct UnixStream {
     end: End,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]

@@ -48,6 +48,7 @@ mod through_tokio {
     pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod known;
+    pub(crate) mod streams_by_descriptor;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;
@@ -65,6 +66,7 @@ mod directly {
     pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod known;
+    pub(crate) mod streams_by_descriptor;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;

@@ -88,7 +88,7 @@ impl State {
         if let Some(error) = side.error.take() {
             return Some(Err(of_socket(error)));
         }
-        side.closed.then_some(Ok(0))
+        (side.closed || side.deaf).then_some(Ok(0))
     }
 
     /// How many bytes can be read.
@@ -109,7 +109,7 @@ impl State {
         limit: usize,
         fx: &mut Effects,
     ) -> Option<io::Result<usize>> {
-        let nobody_reads = self.local && (self.sides[1 - id].orphan || self.sides[id].closed);
+        let nobody_reads = self.nobody_reads_from(id) || self.local && self.sides[id].closed;
         let side = &mut self.sides[id];
         // Unix sockets keep the error for readers.
         let told = if nobody_reads {

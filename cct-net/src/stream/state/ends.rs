@@ -31,6 +31,16 @@ impl State {
         self.pump(id, fx);
     }
 
+    /// This side reads no more. The other one goes on writing, but for a Unix socket's.
+    #[cfg(unix)]
+    pub(crate) fn shut_reading(&mut self, id: SideId, fx: &mut Effects) {
+        self.sides[id].deaf = true;
+        self.event(id, fx);
+        if self.local {
+            self.event(1 - id, fx);
+        }
+    }
+
     /// The handle is dropped, or its process dies.
     pub(crate) fn close(&mut self, id: SideId, fx: &mut Effects) {
         let unread = self.readable(id) > 0;

@@ -27,6 +27,8 @@ pub(crate) struct Side {
     pub(super) fin_sent: bool,
     /// The other side writes no more, and everything it wrote has arrived.
     pub(super) fin_arrived: bool,
+    /// This side reads no more than what has arrived.
+    pub(super) deaf: bool,
     /// Its handle was dropped.
     pub(super) orphan: bool,
     /// Its host is no more.
@@ -92,7 +94,7 @@ impl Side {
             | u64::from(self.orphan) << 2
             | u64::from(self.closed) << 1
             | u64::from(self.error.is_some());
-        let flags = flags << 5 | self.known.digest();
+        let flags = flags << 5 | self.known.digest() | u64::from(self.deaf) << 63;
         (other.arrived as u64) << 32 ^ (self.flying_or_waiting() as u64) << 11 ^ flags
     }
 

@@ -1,6 +1,6 @@
 //! Ours.
 
-pub(crate) use cct_executor::task::yield_now;
+pub(crate) use cct_executor::task::{spawn_blocking, yield_now};
 pub(crate) use cct_executor::time::timeout;
 pub(crate) use cct_net::io::{Interest, Ready};
 pub(crate) use cct_net::*;

@@ -20,6 +20,7 @@ pub(super) mod on_tokio {
     pub(crate) mod descriptors;
     pub(crate) mod fresh;
     pub(crate) mod known;
+    pub(crate) mod streams_by_descriptor;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;
@@ -38,6 +39,7 @@ pub(super) mod on_cct {
     pub(crate) mod descriptors;
     pub(crate) mod fresh;
     pub(crate) mod known;
+    pub(crate) mod streams_by_descriptor;
     pub(crate) mod tcp;
     pub(crate) mod tcp_errors;
     pub(crate) mod udp;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 pub(crate) use tokio::io::{Interest, Ready};
 pub(crate) use tokio::net::*;
-pub(crate) use tokio::task::yield_now;
+pub(crate) use tokio::task::{spawn_blocking, yield_now};
 pub(crate) use tokio::time::timeout;
 
 pub(crate) fn spawn<F>(future: F) -> tokio::task::JoinHandle<F::Output>

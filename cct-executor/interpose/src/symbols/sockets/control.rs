@@ -16,6 +16,8 @@ const ETHERNET: c_uint = 2;
 pub(super) struct Wishes {
     pub(super) from: Option<IpAddr>,
     pub(super) pieces: Option<usize>,
+    /// Descriptors are to go along, which nobody can receive here.
+    pub(super) descriptors: bool,
 }
 
 /// # Safety
@@ -43,6 +45,7 @@ pub(super) unsafe fn wishes(message: *const msghdr) -> Wishes {
                     let length = usize::from(data.cast::<u16>().read_unaligned());
                     wishes.pieces = (length != 0).then_some(length);
                 }
+                (libc::SOL_SOCKET, libc::SCM_RIGHTS) => wishes.descriptors = true,
                 _ => {}
             }
             next = libc::CMSG_NXTHDR(message, next);

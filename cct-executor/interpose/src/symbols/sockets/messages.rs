@@ -1,7 +1,7 @@
 //! Calls that send and receive whole messages, one or several.
 
 use super::control::{tell, wishes};
-use super::{count, names, number, receive, send_parts};
+use super::{count, fails, names, number, patience, receive, send_parts, vectors};
 use crate::symbols::Hidden;
 use crate::system::{Moved, Sending};
 use libc::{c_int, c_long, c_uint, c_void, iovec, mmsghdr, msghdr, ssize_t, timespec};
@@ -65,7 +65,7 @@ unsafe fn parts<'a>(message: &msghdr) -> Cow<'a, [IoSlice<'a>]> {
 /// # Safety
 /// As for `recvmsg`.
 unsafe fn received_into(
-    socket: u64,
+    socket: (c_int, u64),
     message: &msghdr,
     flags: c_int,
 ) -> Option<(Result<Moved, ()>, usize)> {
@@ -95,18 +95,22 @@ unsafe fn received_into(
 
 /// # Safety
 /// As the C library's.
-unsafe fn sent(fd: c_int, message: *const msghdr, flags: c_int) -> Option<ssize_t> {
+pub(super) unsafe fn sent(fd: c_int, message: *const msghdr, flags: c_int) -> Option<ssize_t> {
     let socket = number(fd)?;
     // SAFETY: the caller's promise.
     unsafe {
         let message = message.as_ref()?;
         let to = names::read(message.msg_name.cast(), message.msg_namelen)?;
         let wishes = wishes(message);
+        if wishes.descriptors {
+            return fails(socket, libc::EOPNOTSUPP).map(|_| -1);
+        }
         let sending = Sending {
             parts: &parts(message),
             to,
             from: wishes.from,
             pieces: wishes.pieces,
+            patience: patience::of(fd, flags, libc::SO_SNDTIMEO),
         };
         let sent = send_parts(socket, sending, flags)?;
         Some(sent.map_or(-1, |sent| count(sent.bytes)))
@@ -115,12 +119,12 @@ unsafe fn sent(fd: c_int, message: *const msghdr, flags: c_int) -> Option<ssize_
 
 /// # Safety
 /// As the C library's.
-unsafe fn received(fd: c_int, message: *mut msghdr, flags: c_int) -> Option<ssize_t> {
+pub(super) unsafe fn received(fd: c_int, message: *mut msghdr, flags: c_int) -> Option<ssize_t> {
     let socket = number(fd)?;
     // SAFETY: the caller's promise.
     unsafe {
         let message = message.as_mut()?;
-        let (received, room) = received_into(socket, message, flags)?;
+        let (received, room) = received_into((fd, socket), message, flags)?;
         let Ok(received) = received else {
             return Some(-1);
         };
@@ -166,7 +170,7 @@ pub(super) unsafe fn called(number: c_long, [fd, a, b, c, ..]: [c_long; 6]) -> O
                 let call = (fd, c as c_int);
                 c_long::from(each(a as *mut mmsghdr, b as c_uint, received, call)?)
             }
-            _ => return None,
+            _ => return vectors::called(number, [fd.into(), a, b, c, 0, 0]),
         })
     }
 }

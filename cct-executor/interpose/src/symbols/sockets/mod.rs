@@ -1,10 +1,13 @@
 //! Sockets that are none of the machine's, whose descriptors are.
 //!
-//! Other calls that send or receive (`read`, `writev`...) reach the machine's.
+//! Other calls that send or receive (`read`, `write`, `splice`...) reach the machine's.
 
 mod control;
+mod ends;
 mod messages;
 mod names;
+mod patience;
+mod vectors;
 
 use super::{Hidden, set_errno};
 use crate::system::{self, Moved, OnSocket, Sending};
@@ -31,7 +34,6 @@ type ReceiveFrom = unsafe extern "C" fn(
     *mut sockaddr,
     *mut socklen_t,
 ) -> ssize_t;
-type Name = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
 
 /// The system call of this number, if it is one that is made for sockets that are none of the machine's.
 ///
@@ -51,6 +53,7 @@ pub(super) unsafe fn called(number: c_long, arguments: [c_long; 6]) -> Option<c_
                 let from = (address as *mut sockaddr, address_length as *mut socklen_t);
                 received(fd, (data as *mut c_void, length), flags, from)
             }
+            libc::SYS_shutdown => return ends::shut_down(fd, data as c_int).map(c_long::from),
             _ => return messages::called(number, arguments),
         };
         moved.map(|moved| moved as c_long)
@@ -66,11 +69,11 @@ pub(super) fn keep() {
         sendto as SendTo,
         recv as Receive,
         recvfrom as ReceiveFrom,
-        getsockname as Name,
-        getpeername as Name,
     );
     std::hint::black_box(symbols);
+    ends::keep();
     messages::keep();
+    vectors::keep();
 }
 
 /// The number of the inode of a thread's socket, if the thread has anything in the place of the system.
@@ -99,15 +102,19 @@ fn count(bytes: usize) -> ssize_t {
 
 /// Receives something.
 fn receive<'a>(
-    socket: u64,
+    (fd, socket): (c_int, u64),
     into: &'a mut [IoSliceMut<'a>],
     flags: c_int,
 ) -> Option<Result<Moved, ()>> {
     if let Some(error) = refused(flags) {
         return fails(socket, error);
     }
-    let peek = flags & libc::MSG_PEEK != 0;
-    done(socket, OnSocket::Receive { into, peek })
+    let received = OnSocket::Receive {
+        into,
+        peek: flags & libc::MSG_PEEK != 0,
+        patience: patience::of(fd, flags, libc::SO_RCVTIMEO),
+    };
+    done(socket, received)
 }
 
 /// Sends something.
@@ -188,6 +195,7 @@ unsafe fn sent(
         to: to?,
         from: None,
         pieces: None,
+        patience: patience::of(fd, flags, libc::SO_SNDTIMEO),
     };
     let sent = send_parts(socket, sending, flags)?;
     Some(sent.map_or(-1, |sent| count(sent.bytes)))
@@ -237,13 +245,17 @@ unsafe fn received(
     let into = if length == 0 { EMPTY.cast_mut() } else { into };
     // SAFETY: the caller's promise: so many bytes that may be written. They are looked at by nobody.
     let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), length) };
-    let received = receive(socket, &mut [IoSliceMut::new(into)], flags)?;
+    let received = receive((fd, socket), &mut [IoSliceMut::new(into)], flags)?;
     let Ok(received) = received else {
         return Some(-1);
     };
-    if let Some(address) = received.address {
-        // SAFETY: the caller's promise.
-        unsafe { names::write(address, from, from_length) };
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (received.address, from_length.is_null()) {
+            (Some(address), _) => names::write(address, from, from_length),
+            (None, false) => from_length.write(0),
+            (None, true) => {}
+        }
     }
     let whole = flags & libc::MSG_TRUNC != 0;
     Some(count(if whole {
@@ -251,50 +263,4 @@ unsafe fn received(
     } else {
         received.bytes.min(length)
     }))
-}
-
-/// # Safety
-/// As the C library's.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getsockname(fd: c_int, name: *mut sockaddr, length: *mut socklen_t) -> c_int {
-    static HIDDEN: Hidden = Hidden::new(b"getsockname\0");
-    // SAFETY: the caller's promise.
-    unsafe { named(fd, OnSocket::Local, (name, length), &HIDDEN) }
-}
-
-/// # Safety
-/// As the C library's.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getpeername(fd: c_int, name: *mut sockaddr, length: *mut socklen_t) -> c_int {
-    static HIDDEN: Hidden = Hidden::new(b"getpeername\0");
-    // SAFETY: the caller's promise.
-    unsafe { named(fd, OnSocket::Peer, (name, length), &HIDDEN) }
-}
-
-/// # Safety
-/// As the C library's.
-unsafe fn named(
-    fd: c_int,
-    what: OnSocket<'_>,
-    (name, length): (*mut sockaddr, *mut socklen_t),
-    hidden: &Hidden,
-) -> c_int {
-    match number(fd).and_then(|socket| done(socket, what)) {
-        Some(Ok(Moved {
-            address: Some(address),
-            ..
-        })) => {
-            // SAFETY: the caller's promise.
-            unsafe { names::write(address, name, length) };
-            0
-        }
-        Some(_) => -1,
-        None => {
-            let Some(hidden) = hidden.found() else {
-                return -1;
-            };
-            // SAFETY: the caller's promise, and the type of a function of this name.
-            unsafe { transmute::<*mut c_void, Name>(hidden)(fd, name, length) }
-        }
-    }
 }
