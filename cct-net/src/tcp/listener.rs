@@ -162,6 +162,10 @@ impl TcpListener {
         self.descriptor.inherit(descriptor, behind);
     }
 
+    /// There are none.
+    #[cfg(not(unix))]
+    pub(super) fn inherit(&mut self, _: &mut Descriptor) {}
+
     /// The address it listens at.
     ///
     /// # Errors

@@ -391,7 +391,6 @@ impl TcpSocket {
             self.set(|config| config.bound = None)?;
             let mut stream = open::connect(addr, origin, site).await?;
             stream.apply(settings);
-            #[cfg(unix)]
             stream.inherit(&mut self.descriptor);
             Ok(stream)
         }
@@ -421,7 +420,6 @@ impl TcpSocket {
         })?;
         self.set(|config| config.bound = None)?;
         let mut listener = TcpListener::new(listening, addr, id, self.settings())?;
-        #[cfg(unix)]
         listener.inherit(&mut self.descriptor);
         Ok(listener)
     }

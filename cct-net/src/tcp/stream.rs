@@ -77,6 +77,10 @@ impl TcpStream {
         self.descriptor.inherit(descriptor, behind);
     }
 
+    /// There are none.
+    #[cfg(not(unix))]
+    pub(super) fn inherit(&mut self, _: &mut Descriptor) {}
+
     pub(super) fn apply(&self, settings: Settings) {
         self.settings.with(|s| *s = settings);
         self.set_lingering(settings.linger);
