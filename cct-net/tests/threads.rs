@@ -154,6 +154,31 @@ meets!(a_listener_of_std_is_taken_over_in_a_thread {
     runs.block_on(ask(address));
 });
 
+meets!(who_has_answered_may_be_gone {
+    let (tell, told) = mpsc::channel();
+    let (go, gone) = mpsc::channel::<()>();
+    let serves = thread::spawn(move || {
+        let runtime = runtime();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            tell.send(listener.local_addr().unwrap()).unwrap();
+            let (mut socket, _) = listener.accept().await.unwrap();
+            socket.write_all(&[7; 200_000]).await.unwrap();
+        });
+        drop(runtime);
+        gone.recv().unwrap();
+    });
+    let server = told.recv().unwrap();
+    runtime().block_on(async {
+        let mut socket = TcpStream::connect(server).await.unwrap();
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer).await.unwrap();
+        assert_eq!(answer.len(), 200_000);
+    });
+    go.send(()).unwrap();
+    serves.join().unwrap();
+});
+
 #[cct_executor::test(determinism_check = false, poll_limit = "1s")]
 async fn with_the_attribute() {
     if std::env::var_os(VARIABLE).is_some() {

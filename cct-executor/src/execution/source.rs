@@ -64,6 +64,12 @@ pub trait ActionSource: Send + Sync + 'static {
         None
     }
 
+    /// Whether something is still on its way to another world of the same test. The world then goes on for a while
+    /// where it would end.
+    fn is_leaving(&self) -> bool {
+        false
+    }
+
     /// What picking an action does, in a few words, for the report of a failure.
     fn describe(&self, what: u64) -> Option<String> {
         let _ = what;

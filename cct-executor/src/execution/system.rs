@@ -194,6 +194,11 @@ impl World {
         (0..).map_while(|at: usize| Some(self.sources.try_borrow().ok()?.get(at)?.clone()))
     }
 
+    /// Whether something is on its way to another world.
+    pub(crate) fn anything_leaves(&self) -> bool {
+        self.each_source().any(|known| known.0.is_leaving())
+    }
+
     /// In the place of what the system does with a file, where that is a socket's of this world.
     fn on_file(&self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
         let is_asked = self.running.get().key != NONE && self.is_free() && self.is_running();

@@ -2,6 +2,7 @@
 
 use super::{Hosts, State};
 use crate::fabric::{CrashStyle, network};
+use crate::tcp::bridge::Leaving;
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{ActionSource, Moved, OnFile, OnSocket, SocketFile};
 use std::io;
@@ -11,6 +12,11 @@ use std::path::Path;
 impl ActionSource for Hosts {
     /// Hosts offer no actions.
     fn apply(&self, _: u64) {}
+
+    fn is_leaving(&self) -> bool {
+        self.state
+            .with(|state| state.leaving.iter().any(Leaving::goes_on))
+    }
 
     fn snapshot(&self) -> Vec<String> {
         self.netstat()

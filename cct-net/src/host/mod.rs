@@ -62,6 +62,8 @@ pub(crate) struct State {
     /// The test may bind the addresses of the machine.
     on_machine: bool,
     pub(crate) bridges: tcp::bridge::Bridges,
+    /// What is carried on to other worlds.
+    pub(crate) leaving: Vec<tcp::bridge::Leaving>,
     #[cfg(target_os = "linux")]
     pub(crate) promised: tcp::promised::Promised,
 }

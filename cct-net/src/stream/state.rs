@@ -159,6 +159,12 @@ impl State {
         self.local && (other.orphan || other.deaf)
     }
 
+    /// Whether a side will still be told something that the other one has done, or was and has not asked.
+    pub(crate) fn has_news_for(&self, id: SideId) -> bool {
+        let (side, other) = (&self.sides[id], &self.sides[1 - id]);
+        !other.bytes.is_empty() || other.fin_queued || side.closed
+    }
+
     fn readiness(&self, id: SideId) -> Readiness {
         let side = &self.sides[id];
         let error = side.error.is_some();

@@ -13,6 +13,8 @@ use super::open::{Origin, open};
 use super::promised;
 use super::{TcpListener, TcpStream};
 use crate::host::{State, hosts};
+use crate::stream::conn::Conn;
+use crate::stream::state::SideId;
 #[cfg(target_os = "linux")]
 use cct_executor::node::NodeId;
 use cct_executor::node::current;
@@ -27,7 +29,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 #[cfg(target_os = "linux")]
 use std::time::Duration;
@@ -158,16 +161,21 @@ async fn hand_on(listener: TcpListener, other: Relative, to: SocketAddr) {
 
 /// Sends on what the stream receives, and the reverse, until both are over.
 async fn carry(stream: TcpStream, mut outgoing: Sender, mut incoming: Receiver) {
+    let leaving = Leaving::of(&stream);
     let (mut read, mut write) = stream.into_split();
     let reading = spawn(async move {
         let mut bytes = vec![0; 8 * 1024];
         loop {
             let got = poll_fn(|cx| Pin::new(&mut read).poll_read(cx, &mut bytes)).await;
+            leaving.sends.store(true, Relaxed);
             match got {
                 Ok(count) if count > 0 && outgoing.send(&bytes[..count]).await => {}
                 _ => break,
             }
+            leaving.sends.store(false, Relaxed);
         }
+        drop(outgoing);
+        leaving.is_over();
     });
     let mut bytes = vec![0; 8 * 1024];
     loop {
@@ -185,6 +193,44 @@ async fn carry(stream: TcpStream, mut outgoing: Sender, mut incoming: Receiver) 
     }
     let _ = poll_fn(|cx| Pin::new(&mut write).poll_close(cx)).await;
     let _ = reading.await;
+}
+
+/// What one end of a connection is told is carried on to another world.
+#[derive(Clone)]
+pub(crate) struct Leaving {
+    conn: Weak<Conn>,
+    id: SideId,
+    /// It was told something, which is not sent yet.
+    sends: Arc<AtomicBool>,
+}
+
+impl Leaving {
+    fn of(stream: &TcpStream) -> Leaving {
+        let end = stream.end();
+        let leaving = Leaving {
+            conn: Arc::downgrade(&end.conn),
+            id: end.id,
+            sends: Arc::default(),
+        };
+        if let Ok(hosts) = hosts() {
+            let one = leaving.clone();
+            hosts.state.with(|state| state.leaving.push(one));
+        }
+        leaving
+    }
+
+    /// Whether it is being carried on, or will be.
+    pub(crate) fn goes_on(&self) -> bool {
+        let has_news = |conn: Arc<Conn>| conn.state.with(|state| state.has_news_for(self.id));
+        self.sends.load(Relaxed) || self.conn.upgrade().is_some_and(has_news)
+    }
+
+    fn is_over(&self) {
+        if let Ok(hosts) = hosts() {
+            let others = |one: &Leaving| !Arc::ptr_eq(&one.sends, &self.sends);
+            hosts.state.with(|state| state.leaving.retain(others));
+        }
+    }
 }
 
 /// Bytes on their way between two threads.
