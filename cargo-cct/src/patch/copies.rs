@@ -7,6 +7,8 @@ use super::files::{read_manifest, write_if_changed};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 /// The name of tokio's copy, which its types show in messages of the compiler only.
@@ -56,12 +58,36 @@ fn library(manifest: &DocumentMut) -> &str {
     said().unwrap_or("src/lib.rs")
 }
 
-/// Cargo shows warnings of packages in folders, and `RUSTFLAGS` may make errors of them; those of crates.io are spared
-/// both. On the first line, so that the others stay where they are.
+/// Cargo shows warnings of packages in folders, and flags may make errors of them, or of what is no warning by itself
+/// (`-D unsafe_code`); packages of crates.io are spared all that. On the first line, so that the others stay where they are.
 fn silence(root: &Path) -> Result<()> {
+    let lints = LINTS.get_or_init(lints).join(", ");
     let text = fs::read_to_string(root);
-    text.and_then(|text| fs::write(root, format!("#![allow(warnings)] {text}")))
+    text.and_then(|text| fs::write(root, format!("#![allow({lints})] {text}")))
         .with_context(|| format!("cannot change `{}`", root.display()))
+}
+
+/// What can be allowed, as the compiler lists it.
+static LINTS: OnceLock<Vec<String>> = OnceLock::new();
+
+fn lints() -> Vec<String> {
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let told = Command::new(compiler).args(["-W", "help"]).output();
+    let told = told.map(|output| output.stdout).unwrap_or_default();
+    let mut all = vec!["warnings".to_owned()];
+    all.extend(listed(&String::from_utf8_lossy(&told)));
+    all
+}
+
+/// The lints of such a list that are not errors anyway.
+fn listed(told: &str) -> impl Iterator<Item = String> {
+    told.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let (name, level) = (words.next()?, words.next()?);
+        let is_lint = name.starts_with(|first: char| first.is_ascii_lowercase());
+        let is_open = matches!(level, "allow" | "warn");
+        (is_lint && is_open && line.starts_with(' ')).then(|| name.replace('-', "_"))
+    })
 }
 
 fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
@@ -100,6 +126,19 @@ fn leave_the_library(manifest: &mut DocumentMut) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_the_compiler_lists_is_allowed() {
+        let told = "\nLint checks provided by rustc:\n\n      name  default  meaning\n      ----  -------  -------\n  \
+            unsafe-code  allow  usage of `unsafe`\n  dead-code  warn  what is not used\n  \
+            arithmetic-overflow  deny  errors\n\nLint groups:\n  unused  dead-code, unused-imports\n";
+        let named: Vec<String> = listed(told).collect();
+        assert_eq!(named, ["unsafe_code", "dead_code"]);
+        let ours = lints();
+        for lint in ["warnings", "unsafe_code", "deprecated"] {
+            assert!(ours.iter().any(|one| one == lint), "{lint}: {ours:?}");
+        }
+    }
 
     #[test]
     fn of_a_copy_only_the_library_is_left() {
