@@ -18,7 +18,7 @@ use tracing::Level;
 /// Lines shown of how things stand at the end.
 const SNAPSHOT_MAX: usize = 60;
 
-/// Hosts outside of the world that are shown.
+/// Things outside of the world that are shown.
 const OUTSIDE_MAX: usize = 6;
 /// Lines of the log shown.
 const LAST_LOG_LINES: usize = 50;

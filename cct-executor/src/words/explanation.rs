@@ -20,7 +20,7 @@ pub struct Explanation {
     pub log: Vec<LogLine>,
     /// What networks, disks and other sources of actions looked like at the end, a line each.
     pub snapshot: Vec<String>,
-    /// Hosts outside of the world that were asked for, where nothing answers.
+    /// Hosts and other things outside of the world that were asked for, where nothing answers.
     pub outside: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     pub unheard: Option<String>,

@@ -2,6 +2,7 @@
 
 use super::{ByDescriptor, Kind};
 use crate::host::hosts;
+use crate::host::machine::was_asked_for;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -189,6 +190,7 @@ fn check_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
 
 /// A socket of the kernel that cannot become one of the world's.
 pub(crate) fn foreign<S>(what: &str, instead: &str) -> io::Result<S> {
+    was_asked_for(&format_args!("a {what} of the kernel's own"));
     Err(io::Error::new(
         ErrorKind::Unsupported,
         format!("this {what} is the kernel's own, not one of the world's: {instead}"),

@@ -1,7 +1,9 @@
-//! Addresses of the machine that the test runs on, for programs that ask the system for them and bind what they get.
+//! The machine that the test runs on: its addresses, for programs that ask the system for them and bind what they get, and
+//! what else is asked of it in vain.
 
 use super::{State, hosts};
 use cct_executor::node::NodeId;
+use std::fmt::Display;
 use std::net::{IpAddr, UdpSocket};
 
 /// Lets the test itself, on node 0, bind the addresses of the machine in the running world, as they are its own on
@@ -10,6 +12,16 @@ use std::net::{IpAddr, UdpSocket};
 pub fn presume() {
     if let Ok(hosts) = hosts() {
         hosts.state.with(|state| state.on_machine = true);
+    }
+}
+
+/// Something of the machine's was asked for, and refused, as no world has it: the report of a failure says so, and does not
+/// conclude from it that tokio fails. Does nothing outside a world.
+pub fn was_asked_for(what: &dyn Display) {
+    if let Ok(hosts) = hosts() {
+        hosts
+            .state
+            .with(|state| state.strangers.insert(what.to_string()));
     }
 }
 

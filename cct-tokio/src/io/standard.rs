@@ -71,6 +71,7 @@ impl AsyncRead for Stdin {
         _cx: &mut Context<'_>,
         _buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        cct_net::machine::was_asked_for(&"standard input");
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "cct: standard input cannot be read in a world, whose iterations would each need it anew: \

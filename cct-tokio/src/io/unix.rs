@@ -47,6 +47,7 @@ pub type AsyncFdTryNewError<T> = AsyncFdRegisterError<T>;
 pub struct TryIoError(Infallible);
 
 fn nobody_watches(descriptor: RawFd) -> io::Error {
+    cct_net::machine::was_asked_for(&"`AsyncFd`");
     let text = format!(
         "cct: a world has no reactor that watches descriptors of the machine, so `AsyncFd` is not \
          supported (descriptor {descriptor}): use sockets of `tokio::net`, which are simulated, or give \

@@ -208,4 +208,19 @@ mod tests {
         });
         report.assert_passed();
     }
+
+    #[test]
+    fn who_counts_on_a_process_hears_that_there_is_none() {
+        let checker = Checker::new().name("process").use_environment(false);
+        let report = checker.iterations(3).run(|| async {
+            Command::new("ls").spawn().unwrap();
+        });
+        let told = report.text();
+        for part in [
+            "this was asked for: to start `ls`",
+            "so tokio should fail as well, unless what was asked for answers there",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
 }

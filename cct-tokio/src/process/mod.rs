@@ -14,6 +14,7 @@ pub use command::Command;
 use std::io;
 
 fn outside_of_the_world(what: impl std::fmt::Display) -> io::Error {
+    cct_net::machine::was_asked_for(&what);
     let text = format!(
         "cct: {what} is not supported: processes of the machine are outside of a deterministic world. Give \
          the code under test a way to do without, such as a trait with a double for tests, or run what the \

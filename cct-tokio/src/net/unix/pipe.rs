@@ -27,6 +27,7 @@ pub fn pipe() -> io::Result<(Sender, Receiver)> {
 }
 
 fn of_the_machine<T>(what: impl std::fmt::Display) -> io::Result<T> {
+    cct_net::machine::was_asked_for(&what);
     let text = format!(
         "cct: {what} is not supported: the other end of a pipe of the machine is outside of a \
          deterministic world. Use `pipe::pipe()` or `UnixStream::pair()`"
