@@ -201,7 +201,7 @@ struct Kind {
 fn around_us(kind: Kind, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io::Result<Arc<Lone>> {
     stay::see_to_it();
     // Its thread is none of the world's.
-    let watch = Watch::begin(kind.is_one);
+    let watch = Watch::begin(kind.is_one, kind.is_started);
     let world = begin()?;
     let lone = Arc::new(Lone {
         serial: world.serial(),

@@ -23,7 +23,7 @@ pub(in crate::explore) const SPINS: i32 = 87;
 /// For how long it may go on like this.
 #[derive(Clone, Copy)]
 struct Patience {
-    /// How many looks in a row may find that nothing has happened.
+    /// How many looks may find that there was no step since, and next to nothing was done.
     naps: u32,
     /// How many ticks the thread may take without a step of the world.
     ticks: u64,
@@ -67,52 +67,53 @@ struct Watched {
     is_one: bool,
 }
 
+/// Who takes no more than this part of the time does next to nothing: who wakes now and then to look whether there is
+/// something to do, for one.
+const IDLE: u64 = 20;
+
 /// What it has come to since the last step.
 struct Since {
     step: Option<Signs>,
-    last: Option<Signs>,
     naps: u32,
 }
 
 impl Since {
     fn now(now: Option<Signs>) -> Since {
-        Since {
-            step: now,
-            last: now,
-            naps: 0,
-        }
+        Since { step: now, naps: 0 }
     }
 
     /// What is seen next.
     fn see(&mut self, now: Option<Signs>, patience: Patience) -> Option<Lost> {
-        let (Some(step), Some(last), Some(seen)) = (self.step, self.last, now) else {
+        let (Some(step), Some(seen)) = (self.step, now) else {
             *self = Since::now(now);
             return None;
         };
         if seen.steps != step.steps {
             *self = Since::now(now);
-        } else if seen.ticks != last.ticks {
-            (self.last, self.naps) = (now, 0);
-        } else {
-            self.naps += 1;
+            return None;
         }
-        if self.naps >= patience.naps {
+        self.naps += 1;
+        let ticks = seen.ticks - step.ticks;
+        let is_idle = ticks * IDLE <= u64::from(self.naps) * TICKS * NAP.as_secs();
+        if is_idle && self.naps >= patience.naps {
             return Some(Lost::StandsStill);
         }
-        let spins = seen.steps == step.steps && seen.ticks - step.ticks >= patience.ticks;
-        spins.then_some(Lost::Spins)
+        (ticks >= patience.ticks).then_some(Lost::Spins)
     }
 }
 
 impl Watch {
-    /// Watches this thread, which runs one iteration of a test, or all of it.
+    /// Watches this thread, which runs one iteration of a test, or all of it, or was started by one: then its name is not
+    /// the test's.
     #[expect(
         clippy::disallowed_methods,
         reason = "outside of worlds: it decides nothing"
     )]
-    pub(super) fn begin(is_one: bool) -> Watch {
+    pub(super) fn begin(is_one: bool, is_started: bool) -> Watch {
+        let thread = thread::current();
+        let name = thread.name().filter(|_| !is_started);
         let watched = Watched {
-            name: thread::current().name().unwrap_or_default().to_owned(),
+            name: name.unwrap_or_default().to_owned(),
             heartbeat: run::heartbeat(),
             thread: Processor::of_this_thread(),
             is_one,
@@ -170,8 +171,8 @@ impl Watched {
         }
         let what = match lost {
             Lost::StandsStill => format!(
-                "waits for something outside of its world, and has done nothing for {} seconds: for a thread that it \
-                 has started, maybe",
+                "waits for something outside of its world, and has done next to nothing for {} seconds: for a thread \
+                 that it has started, maybe",
                 FOR_ALL.naps
             ),
             Lost::Spins => format!(
@@ -179,12 +180,12 @@ impl Watched {
                 FOR_ALL.ticks / TICKS
             ),
         };
-        let name = match self.name.as_str() {
-            "" => String::new(),
-            name => format!(" `{name}`"),
+        let who = match self.name.as_str() {
+            "" => "a thread of a test".to_owned(),
+            name => format!("the test `{name}`"),
         };
         let text = format!(
-            "cct: the test{name} {what}. It was run once. The process ends here: skip the test (`-- --skip`), or \
+            "cct: {who} {what}. It was run once. The process ends here: skip the test (`-- --skip`), or \
              have such tests refused (CCT_PLAIN_TESTS=refuse)"
         );
         // The harness captures what is printed, and would keep it.
@@ -195,9 +196,12 @@ impl Watched {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lost, Patience, Signs, Since};
+    use super::{IDLE, Lost, Patience, Signs, Since, TICKS};
 
-    const PATIENCE: Patience = Patience { naps: 3, ticks: 50 };
+    const PATIENCE: Patience = Patience {
+        naps: 3,
+        ticks: 50 * TICKS,
+    };
 
     /// What is found after so many steps and ticks, and after how many looks.
     fn found(seen: impl IntoIterator<Item = (u64, u64)>) -> Option<(usize, Lost)> {
@@ -210,18 +214,25 @@ mod tests {
     }
 
     #[test]
-    fn who_does_nothing_stands_still() {
+    fn who_does_next_to_nothing_stands_still() {
         assert_eq!(found((0..9).map(|_| (0, 0))), Some((3, Lost::StandsStill)));
-        assert_eq!(
-            found([(0, 0), (0, 0), (0, 1), (0, 1), (0, 1), (1, 1)]),
-            None
-        );
+        // It wakes now and then.
+        let part = TICKS / IDLE;
+        let seldom = (1..9).map(|nap| (0, nap * part));
+        assert_eq!(found(seldom), Some((3, Lost::StandsStill)));
+        let often = (1..9).map(|nap| (0, nap * (part + 1)));
+        assert_eq!(found(often), None);
+        assert_eq!(found((1..9).map(|nap| (nap / 2, 0))), None);
     }
 
     #[test]
     fn who_makes_no_step_but_takes_time_spins() {
-        assert_eq!(found((1..9).map(|i| (0, 10 * i))), Some((5, Lost::Spins)));
-        assert_eq!(found((1..90).map(|i| (i / 4, 10 * i))), None);
+        let busy = |nap| 10 * TICKS * nap;
+        assert_eq!(
+            found((1..9).map(|nap| (0, busy(nap)))),
+            Some((5, Lost::Spins))
+        );
+        assert_eq!(found((1..90).map(|nap| (nap / 4, busy(nap)))), None);
     }
 
     #[test]
