@@ -113,6 +113,6 @@ fn plain(session: &Session) -> Result<PathBuf> {
     clippy::disallowed_methods,
     reason = "it is about the build; it has nothing to do with a world"
 )]
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }

@@ -4,6 +4,7 @@
 //! of. Its library is still called `tokio`, so that its own paths hold.
 
 use super::files::{read_manifest, write_if_changed};
+use crate::atomics::variable;
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::Path;
@@ -71,7 +72,7 @@ fn silence(root: &Path) -> Result<()> {
 static LINTS: OnceLock<Vec<String>> = OnceLock::new();
 
 fn lints() -> Vec<String> {
-    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let compiler = variable("RUSTC").unwrap_or_else(|| "rustc".into());
     let told = Command::new(compiler).args(["-W", "help"]).output();
     let told = told.map(|output| output.stdout).unwrap_or_default();
     let mut all = vec!["warnings".to_owned()];

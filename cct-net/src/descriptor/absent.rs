@@ -11,6 +11,17 @@ impl Descriptor {
     }
 }
 
+macro_rules! inherits {
+    ($($Socket:ident),*) => {$(
+        impl $Socket {
+            /// There is none.
+            pub(super) fn inherit(&mut self, _: &mut $crate::descriptor::Descriptor) {}
+        }
+    )*};
+}
+
+pub(crate) use inherits;
+
 #[derive(Default)]
 pub(crate) struct Lent;
 

@@ -167,6 +167,14 @@ pub(crate) fn lend(fd: BorrowedFd<'_>, socket: Box<dyn Any + Send>) -> io::Resul
 #[track_caller]
 pub(crate) fn give_back<S: 'static>(fd: BorrowedFd<'_>) -> io::Result<Option<S>> {
     check_nonblocking(fd)?;
+    given_back(fd)
+}
+
+/// The same, whether it blocks or not.
+///
+/// # Errors
+/// Outside a world.
+pub(crate) fn given_back<S: 'static>(fd: BorrowedFd<'_>) -> io::Result<Option<S>> {
     let (hosts, inode) = (hosts()?, inode(fd)?);
     let found = hosts.state.with(|state| state.lent.0.remove(&inode));
     Ok(found
@@ -209,6 +217,38 @@ macro_rules! shows {
         impl ::std::os::fd::AsRawFd for $Socket {
             fn as_raw_fd(&self) -> ::std::os::fd::RawFd {
                 ::std::os::fd::AsRawFd::as_raw_fd(&self.descriptor.fd(self))
+            }
+        }
+    };
+}
+
+/// What becomes one with a socket that was nothing in particular, and has its descriptor then.
+macro_rules! inherits {
+    ($($Socket:ident),*) => {$(
+        impl $Socket {
+            pub(super) fn inherit(&mut self, descriptor: &mut $crate::descriptor::Descriptor) {
+                let behind = $crate::descriptor::Behind::behind(self);
+                self.descriptor.inherit(descriptor, behind);
+            }
+        }
+    )*};
+}
+
+/// The way there and back of a socket that is nothing in particular yet.
+macro_rules! lends {
+    ($Socket:ident) => {
+        impl $Socket {
+            /// Hands out its descriptor, and keeps it until that comes back.
+            pub(crate) fn lent(mut self) -> ::std::io::Result<::std::os::fd::OwnedFd> {
+                let fd = self.descriptor.take(None)?;
+                let borrowed = ::std::os::fd::AsFd::as_fd(&fd);
+                $crate::descriptor::lend(borrowed, ::std::boxed::Box::new(self))?;
+                Ok(fd)
+            }
+
+            pub(crate) fn with_descriptor(mut self, fd: ::std::os::fd::OwnedFd) -> $Socket {
+                self.descriptor.put(fd, None);
+                self
             }
         }
     };
@@ -277,4 +317,4 @@ macro_rules! takes {
     };
 }
 
-pub(crate) use {converts, shows, takes};
+pub(crate) use {converts, inherits, lends, shows, takes};

@@ -5,13 +5,15 @@
     reason = "the trait hands over a number, and promises that it is an owned descriptor; others are only looked at"
 )]
 
-use crate::TcpSocket;
+use crate::descriptor::{foreign, given_back};
+use crate::{TcpSocket, UnixSocket};
 #[cfg(target_os = "linux")]
 use socket2::SockRef;
+use std::io;
 use std::net::TcpStream;
 #[cfg(target_os = "linux")]
 use std::os::fd::BorrowedFd;
-use std::os::fd::{FromRawFd, RawFd};
+use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 /// Looks at whatever is open under this number.
 #[cfg(target_os = "linux")]
@@ -37,3 +39,45 @@ impl FromRawFd for TcpSocket {
         TcpSocket::from_std_stream(stream)
     }
 }
+
+impl FromRawFd for UnixSocket {
+    /// Brings back what [`into_raw_fd`](IntoRawFd::into_raw_fd) has made.
+    ///
+    /// # Panics
+    /// For a socket of the kernel's own: there is no way to say so.
+    ///
+    /// # Safety
+    /// It is the descriptor of a socket that is open, and whose owner the caller is.
+    unsafe fn from_raw_fd(fd: RawFd) -> UnixSocket {
+        // SAFETY: the caller says so.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let own = |fd: OwnedFd| -> io::Result<UnixSocket> {
+            match given_back::<UnixSocket>(fd.as_fd())? {
+                Some(own) => Ok(own.with_descriptor(fd)),
+                None => foreign("socket", "take only what into_raw_fd has made"),
+            }
+        };
+        own(fd).unwrap_or_else(|error| panic!("no socket of the world's: {error}"))
+    }
+}
+
+macro_rules! hands_out {
+    ($($Socket:ty),*) => {$(
+        impl IntoRawFd for $Socket {
+            /// Hands out the descriptor, and keeps the socket until it comes back.
+            ///
+            /// # Differences from tokio
+            /// Closing the descriptor does not close the simulated socket.
+            ///
+            /// # Panics
+            /// Outside a world, and when there is no descriptor left: there is no way to say so.
+            fn into_raw_fd(self) -> RawFd {
+                let lent = self.lent();
+                let fd = lent.unwrap_or_else(|error| panic!("no descriptor for a socket: {error}"));
+                fd.into_raw_fd()
+            }
+        }
+    )*};
+}
+
+hands_out!(TcpSocket, UnixSocket);

@@ -4,7 +4,9 @@ use super::by_descriptor::Listened;
 #[cfg(target_os = "linux")]
 use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
-use crate::descriptor::{Behind, ByDescriptor, converts, give_back, shows, takes};
+use crate::descriptor::{
+    Behind, ByDescriptor, converts, give_back, given_back, lends, shows, takes,
+};
 use crate::host::drawn::{is_drawn, of_the_world};
 use crate::host::hosts;
 #[cfg(target_os = "linux")]
@@ -52,6 +54,7 @@ takes!(
 );
 converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);
+lends!(TcpSocket);
 
 impl TcpListener {
     /// Brings back what [`into_std`](Self::into_std) has made, or listens in the world where a listener of
@@ -116,7 +119,8 @@ impl TcpListener {
 }
 
 impl TcpSocket {
-    /// A socket with the options of one of the kernel's that is not connected yet, as `socket2` makes them:
+    /// Brings back what [`into_raw_fd`](std::os::fd::IntoRawFd::into_raw_fd) has made, or makes
+    /// a socket with the options of one of the kernel's that is not connected yet, as `socket2` makes them:
     /// whether it may share its address, its linger time, delay and keep-alive. If that is bound, so is this.
     ///
     /// # Scheduling points
@@ -130,6 +134,9 @@ impl TcpSocket {
     #[track_caller]
     pub fn from_std_stream(stream: std::net::TcpStream) -> TcpSocket {
         let site = Location::caller();
+        if let Ok(Some(own)) = given_back::<TcpSocket>(stream.as_fd()) {
+            return own.with_descriptor(stream.into());
+        }
         let made = TcpSocket::like(&stream, site);
         let mut socket = made.unwrap_or_else(|error| panic!("no socket of the world's: {error}"));
         socket.descriptor.put(stream.into(), None);

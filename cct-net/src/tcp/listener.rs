@@ -3,8 +3,6 @@
 use super::TcpStream;
 use super::settings::Settings;
 use super::stream::check_ttl;
-#[cfg(unix)]
-use crate::descriptor::Behind;
 use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 #[cfg(unix)]
@@ -154,17 +152,6 @@ impl TcpListener {
     fn settings(&self) -> Settings {
         Settings::of(self.settings.with(|settings| *settings), &self.descriptor)
     }
-
-    /// Becomes one with the socket that had this descriptor.
-    #[cfg(unix)]
-    pub(super) fn inherit(&mut self, descriptor: &mut Descriptor) {
-        let behind = self.behind();
-        self.descriptor.inherit(descriptor, behind);
-    }
-
-    /// There are none.
-    #[cfg(not(unix))]
-    pub(super) fn inherit(&mut self, _: &mut Descriptor) {}
 
     /// The address it listens at.
     ///

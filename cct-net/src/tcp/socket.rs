@@ -3,7 +3,7 @@
 use super::open::{self, Origin};
 use super::settings::Settings;
 use super::{TcpListener, TcpStream};
-use crate::descriptor::{Descriptor, Kind};
+use crate::descriptor::{Descriptor, Kind, inherits};
 use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
 #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
@@ -44,6 +44,8 @@ struct Config {
 
 /// The bits of a type of service with which TCP tells of congestion.
 const CONGESTION: u32 = 3;
+
+inherits!(TcpStream, TcpListener);
 
 impl TcpSocket {
     pub(super) fn new(v6: bool) -> io::Result<TcpSocket> {

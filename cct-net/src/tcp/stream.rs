@@ -3,8 +3,6 @@
 use super::open::{self, Origin};
 use super::settings::Settings;
 use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
-#[cfg(unix)]
-use crate::descriptor::Behind;
 use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 use crate::host::{mapped, outside};
@@ -69,17 +67,6 @@ impl TcpStream {
     fn change(&self, change: impl FnOnce(&mut Settings)) {
         Settings::change(&self.settings, &self.descriptor, change);
     }
-
-    /// Becomes one with the socket that had this descriptor, and these settings.
-    #[cfg(unix)]
-    pub(super) fn inherit(&mut self, descriptor: &mut Descriptor) {
-        let behind = self.behind();
-        self.descriptor.inherit(descriptor, behind);
-    }
-
-    /// There are none.
-    #[cfg(not(unix))]
-    pub(super) fn inherit(&mut self, _: &mut Descriptor) {}
 
     pub(super) fn apply(&self, settings: Settings) {
         self.settings.with(|s| *s = settings);

@@ -1,7 +1,7 @@
 //! The standard library's types: there and back.
 
-use super::{UnixDatagram, UnixListener, UnixStream};
-use crate::descriptor::{Behind, ByDescriptor, converts, takes};
+use super::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
+use crate::descriptor::{Behind, ByDescriptor, converts, lends, shows, takes};
 use std::os::unix::net;
 use std::sync::Arc;
 
@@ -13,6 +13,10 @@ impl Behind for UnixStream {
 
 impl Behind for UnixListener {}
 impl Behind for UnixDatagram {}
+impl Behind for UnixSocket {}
+
+shows!(UnixSocket);
+lends!(UnixSocket);
 
 converts!(UnixStream, net::UnixStream);
 takes!(

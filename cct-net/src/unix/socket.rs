@@ -3,6 +3,7 @@
 use super::inner::Inner;
 use super::registry::Bound;
 use super::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
+use crate::descriptor::{self, Descriptor, inherits};
 use crate::errno::Errno;
 use crate::host::hosts;
 use cct_executor::node::current;
@@ -17,10 +18,12 @@ use std::sync::Arc;
 /// before it connects, or has a backlog of its own.
 ///
 /// # Differences from tokio
-/// No file descriptors, no abstract names. A path with a byte that is 0 is refused, as by the other sockets,
+/// No abstract names. Its file descriptor is good for setting options that have no effect. A path with a byte that is 0 is refused, as by the other sockets,
 /// where Linux takes what comes before it.
 pub struct UnixSocket {
     kind: Kind,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
+    pub(super) descriptor: Descriptor,
 }
 
 enum Kind {
@@ -36,6 +39,8 @@ struct Name {
     token: Arc<()>,
 }
 
+inherits!(UnixStream, UnixListener, UnixDatagram);
+
 impl UnixSocket {
     /// A socket for datagrams.
     ///
@@ -45,8 +50,10 @@ impl UnixSocket {
     pub fn new_datagram() -> io::Result<UnixSocket> {
         let hosts = Arc::downgrade(&hosts()?);
         let inner = Inner::new(SocketAddr::default(), hosts, Location::caller());
-        let kind = Kind::Datagram(inner);
-        Ok(UnixSocket { kind })
+        Ok(UnixSocket {
+            kind: Kind::Datagram(inner),
+            descriptor: Descriptor::new(descriptor::Kind::UnixDatagram),
+        })
     }
 
     /// A socket for connections.
@@ -55,8 +62,10 @@ impl UnixSocket {
     /// Outside a world.
     pub fn new_stream() -> io::Result<UnixSocket> {
         hosts()?;
-        let kind = Kind::Stream(Shared::new(Name::default()));
-        Ok(UnixSocket { kind })
+        Ok(UnixSocket {
+            kind: Kind::Stream(Shared::new(Name::default())),
+            descriptor: Descriptor::new(descriptor::Kind::UnixStream),
+        })
     }
 
     /// Binds it to a path.
@@ -104,11 +113,14 @@ impl UnixSocket {
     /// EINVAL when it is not bound; when it is for datagrams.
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
-        let name = self.stream("listen cannot be called on a datagram socket")?;
+        let site = Location::caller();
+        let (name, mut descriptor) = self.stream("listen cannot be called on a datagram socket")?;
         if name.addr.is_unnamed() {
             return Err(Errno::EINVAL.into());
         }
-        UnixListener::at_bound(&name.addr, &name.token, backlog, Location::caller())
+        let mut listener = UnixListener::at_bound(&name.addr, &name.token, backlog, site)?;
+        listener.inherit(&mut descriptor);
+        Ok(listener)
     }
 
     /// Connects to the socket that listens at a path of the same node, which sees the path that this one is
@@ -126,8 +138,11 @@ impl UnixSocket {
     pub fn connect(self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<UnixStream>> {
         let site = Location::caller();
         async move {
-            let name = self.stream("connect cannot be called on a datagram socket")?;
-            UnixStream::connect_from(name.addr.clone(), path, site).await
+            let (name, mut descriptor) =
+                self.stream("connect cannot be called on a datagram socket")?;
+            let mut stream = UnixStream::connect_from(name.addr.clone(), path, site).await?;
+            stream.inherit(&mut descriptor);
+            Ok(stream)
         }
     }
 
@@ -137,16 +152,20 @@ impl UnixSocket {
     /// When it is for connections.
     pub fn datagram(self) -> io::Result<UnixDatagram> {
         match self.kind {
-            Kind::Datagram(inner) => Ok(UnixDatagram::registered(inner)),
+            Kind::Datagram(inner) => {
+                let mut socket = UnixDatagram::registered(inner);
+                socket.inherit(&mut { self.descriptor });
+                Ok(socket)
+            }
             Kind::Stream(_) => Err(io::Error::other(
                 "datagram cannot be called on a stream socket",
             )),
         }
     }
 
-    fn stream(self, otherwise: &'static str) -> io::Result<Name> {
+    fn stream(self, otherwise: &'static str) -> io::Result<(Name, Descriptor)> {
         match self.kind {
-            Kind::Stream(name) => Ok(name.with(std::mem::take)),
+            Kind::Stream(name) => Ok((name.with(std::mem::take), self.descriptor)),
             Kind::Datagram(_) => Err(io::Error::other(otherwise)),
         }
     }

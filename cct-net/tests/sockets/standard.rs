@@ -3,7 +3,7 @@
 use super::worlds::checker;
 use cct_executor::time::timeout;
 use cct_executor::{Report, nondet, spawn};
-use cct_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixStream, node};
+use cct_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixSocket, UnixStream, node};
 use futures::io::{AsyncReadExt, AsyncWriteExt};
 use socket2::{Domain, Socket, Type};
 use std::io::ErrorKind;
@@ -156,6 +156,41 @@ fn bare_descriptors_become_sockets() {
         let client = socket.connect(listener.local_addr().unwrap());
         let (client, server) = futures::join!(client, listener.accept());
         assert_eq!(client.unwrap().local_addr().unwrap(), server.unwrap().1);
+    });
+    report.assert_passed();
+}
+
+/// Sockets that are handed out as bare numbers are what they were when they come back.
+#[test]
+fn bare_descriptors_come_back() {
+    let report = checker("back").iterations(10).run(|| async {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let (addr, raw) = (socket.local_addr().unwrap(), socket.into_raw_fd());
+        #[expect(unsafe_code, reason = "that is what is tested")]
+        // SAFETY: it was handed out a line before, and nobody else has it.
+        let socket = unsafe { TcpSocket::from_raw_fd(raw) };
+        assert_eq!(
+            (socket.local_addr().unwrap(), socket.as_raw_fd()),
+            (addr, raw)
+        );
+        let listener = socket.listen(1).unwrap();
+        let client = TcpStream::connect(addr);
+        let (client, server) = futures::join!(client, listener.accept());
+        assert_eq!(client.unwrap().local_addr().unwrap(), server.unwrap().1);
+
+        let socket = UnixSocket::new_stream().unwrap();
+        socket.bind("/run/back").unwrap();
+        let raw = socket.into_raw_fd();
+        #[expect(unsafe_code, reason = "that is what is tested")]
+        // SAFETY: the same.
+        let socket = unsafe { UnixSocket::from_raw_fd(raw) };
+        let listener = socket.listen(1).unwrap();
+        assert_eq!(listener.as_raw_fd(), raw);
+        let client = UnixStream::connect("/run/back");
+        let (client, server) = futures::join!(client, listener.accept());
+        server.unwrap();
+        client.unwrap();
     });
     report.assert_passed();
 }

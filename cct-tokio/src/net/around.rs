@@ -104,6 +104,18 @@ macro_rules! shows {
     };
 }
 
+/// The bare number of the descriptor of a socket that is nothing in particular yet.
+macro_rules! bare {
+    ($Name:ident) => {
+        #[cfg(unix)]
+        impl ::std::os::fd::IntoRawFd for $Name {
+            fn into_raw_fd(self) -> ::std::os::fd::RawFd {
+                self.0.into_raw_fd()
+            }
+        }
+    };
+}
+
 /// There and back to the standard library's type, and the descriptor.
 macro_rules! converts {
     ($Name:ident, $Std:ty) => {
@@ -142,4 +154,4 @@ macro_rules! converts {
     };
 }
 
-pub(super) use {around, converts, reads, shows, writes};
+pub(super) use {around, bare, converts, reads, shows, writes};

@@ -1,6 +1,6 @@
 //! TCP, see [`cct_net::tcp`].
 
-use super::around::{converts, shows};
+use super::around::{bare, converts, shows};
 use super::forward::{forwards, forwards_stream, renames_tos};
 use super::halves::halves;
 use super::presume_loopback;
@@ -155,6 +155,7 @@ around! {
     TcpSocket, cct_net::TcpSocket
 }
 shows!(TcpSocket);
+bare!(TcpSocket);
 renames_tos!(TcpSocket);
 forwards! {
     TcpSocket, cct_net::TcpSocket;

@@ -15,7 +15,7 @@ mod process;
 
 use crate::fs::File;
 #[cfg(unix)]
-use crate::net::TcpSocket;
+use crate::net::{TcpSocket, UnixSocket};
 
 #[cfg(unix)]
 impl std::os::fd::FromRawFd for TcpSocket {
@@ -28,6 +28,18 @@ impl std::os::fd::FromRawFd for TcpSocket {
         // SAFETY: the caller says so.
         let std = unsafe { std::net::TcpStream::from_raw_fd(fd) };
         TcpSocket::from_std_stream(std)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::FromRawFd for UnixSocket {
+    /// See [`cct_net::UnixSocket`].
+    ///
+    /// # Safety
+    /// It is the descriptor of a socket that is open, and whose owner the caller is.
+    unsafe fn from_raw_fd(fd: std::os::fd::RawFd) -> UnixSocket {
+        // SAFETY: the caller says so.
+        UnixSocket::of(unsafe { cct_net::UnixSocket::from_raw_fd(fd) })
     }
 }
 

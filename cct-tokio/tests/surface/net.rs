@@ -5,14 +5,14 @@ use super::rt::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::rt::net::*;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd};
 use std::task::{Context, Poll};
 
 fn is_stream<S: AsyncRead + AsyncWrite + Unpin + Send + Sync>() {}
 fn is_reader<S: AsyncRead + Unpin + Send + Sync>() {}
 fn is_writer<S: AsyncWrite + Unpin + Send + Sync>() {}
 fn has_descriptor<S: AsFd + AsRawFd>() {}
-fn is_made_of_one<S: FromRawFd>() {}
+fn is_made_of_one<S: FromRawFd + IntoRawFd>() {}
 fn is_of<Part: AsRef<Whole>, Whole>() {}
 
 pub(crate) fn streams() {
@@ -64,6 +64,8 @@ pub(crate) fn standard() {
     has_descriptor::<TcpListener>();
     has_descriptor::<TcpSocket>();
     is_made_of_one::<TcpSocket>();
+    has_descriptor::<UnixSocket>();
+    is_made_of_one::<UnixSocket>();
     has_descriptor::<UdpSocket>();
     has_descriptor::<UnixStream>();
     has_descriptor::<UnixListener>();

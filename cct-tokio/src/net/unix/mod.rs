@@ -2,7 +2,7 @@
 
 pub mod pipe;
 
-use crate::net::around::{converts, shows};
+use crate::net::around::{bare, converts, shows};
 use crate::net::datagrams::receives;
 use crate::net::forward::{forwards, forwards_datagrams, forwards_stream};
 use crate::net::halves::halves;
@@ -132,6 +132,8 @@ around! {
     /// A socket before it is one of streams or of datagrams, see [`cct_net::UnixSocket`].
     UnixSocket, cct_net::UnixSocket
 }
+shows!(UnixSocket);
+bare!(UnixSocket);
 
 /// Whether a socket can be bound at a path, as far as the files say: the machine's and those of the world's sockets.
 ///
@@ -160,6 +162,10 @@ impl UnixSocket {
     pub fn bind(&self, path: impl AsRef<Path>) -> io::Result<()> {
         has_place(path.as_ref())?;
         self.0.bind(path)
+    }
+
+    pub(crate) const fn of(socket: cct_net::UnixSocket) -> UnixSocket {
+        UnixSocket(socket)
     }
 
     /// See [`cct_net::UnixSocket::new_datagram`].
