@@ -1,6 +1,6 @@
 //! Sockets that listen.
 
-use super::registry::Bound;
+use super::registry::{Bound, Paths};
 use super::{SocketAddr, UnixStream};
 use crate::descriptor::{Descriptor, Kind};
 use crate::host::{Hosts, hosts};
@@ -41,14 +41,22 @@ impl UnixListener {
     /// `AddrInUse` when the path is taken, `InvalidInput` when it is too long for an address.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
-        let (path, site) = (path.as_ref(), Location::caller());
+        UnixListener::at(path.as_ref(), Location::caller(), Paths::bind)
+    }
+
+    /// Listens where `enter` has it.
+    pub(super) fn at(
+        path: &Path,
+        site: &'static Location<'static>,
+        enter: fn(&mut Paths, &Path, Bound) -> io::Result<()>,
+    ) -> io::Result<UnixListener> {
         let hosts = hosts()?;
         hosts.sync_point(OpKind::Init, site);
         let listening = Listening::new(BACKLOG, Buffers::default(), site);
         let bound = Bound::Stream(Arc::downgrade(&listening));
         hosts
             .state
-            .with(|state| state.host(current()).unix.bind(path, bound))?;
+            .with(|state| enter(&mut state.host(current()).unix, path, bound))?;
         Ok(UnixListener {
             listening,
             addr: SocketAddr::of(path),

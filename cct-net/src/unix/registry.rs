@@ -24,6 +24,8 @@ pub(crate) struct Paths {
 struct File {
     bound: Bound,
     file: SocketFile,
+    /// The machine has the file, too, and knows all about it.
+    machines: bool,
 }
 
 /// Files of the machine have lower numbers.
@@ -52,14 +54,34 @@ impl Paths {
 
     pub(super) fn bind(&mut self, path: &Path, bound: Bound) -> io::Result<()> {
         self.check_free(path)?;
+        self.insert(path, bound, false);
+        Ok(())
+    }
+
+    /// A socket of the world's is where the machine has one.
+    #[cfg(unix)]
+    pub(super) fn adopt(&mut self, path: &Path, bound: Bound) -> io::Result<()> {
+        let gone = |file: &File| file.machines; // by calls that nobody told of here
+        if self.files.get(&key(path)).is_none_or(gone) {
+            self.insert(path, bound, true);
+            return Ok(());
+        }
+        self.check_free(path)
+    }
+
+    fn insert(&mut self, path: &Path, bound: Bound, machines: bool) {
         self.made += 1;
         let file = SocketFile {
             number: FIRST_NUMBER + self.made,
             mode: USUAL_MODE,
             made: shim::wall_clock(current()),
         };
-        self.files.insert(key(path), File { bound, file });
-        Ok(())
+        let file = File {
+            bound,
+            file,
+            machines,
+        };
+        self.files.insert(key(path), file);
     }
 
     /// The socket that was bound to a path listens, wherever the path leads to by now.
@@ -71,7 +93,7 @@ impl Paths {
         }
     }
 
-    /// What a program does with the file, by the standard library; `None` if there is none of a socket.
+    /// What a program does with the file, by the standard library; `None` if the machine is to do it (too).
     pub(crate) fn on_file(&mut self, path: &Path, what: OnFile<'_>) -> Option<SocketFile> {
         if self.files.is_empty() {
             return None;
@@ -79,7 +101,7 @@ impl Paths {
         let Entry::Occupied(mut found) = self.files.entry(key(path)) else {
             return None;
         };
-        let file = found.get().file;
+        let File { file, machines, .. } = *found.get();
         match what {
             OnFile::Look => {}
             OnFile::SetMode(mode) => found.get_mut().file.mode = mode,
@@ -89,7 +111,7 @@ impl Paths {
                 self.files.insert(key(to), moved);
             }
         }
-        Some(file)
+        (!machines).then_some(file)
     }
 
     fn find(&self, path: &Path) -> io::Result<&Bound> {
@@ -135,7 +157,7 @@ pub fn unlink(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
     hosts()?.state.with(|state| {
         let paths = &mut state.host(current()).unix;
-        let gone = paths.on_file(path, OnFile::Remove).map(drop);
+        let gone = paths.files.remove(&key(path)).map(drop);
         gone.ok_or_else(|| nobody_at(path))
     })
 }

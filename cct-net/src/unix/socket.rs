@@ -22,7 +22,6 @@ use std::sync::Arc;
 /// where Linux takes what comes before it.
 pub struct UnixSocket {
     kind: Kind,
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(super) descriptor: Descriptor,
 }
 

@@ -9,6 +9,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// What each socket's descriptor is good for.
@@ -168,6 +169,32 @@ pub(crate) async fn listeners_of_the_standard_library(log: Log) {
             TcpStream::connect(addr).await.map(|_| "connected"),
         );
     }
+}
+
+pub(crate) async fn unix_listeners_of_the_standard_library(log: Log) {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let name = format!("cct-{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
+    let path = std::env::temp_dir().join(name);
+    let standard = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    standard.set_nonblocking(true).unwrap();
+    let listener = UnixListener::from_std(standard).unwrap();
+    let addr = listener.local_addr().unwrap();
+    log.note(addr.as_pathname() == Some(&path));
+    log.note(path.exists());
+    let taken = UnixListener::bind(&path).err();
+    log.note(format!("{:?}", taken.map(|error| error.kind())));
+    let client = rt::spawn(UnixStream::connect(path.clone()));
+    let (mut server, _) = listener.accept().await.unwrap();
+    let mut client = client.await.unwrap().unwrap();
+    rt::write_all(&mut client, b"hello").await.unwrap();
+    log.note(rt::read_exact(&mut server, 5).await.unwrap());
+    drop(listener);
+    let refused = UnixStream::connect(&path).await.err();
+    log.note(format!("{:?}", refused.map(|error| error.kind())));
+    std::fs::remove_file(&path).unwrap();
+    log.note(path.exists());
+    let gone = UnixStream::connect(&path).await.err();
+    log.note(format!("{:?}", gone.map(|error| error.kind())));
 }
 
 pub(crate) async fn several_of_them(log: Log) {
