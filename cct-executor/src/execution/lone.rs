@@ -17,6 +17,11 @@ use std::fmt::Write as _;
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often it is looked whether what is on its way to others has left, and what time passes in between.
+const SEE_OFF_ROUNDS: u32 = 100;
+const SEE_OFF_ROUND: Duration = Duration::from_millis(1);
 
 /// Tasks that are told to wait.
 const WAITING_MAX: usize = 10;
@@ -71,6 +76,15 @@ impl LoneWorld {
     /// Ends it.
     pub(crate) fn end(mut self) {
         self.beside.go_on();
+    }
+}
+
+/// The world around the running code goes on until what is on its way to others has left, or for so long.
+pub(crate) fn see_off() {
+    let leaves = || !std::thread::panicking() && WORLD.with(World::anything_leaves);
+    let mut rounds = 0..SEE_OFF_ROUNDS;
+    while rounds.next().is_some() && leaves() {
+        WORLD.with(|world| world.sleep_for(SEE_OFF_ROUND));
     }
 }
 

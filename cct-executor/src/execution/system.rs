@@ -195,7 +195,7 @@ impl World {
     }
 
     /// Whether something is on its way to another world.
-    pub(crate) fn anything_leaves(&self) -> bool {
+    pub(super) fn anything_leaves(&self) -> bool {
         self.each_source().any(|known| known.0.is_leaving())
     }
 

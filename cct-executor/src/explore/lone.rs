@@ -26,13 +26,10 @@ use crate::execution::Detail;
 use crate::execution::lone::{self, LoneWorld};
 use crate::execution::strangers;
 use crate::execution::waker::TaskWaker;
-use crate::execution::world::{WORLD, World};
-use crate::shim::suspend_until;
 use crate::strategy::Strategy as _;
 use crate::strategy::round_robin::RoundRobin;
 use crate::task::blocking_body;
 use crate::task::body::main_body;
-use crate::time::sleep;
 use crate::words::fingerprint::{hash_of, mix2};
 use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
 use cct_interpose::Clocks;
@@ -52,9 +49,6 @@ pub(super) use watch::{SPINS, STANDS_STILL};
 
 /// A test that takes more is taken to spin, maybe for a thread that waits until the world is over.
 const STEPS_MAX: u64 = 10_000_000;
-
-/// How often it is looked whether what is on its way to others has left: every millisecond of the world's time.
-const SEE_OFF_ROUNDS: u32 = 100;
 
 /// Keeps a lone world open: each of its runtimes has one.
 #[derive(Debug)]
@@ -324,7 +318,7 @@ fn end(serial: u64) -> bool {
     if !lone::is_around_us(serial) {
         return false;
     }
-    see_off();
+    lone::see_off();
     if let Some(around) = AROUND.take() {
         around.world.end();
         over().insert(serial);
@@ -333,15 +327,6 @@ fn end(serial: u64) -> bool {
         }
     }
     true
-}
-
-/// The world goes on until what is on its way to others has left, or for so long.
-fn see_off() {
-    let leaves = || !std::thread::panicking() && WORLD.with(World::anything_leaves);
-    let mut rounds = 0..SEE_OFF_ROUNDS;
-    while rounds.next().is_some() && leaves() {
-        suspend_until(sleep(Duration::from_millis(1)));
-    }
 }
 
 #[cfg(test)]
