@@ -101,6 +101,17 @@ pub enum OnSocket<'a> {
     Shutdown(Shutdown),
 }
 
+impl OnSocket<'_> {
+    /// From now on it is done at once, or not at all.
+    pub fn waits_no_longer(&mut self) {
+        match self {
+            OnSocket::Send(sending) => sending.patience = Duration::ZERO,
+            OnSocket::Receive { patience, .. } => *patience = Duration::ZERO,
+            OnSocket::Local | OnSocket::Peer | OnSocket::Shutdown(_) => {}
+        }
+    }
+}
+
 /// What is sent, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending<'a> {

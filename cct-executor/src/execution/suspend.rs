@@ -16,7 +16,7 @@ use std::panic::{Location, resume_unwind};
 use std::task::Poll;
 
 /// Inert points a poll may pass while the world closes before it is unwound: it spins.
-const INERT_POINTS_MAX: u32 = 10_000;
+pub(super) const INERT_POINTS_MAX: u32 = 10_000;
 
 /// As many polls as are suspended at most, but for those that block: a machine has few threads, and tokio no more than
 /// so many that may block. Each takes a stack, which is two mappings of memory for the system, and several worlds share

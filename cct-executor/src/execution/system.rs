@@ -4,11 +4,13 @@
 
 use super::core::{Core, NONE};
 use super::source::Known;
+use super::suspend::INERT_POINTS_MAX;
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
 use crate::words::{FailureKind, NodeId};
 use cct_interpose::{Clocks, Moved, OnFile, OnSocket, SocketFile, System};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Duration;
 
@@ -216,8 +218,29 @@ impl World {
             return None;
         }
         let site = self.with(|core, _| core.actions[key as usize].op.site);
-        self.each_source()
-            .find_map(|known| known.0.socket(number, &mut what, site))
+        if self.phase.get() == Phase::Closing {
+            what.waits_no_longer();
+        }
+        let before = self.inert_points.get();
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            self.each_source()
+                .find_map(|known| known.0.socket(number, &mut what, site))
+        }));
+        // Nothing unwinds through C, where the call comes from.
+        done.unwrap_or_else(|_| {
+            self.asks_in_vain(key, before.saturating_add(1));
+            Some(Err(io::ErrorKind::ConnectionAborted.into()))
+        })
+    }
+
+    /// The running poll is to come to its end, and has called C for something that is no more, as one of so many operations.
+    /// One that spins is left where it is.
+    #[cold]
+    fn asks_in_vain(&self, key: u32, passed: u32) {
+        self.inert_points.set(passed);
+        while passed > INERT_POINTS_MAX && self.may_stand_aside() && !self.is_alone_around(key) {
+            self.stand_aside(key, NONE);
+        }
     }
 
     /// What the clocks show in the world's end.

@@ -71,14 +71,19 @@ impl Descriptor {
     /// # Panics
     /// When the process can open none: there is no way to say so.
     pub(crate) fn fd(&self, socket: &impl Behind) -> BorrowedFd<'_> {
-        let open = || {
-            let opened = self.kind.open();
-            let fd = opened.unwrap_or_else(|error| panic!("no descriptor for a socket: {error}"));
+        let made = self.make(socket);
+        made.unwrap_or_else(|error| panic!("no descriptor for a socket: {error}"))
+    }
+
+    /// Makes it, if that was not done.
+    pub(crate) fn make(&self, socket: &impl Behind) -> io::Result<BorrowedFd<'_>> {
+        if self.fd.get().is_none() {
+            let fd = self.kind.open()?;
             socket.made(fd.as_fd());
             self.show(fd.as_fd(), socket.behind());
-            fd
-        };
-        self.fd.get_or_init(open).as_fd()
+            let _ = self.fd.set(fd);
+        }
+        self.made().ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     /// The descriptor, if it was made.
@@ -86,13 +91,9 @@ impl Descriptor {
         self.fd.get().map(OwnedFd::as_fd)
     }
 
-    pub(crate) fn take(&mut self, behind: Option<Arc<dyn ByDescriptor>>) -> io::Result<OwnedFd> {
-        if let Some(fd) = self.fd.take() {
-            return Ok(fd);
-        }
-        let fd = self.kind.open()?;
-        self.show(fd.as_fd(), behind);
-        Ok(fd)
+    /// The one that was made.
+    pub(crate) fn take(&mut self) -> io::Result<OwnedFd> {
+        self.fd.take().ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     pub(crate) fn put(&mut self, fd: OwnedFd, behind: Option<Arc<dyn ByDescriptor>>) {
@@ -240,7 +241,8 @@ macro_rules! lends {
         impl $Socket {
             /// Hands out its descriptor, and keeps it until that comes back.
             pub(crate) fn lent(mut self) -> ::std::io::Result<::std::os::fd::OwnedFd> {
-                let fd = self.descriptor.take(None)?;
+                self.descriptor.make(&self)?;
+                let fd = self.descriptor.take()?;
                 let borrowed = ::std::os::fd::AsFd::as_fd(&fd);
                 $crate::descriptor::lend(borrowed, ::std::boxed::Box::new(self))?;
                 Ok(fd)
@@ -280,8 +282,8 @@ macro_rules! converts {
             /// # Errors
             /// When there is no descriptor left, or outside a world.
             pub fn into_std(mut self) -> ::std::io::Result<$Std> {
-                let behind = $crate::descriptor::Behind::behind(&self);
-                let fd = self.descriptor.take(behind)?;
+                self.descriptor.make(&self)?;
+                let fd = self.descriptor.take()?;
                 let borrowed = ::std::os::fd::AsFd::as_fd(&fd);
                 $crate::descriptor::lend(borrowed, ::std::boxed::Box::new(self))?;
                 Ok(fd.into())

@@ -1,13 +1,15 @@
 //! Sockets that are used by their descriptors, on nodes that crash; see also the contracts.
 
-use super::worlds::everywhere;
+use super::worlds::{checker, everywhere};
 use cct_executor::sometimes;
+use cct_executor::task::spawn_blocking;
 use cct_executor::time::sleep;
+use cct_executor::words::Granularity;
 use cct_net::io::Interest;
-use cct_net::{UdpSocket, node};
+use cct_net::{TcpListener, TcpStream, UdpSocket, node};
 use nix::sys::socket::{MsgFlags, SockaddrIn, recvmsg};
 use socket2::SockRef;
-use std::io::IoSliceMut;
+use std::io::{IoSliceMut, Read as _};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -82,6 +84,56 @@ fn a_node_crashes_in_the_middle_of_a_call() {
             let answers = answers.load(SeqCst);
             sometimes!(answers == 0, "it crashed before anything came back");
             sometimes!(answers > 0, "something came back before it crashed");
+        })
+    });
+}
+
+/// Blocks until something comes, and again where it does not.
+fn reads_on(stream: TcpStream) {
+    let mut stream = stream.into_std().unwrap();
+    stream.set_nonblocking(false).unwrap();
+    while stream.read(&mut [0]).is_err() {}
+}
+
+async fn connected() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap());
+    let (client, server) = futures::join!(client, listener.accept());
+    (client.unwrap(), server.unwrap().0)
+}
+
+#[test]
+fn who_waits_in_a_call_of_c_does_not_keep_the_world_open() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    for granularity in [Granularity::Await, Granularity::Op, Granularity::Sync] {
+        let checker = checker("over").granularity(granularity).iterations(5);
+        let report = checker.shrink(false).run(|| async {
+            let (client, _server) = connected().await;
+            spawn_blocking(move || reads_on(client));
+            sleep(Duration::from_millis(1)).await;
+            panic!("it is over");
+        });
+        let told = report.text();
+        assert!(told.contains("it is over"), "{told}");
+    }
+}
+
+#[test]
+fn who_waits_in_a_call_of_c_does_not_keep_a_node_from_crashing() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    everywhere("crashed", 5, |checker| {
+        checker.run(|| async {
+            let db = node("db").start(|| async {
+                let (client, _server) = connected().await;
+                spawn_blocking(move || reads_on(client)).await.unwrap();
+            });
+            sleep(Duration::from_millis(1)).await;
+            db.crash();
+            sleep(Duration::from_millis(1)).await;
         })
     });
 }

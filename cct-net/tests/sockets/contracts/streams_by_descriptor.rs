@@ -196,7 +196,9 @@ pub(crate) async fn options(log: Log) {
 
 pub(crate) async fn of_the_standard_library(log: Log) {
     let (client, mut server) = connected().await;
+    client.set_nodelay(true).unwrap();
     let mut standard = client.into_std().unwrap();
+    log.note(standard.nodelay().unwrap());
     log.note(standard.peer_addr().unwrap() == server.local_addr().unwrap());
     let read = standard.read(&mut [0; 8]);
     log.note(format!("{:?}", read.map_err(|error| error.kind())));
