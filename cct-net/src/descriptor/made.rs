@@ -275,8 +275,8 @@ macro_rules! converts {
             /// Makes it a socket of the standard library, on which options can be set.
             ///
             /// # Differences from tokio
-            /// The options have no effect, and dropping it does not close the simulated socket:
-            /// [`from_std`](Self::from_std) brings that back. On Linux with the GNU C library streams and UDP sockets
+            /// The options have no effect, but for those of TCP that its types name, once
+            /// [`from_std`](Self::from_std) has brought it back; dropping it does not close the simulated socket. On Linux with the GNU C library streams and UDP sockets
             /// read and write in the world, and one that blocks suspends the poll; elsewhere, and on others, it fails.
             ///
             /// # Errors

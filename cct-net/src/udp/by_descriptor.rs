@@ -32,7 +32,7 @@ impl ByDescriptor for Inner {
                 Some(peer) => Ok(self.address(self.told(peer))),
                 None => Err(Errno::ENOTCONN.into()),
             },
-            // Nobody says that it is over, only who waits here would hear of it.
+            // The other side hears nothing of it. Those who wait here would be woken, which is not modelled.
             OnSocket::Shutdown(_) => match self.peer() {
                 Some(_) => Err(Errno::EOPNOTSUPP.into()),
                 None => Err(Errno::ENOTCONN.into()),

@@ -39,7 +39,7 @@ impl UnixListener {
     /// One before listening, at granularity `sync`.
     ///
     /// # Differences from tokio
-    /// Connections come from the world alone, and are refused before this.
+    /// Connections come from the world alone, where nobody finds the path before this.
     ///
     /// # Panics
     /// In debug builds, when the listener blocks: as tokio does.
