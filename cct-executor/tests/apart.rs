@@ -113,6 +113,19 @@ async fn overtaking() {
     }
 }
 
+/// Fails as an overtaking does, and names a number that nobody else has in this process.
+async fn counted_overtaking() {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let id = MADE.fetch_add(1, SeqCst);
+    let turns = Arc::new(AtomicU32::new(0));
+    let mine = turns.clone();
+    let task = cct_executor::spawn(async move { mine.fetch_add(1, SeqCst) });
+    yield_now().await;
+    yield_now().await;
+    assert_eq!(turns.fetch_add(1, SeqCst), 1, "actor {id} is overtaken");
+    task.await.expect("it goes in turn");
+}
+
 /// Whoever listens is told from here, as long as it does, be it of another iteration.
 async fn tells_all_who_listen() {
     static LISTENING: Mutex<Vec<Arc<(AtomicU32, AtomicWaker)>>> = Mutex::new(Vec::new());
@@ -159,12 +172,13 @@ async fn leave(plant: &str) {
             yield_now().await;
             ready_the_second_time();
         }
-        "noise" | "a fixed path" => {}
+        "noise" | "a fixed path" | "a counted overtaking" => {}
         _ => once_in_a_process(),
     }
     match plant {
         "a bug" => lost_update().await,
         "an overtaking" => overtaking().await,
+        "a counted overtaking" => counted_overtaking().await,
         "an exit" => std::process::exit(3),
         "noise" => {
             for _ in 0..noise() {
@@ -217,6 +231,20 @@ fn what_earlier_iterations_leave_is_no_failure() {
         &[("CCT_ISOLATION", "none")],
     );
     assert!(!passed, "{text}");
+}
+
+#[test]
+fn a_number_that_counts_on_in_a_static_is_not_what_failed() {
+    let (passed, text) = run("leaves_something", "a counted overtaking", &[]);
+    assert!(!passed, "{text}");
+    let parts = [
+        "is overtaken",
+        "replayed, the same schedule fails with other numbers",
+        "shortened: it fails at step",
+        "fails at granularity `await` too",
+    ];
+    assert_says(&text, &parts);
+    assert!(!text.contains("in one process"), "{text}");
 }
 
 /// The lines that this process has traced; and the one subscriber there is, that of `traces`.

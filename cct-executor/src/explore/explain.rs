@@ -4,7 +4,7 @@
 use super::board::Found;
 use super::campaign::Campaign;
 use super::result::{FailureReport, Origin, Report, StoppedBy};
-use super::same::{alike, equal};
+use super::same::{alike, but_for_numbers, equal};
 #[cfg(not(unix))]
 use super::shrink::Departure;
 use super::watched::{self, Lost};
@@ -195,10 +195,13 @@ pub(super) fn explain(campaign: &Arc<Campaign>, found: &Found) -> FailureReport 
     let seed = campaign.iteration(index).seed;
     let token = campaign.token(&world, &found.trace, found.schedule_hash);
     let explanation = recorded.map(|recorded| recorded.explanation);
+    let again = other.as_ref();
+    let counts_on = again.is_some_and(|again| but_for_numbers(&failure.kind, again));
     let story = explanation.unwrap_or_default();
     FailureReport {
         reproduced,
         again: other,
+        counts_on,
         ..FailureReport::new(
             failure,
             Origin::Iteration(index),

@@ -153,6 +153,9 @@ pub struct FailureReport {
     pub reproduced: bool,
     /// What the replay failed with, where it said something else: what differs is not the schedule.
     pub again: Option<FailureKind>,
+    /// Whether that differs in numbers alone, as it does if a library counts its objects through the process and names
+    /// them in its errors.
+    pub counts_on: bool,
     /// Whether a thread that the program started waits to use something of a world, where a poll does
     /// not return.
     pub threads_wait: bool,
@@ -179,6 +182,11 @@ pub struct FailureReport {
 }
 
 impl FailureReport {
+    /// Whether the replay failed as the iteration did, numbers aside.
+    pub(crate) fn fails_so_again(&self) -> bool {
+        self.reproduced && (self.again.is_none() || self.counts_on)
+    }
+
     /// One that was seen to fail again, of which nothing else is known.
     pub(crate) fn new(
         failure: Failure,
@@ -198,6 +206,7 @@ impl FailureReport {
             explanation,
             reproduced: true,
             again: None,
+            counts_on: false,
             threads_wait: false,
             joins_thread: false,
             stuck_at: Vec::new(),

@@ -90,6 +90,21 @@ fn lasting(kind: &FailureKind) -> String {
     text
 }
 
+/// Equal, but for numbers and addresses in what is said: those of what counts on through the process, as the ids of a
+/// library's objects do, or of a number that is the reason.
+pub(super) fn but_for_numbers(one: &FailureKind, other: &FailureKind) -> bool {
+    same(one, other) && without_numbers(&lasting(one)) == without_numbers(&lasting(other))
+}
+
+/// The text without its numbers, of which addresses have letters.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split("0x");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+    let all = rest.fold(first, |all, part| all + part);
+    all.replace(|c: char| c.is_ascii_digit(), "")
+}
+
 /// Whether the failure comes from the order of steps, and shows in a schedule alone. A poll that does not
 /// return may be an accident of suspending polls, of which the report speaks anyway; a hang shows beside
 /// schedules that end; the others have causes outside.
@@ -148,6 +163,17 @@ mod tests {
         ));
         let counted = |count: u32| panic(&format!("the {count}th call"), "a.rs:1:2");
         assert!(!equal(&counted(4), &counted(5)));
+    }
+
+    #[test]
+    fn what_counts_on_is_told_from_what_is_said_otherwise() {
+        let one = panic("actor 7 at 0x7fa0 is gone\n left: 3", "a.rs:1:2");
+        let counted = panic("actor 19 at 0x7fb8c is gone\n left: 4", "a.rs:1:2");
+        assert!(but_for_numbers(&one, &counted) && !equal(&one, &counted));
+        let elsewhere = panic("actor 7 at 0x7fa0 is gone\n left: 3", "a.rs:3:2");
+        assert!(!but_for_numbers(&one, &elsewhere));
+        let other = panic("actor 7 at 0x7fa0 is gone\n left: None", "a.rs:1:2");
+        assert!(!but_for_numbers(&one, &other));
     }
 
     #[test]

@@ -55,15 +55,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     foreign::sayings(&mut out, failure);
     foreign::vain_wakes(&mut out, failure);
     foreign::wakers(&mut out, failure);
-    if let Some(again) = &failure.again {
-        let again = again.to_string().replace('\n', "\n  ");
-        let _ = writeln!(
-            out,
-            "  replayed, the same schedule fails otherwise: state that survives from one iteration to \
-             the next takes part,\n  such as a static of the test (or the wall clock, threads, hash \
-             order):\n  {again}"
-        );
-    }
+    replayed_otherwise(&mut out, failure);
     outside(&mut out, explanation);
     // What is said of threads and of tokio takes every task for one that shares its thread there.
     if of_values(failure) {
@@ -208,6 +200,21 @@ fn outside(out: &mut String, explanation: &Explanation) {
             some.join(", ")
         );
     }
+}
+
+/// What the same schedule says when it is replayed.
+fn replayed_otherwise(out: &mut String, failure: &FailureReport) {
+    let Some(again) = &failure.again else {
+        return;
+    };
+    let again = again.to_string().replace('\n', "\n  ");
+    let what = if failure.counts_on {
+        "replayed, the same schedule fails with other numbers: something counts on through the process, as a static does:"
+    } else {
+        "replayed, the same schedule fails otherwise: state that survives from one iteration to the next takes part,\n  \
+         such as a static of the test (or the wall clock, threads, hash order):"
+    };
+    let _ = writeln!(out, "  {what}\n  {again}");
 }
 
 /// What may be the reason of a failure that takes no particular order, or none but tokio's own: random

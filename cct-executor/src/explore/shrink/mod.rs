@@ -49,9 +49,8 @@ impl Campaign {
         let Origin::Iteration(index) = failure.origin else {
             return;
         };
-        let whole = failure.reproduced && failure.again.is_none();
         let chosen = !failure.token.trace.decisions().is_empty();
-        if !(self.checker.shrink && whole && chosen && can_be_shortened(&failure.kind)) {
+        if !(self.checker.shrink && failure.fails_so_again() && chosen && can_be_shortened(&failure.kind)) {
             return;
         }
         let world = self.world(index);

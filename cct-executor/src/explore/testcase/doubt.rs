@@ -68,8 +68,7 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
             failure.kind
         )]));
     }
-    let told_here = failure.reproduced && failure.again.is_none();
-    if fails_there && told_here {
+    if fails_there && failure.fails_so_again() {
         return Doubt::None;
     }
     let what = match &failure.kind {
