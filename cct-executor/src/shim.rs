@@ -14,6 +14,7 @@
 //! primitive.
 
 mod looks;
+mod machine;
 mod relatives;
 mod resource;
 mod source;
@@ -24,6 +25,7 @@ pub use crate::raw::shared::Shared;
 pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
 pub use looks::Looks;
+pub use machine::{MachineWait, machine_is_open, machine_is_refused, wait_for_machine};
 pub use relatives::{Relative, number_among_relatives, relatives};
 pub use resource::{Resource, StateShare};
 pub use source::{

@@ -29,7 +29,8 @@
 //!
 //! - `task`, `time`, `runtime`, [`select!`], [`join!`] and the attributes are [`cct_executor`]'s, [`sync`] is
 //!   [`cct_sync`], [`net`] and [`signal`] are [`cct_net`]'s. What differs from tokio is said there.
-//! - [`fs`] is the machine's files, [`process`] cannot start anything, and says what to do instead.
+//! - [`fs`] is the machine's files. [`process`] starts processes of the machine's in tests that are run once; elsewhere it
+//!   says what to do instead.
 //! - The traits and utilities of [`io`] are tokio's own, so that streams are what other crates ask for. Its streams
 //!   in memory have scheduling points, and cost budget as they do on tokio's runtimes.
 //!
@@ -42,6 +43,8 @@ pub mod net;
 mod pool;
 pub mod process;
 mod raw;
+#[cfg(unix)]
+mod watched;
 
 #[doc(hidden)]
 pub use cct_executor as __cct;

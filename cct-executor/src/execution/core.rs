@@ -8,6 +8,7 @@ use super::futex::Waits;
 use super::group::Group;
 use super::harvest::Harvest;
 use super::helpers::Helpers;
+use super::machine::Machine;
 use super::nodes::{Crash, NodeEntry};
 use super::origins::Origins;
 use super::record::Recorder;
@@ -82,6 +83,7 @@ pub(crate) struct Core {
     /// The step in which references were counted last, in code of other crates.
     pub(super) counted: u64,
     pub(super) helpers: Helpers,
+    pub(super) machine: Machine,
     /// The world's number, if threads that are not its own may take part.
     pub(super) open: Option<u64>,
     pub(super) looks: Looks,
@@ -169,6 +171,7 @@ impl Core {
             spinners: Spinners::default(),
             counted: u64::MAX,
             helpers: Helpers::default(),
+            machine: Machine::default(),
             open: None,
             looks: Looks::default(),
             sleeps: Sleeps::default(),
@@ -264,6 +267,7 @@ impl Core {
         self.spin.reset();
         self.rests.clear();
         self.helpers.begin();
+        self.machine = Machine::default();
         self.look_at = self.next_look();
         self.recorder = recorder;
     }

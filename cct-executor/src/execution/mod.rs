@@ -27,6 +27,7 @@ pub(crate) mod hooks;
 pub(crate) mod last_words;
 pub(crate) mod locals;
 pub(crate) mod lone;
+pub(crate) mod machine;
 mod nested_groups;
 pub(crate) mod nodes;
 mod origins;

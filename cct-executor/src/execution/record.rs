@@ -64,6 +64,7 @@ pub(crate) struct Recorder {
     log: Vec<LogLine>,
     snapshot: Vec<String>,
     outside: Vec<String>,
+    of_machine: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     unheard: Option<u32>,
     /// Panics that a join handle could still tell of: task, step and what it said.
@@ -404,6 +405,11 @@ impl Recorder {
     pub(crate) fn snapshot(&mut self, lines: Vec<String>, outside: Vec<String>) {
         self.snapshot.extend(lines);
         self.outside.extend(outside);
+    }
+
+    /// Something of the machine's was refused that a test is given which is run once.
+    pub(crate) fn refused_machine(&mut self, what: String) {
+        self.of_machine.push(what);
     }
 
     pub(crate) fn log(&mut self, line: LogLine) {

@@ -5,7 +5,7 @@
 //!
 //! 1. Wake-ups of theirs are taken between steps, and whoever waits to use what is the world's comes in then.
 //! 2. Before time moves, and before a deadlock is one, they are given the machine's time, as long as some live; and
-//!    what they take of that passes here as well.
+//!    what they take of that passes here as well. So is what else of the machine's tasks wait for (`machine.rs`).
 
 use super::close::Closing;
 use super::core::Core;
@@ -74,8 +74,11 @@ impl Core {
         let Some(home) = Home::here() else {
             return false;
         };
-        if self.point.step % STEPS == 0 && home.has_visitors() {
-            home.aside(std::thread::yield_now);
+        if self.point.step % STEPS == 0 {
+            if home.has_visitors() {
+                home.aside(std::thread::yield_now);
+            }
+            self.look_at_machine(home);
         }
         self.take_mail(home, decider);
         home.has_jobs()
@@ -128,11 +131,13 @@ impl Core {
         let mut waited = Duration::ZERO;
         let begin_ns = self.point.time_ns;
         loop {
+            let awaited = self.machine.is_awaited();
             // In this order: one that ends may have acted before.
             let goes_on = match within {
-                Some(time) => waited < time && self.helpers.may_act(),
-                None => waited < PATIENCE && self.helpers.live(),
+                Some(time) => waited < time && (awaited || self.helpers.may_act()),
+                None => waited < PATIENCE && (awaited || self.helpers.live()),
             };
+            self.look_at_machine(home);
             if self.take_mail(home, decider) || home.has_jobs() {
                 self.helpers.have_acted();
                 let now = cct_interpose::clocks_outside().monotonic;

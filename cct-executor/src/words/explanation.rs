@@ -22,6 +22,8 @@ pub struct Explanation {
     pub snapshot: Vec<String>,
     /// Hosts and other things outside of the world that were asked for, where nothing answers.
     pub outside: Vec<String>,
+    /// Those of the machine's that a test is given which is run once, each as often as it was asked for.
+    pub of_machine: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     pub unheard: Option<String>,
     /// Other panics of tasks, in order: those that did not end the iteration.

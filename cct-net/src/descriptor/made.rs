@@ -137,7 +137,8 @@ fn metadata(fd: BorrowedFd<'_>) -> io::Result<Metadata> {
     File::from(fd.try_clone_to_owned()?).metadata()
 }
 
-fn inode(fd: BorrowedFd<'_>) -> io::Result<u64> {
+/// What tells a socket, by its descriptor.
+pub(crate) fn inode(fd: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(metadata(fd)?.ino())
 }
 

@@ -25,7 +25,7 @@ mod made;
 pub(crate) use made::{
     Behind, converts, foreign, give_back, given_back, lend, lends, owner, shows, takes,
 };
-pub(crate) use made::{Descriptor, Lent, Shown, inherits};
+pub(crate) use made::{Descriptor, Lent, Shown, inherits, inode};
 
 /// What is done with a socket by its descriptor.
 pub(crate) trait ByDescriptor: Send + Sync {

@@ -25,6 +25,15 @@ pub fn was_asked_for(what: &dyn Display) {
     }
 }
 
+/// Whether the descriptor is that of a socket which is simulated, and not one of the machine's that may be watched there.
+#[cfg(unix)]
+pub fn simulates(fd: std::os::fd::BorrowedFd<'_>) -> bool {
+    hosts().is_ok_and(|hosts| {
+        let shows = |inode| hosts.state.with(|state| state.shown.find(inode).is_some());
+        crate::descriptor::inode(fd).is_ok_and(shows)
+    })
+}
+
 /// Whether the machine has this address: whoever binds it is told.
 fn has(ip: IpAddr) -> bool {
     UdpSocket::bind((ip, 0)).is_ok()

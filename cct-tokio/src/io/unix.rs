@@ -1,35 +1,47 @@
-//! `AsyncFd`, which cannot be made: a world has no reactor that watches descriptors of the machine.
+//! `AsyncFd`: descriptors of the machine that are watched, in tests that are run once.
 //!
 //! When one of them is ready is no decision of the world, so tests that wait for one cannot be
-//! deterministic. Code that offers it compiles, and learns from an error what to do.
+//! deterministic. While a test is explored, code that makes one compiles, and learns from an error what to do. A test that
+//! fails for this is run once instead, on Linux and with `cargo cct test`, as one in which threads take part (see
+//! [`runtime`](cct_executor::runtime)): there descriptors are looked at every millisecond while nothing else goes on, and
+//! time is the machine's meanwhile.
+//!
+//! # Differences from tokio
+//! Interests are those of each wait; which one it is watched for in the beginning means nothing. After
+//! [`clear_ready`](AsyncFdReadyGuard::clear_ready) a descriptor is asked anew, so it is ready again at once if it is.
 
 use super::{Interest, Ready};
-use std::convert::Infallible;
+use crate::raw::descriptors;
+use crate::watched::Watched;
+use cct_executor::shim::{MachineWait, machine_is_refused};
 use std::error::Error;
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
-use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-/// A descriptor of the machine that is watched. There is none: see the [module](self).
+/// A descriptor of the machine that is watched: see the [module](self).
 pub struct AsyncFd<T: AsRawFd> {
-    never: Infallible,
-    inner: PhantomData<T>,
+    inner: T,
+    watched: Watched,
+    /// Of who polls: one to read, and one to write.
+    polls: [Mutex<Option<MachineWait>>; 2],
 }
 
 /// That a descriptor is ready.
 #[must_use = "You must explicitly choose whether to clear the readiness state by calling a method on ReadyGuard"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
-    never: Infallible,
-    fd: PhantomData<&'a AsyncFd<T>>,
+    fd: &'a AsyncFd<T>,
+    ready: Ready,
 }
 
 /// That a descriptor is ready, which nobody else can use meanwhile.
 #[must_use = "You must explicitly choose whether to clear the readiness state by calling a method on ReadyGuard"]
 pub struct AsyncFdReadyMutGuard<'a, T: AsRawFd> {
-    never: Infallible,
-    fd: PhantomData<&'a mut AsyncFd<T>>,
+    fd: &'a mut AsyncFd<T>,
+    ready: Ready,
 }
 
 /// Why a descriptor cannot be watched, and its owner.
@@ -44,7 +56,7 @@ pub type AsyncFdTryNewError<T> = AsyncFdRegisterError<T>;
 
 /// The descriptor was not ready after all.
 #[derive(Debug)]
-pub struct TryIoError(Infallible);
+pub struct TryIoError(());
 
 fn nobody_watches(descriptor: RawFd) -> io::Error {
     cct_net::machine::was_asked_for(&"`AsyncFd`");
@@ -58,279 +70,401 @@ fn nobody_watches(descriptor: RawFd) -> io::Error {
 
 /// Making one.
 impl<T: AsRawFd> AsyncFd<T> {
-    /// Fails.
+    /// Watches it.
     ///
     /// # Errors
-    /// `Unsupported`, always.
+    /// As for [`try_new`](Self::try_new).
     pub fn new(inner: T) -> io::Result<AsyncFd<T>> {
         AsyncFd::try_new(inner).map_err(Into::into)
     }
 
-    /// Fails.
+    /// Watches it.
     ///
     /// # Errors
-    /// `Unsupported`, always.
+    /// As for [`try_new`](Self::try_new).
     pub fn with_interest(inner: T, interest: Interest) -> io::Result<AsyncFd<T>> {
         AsyncFd::try_with_interest(inner, interest).map_err(Into::into)
     }
 
-    /// Fails.
+    /// Watches it.
     ///
     /// # Errors
-    /// `Unsupported`, always, with the owner of the descriptor.
+    /// `Unsupported` while the test is explored, and for sockets that are simulated, with the owner of the descriptor;
+    /// those of the system.
     pub fn try_new(inner: T) -> Result<AsyncFd<T>, AsyncFdRegisterError<T>> {
-        let cause = nobody_watches(inner.as_raw_fd());
-        Err(AsyncFdRegisterError { inner, cause })
+        AsyncFd::try_with_interest(inner, Interest::READABLE | Interest::WRITABLE)
     }
 
-    /// Fails.
+    /// Watches it.
     ///
     /// # Errors
-    /// `Unsupported`, always, with the owner of the descriptor.
+    /// As for [`try_new`](Self::try_new).
     pub fn try_with_interest(
         inner: T,
         _interest: Interest,
     ) -> Result<AsyncFd<T>, AsyncFdRegisterError<T>> {
-        AsyncFd::try_new(inner)
+        let number = inner.as_raw_fd();
+        let watch = |fd: BorrowedFd<'_>| match Watched::is_possible(fd) {
+            true => Watched::new(fd),
+            false => {
+                if !cct_net::machine::simulates(fd) {
+                    machine_is_refused(&"`AsyncFd`");
+                }
+                Err(nobody_watches(number))
+            }
+        };
+        match watch(descriptors::of(&inner)) {
+            Ok(watched) => Ok(AsyncFd {
+                inner,
+                watched,
+                polls: Default::default(),
+            }),
+            Err(cause) => Err(AsyncFdRegisterError { inner, cause }),
+        }
     }
 }
 
-/// What could be done with one.
+/// What one is ready for.
 impl<T: AsRawFd> AsyncFd<T> {
     /// The owner of the descriptor.
     pub fn get_ref(&self) -> &T {
-        match self.never {}
+        &self.inner
     }
 
     /// The owner of the descriptor.
     pub fn get_mut(&mut self) -> &mut T {
-        match self.never {}
+        &mut self.inner
     }
 
     /// The owner of the descriptor.
     pub fn into_inner(self) -> T {
-        match self.never {}
+        self.inner
     }
 
-    /// Waits until it can be read.
+    /// Waits until it can be read. Only who has polled last is woken.
+    ///
+    /// # Errors
+    /// None.
     pub fn poll_read_ready<'a>(
         &'a self,
-        _cx: &mut Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
-        match self.never {}
+        self.poll_for(Interest::READABLE, cx)
+            .map(|ready| Ok(self.guard(ready)))
     }
 
-    /// Waits until it can be read.
+    /// Waits until it can be read. Only who has polled last is woken.
+    ///
+    /// # Errors
+    /// None.
     pub fn poll_read_ready_mut<'a>(
         &'a mut self,
-        _cx: &mut Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
-        match self.never {}
+        self.poll_for(Interest::READABLE, cx)
+            .map(|ready| Ok(AsyncFdReadyMutGuard { fd: self, ready }))
     }
 
-    /// Waits until it can be written.
+    /// Waits until it can be written. Only who has polled last is woken.
+    ///
+    /// # Errors
+    /// None.
     pub fn poll_write_ready<'a>(
         &'a self,
-        _cx: &mut Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
-        match self.never {}
+        self.poll_for(Interest::WRITABLE, cx)
+            .map(|ready| Ok(self.guard(ready)))
     }
 
-    /// Waits until it can be written.
+    /// Waits until it can be written. Only who has polled last is woken.
+    ///
+    /// # Errors
+    /// None.
     pub fn poll_write_ready_mut<'a>(
         &'a mut self,
-        _cx: &mut Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
-        match self.never {}
+        self.poll_for(Interest::WRITABLE, cx)
+            .map(|ready| Ok(AsyncFdReadyMutGuard { fd: self, ready }))
     }
 
-    /// Waits until it is ready.
-    pub async fn ready(&self, _interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
-        match self.never {}
+    fn guard(&self, ready: Ready) -> AsyncFdReadyGuard<'_, T> {
+        AsyncFdReadyGuard { fd: self, ready }
     }
 
-    /// Waits until it is ready.
+    fn poll_for(&self, interest: Interest, cx: &mut Context<'_>) -> Poll<Ready> {
+        let [to_read, to_write] = &self.polls;
+        let wait = if interest.is_readable() {
+            to_read
+        } else {
+            to_write
+        };
+        let mut wait = wait.lock().unwrap_or_else(PoisonError::into_inner);
+        self.watched.poll_ready(cx, interest, &mut wait)
+    }
+
+    async fn is_ready(&self, interest: Interest) -> Ready {
+        let mut wait = None;
+        poll_fn(|cx| self.watched.poll_ready(cx, interest, &mut wait)).await
+    }
+
+    /// Waits until it is ready for some of this.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    ///
+    /// # Errors
+    /// None.
+    pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
+        let ready = self.is_ready(interest).await;
+        Ok(self.guard(ready))
+    }
+
+    /// As [`ready`](Self::ready).
+    ///
+    /// # Errors
+    /// None.
     pub async fn ready_mut(
         &mut self,
-        _interest: Interest,
+        interest: Interest,
     ) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
-        match self.never {}
+        let ready = self.is_ready(interest).await;
+        Ok(AsyncFdReadyMutGuard { fd: self, ready })
     }
 
-    /// Waits until it can be read.
+    /// As [`ready`](Self::ready), to read.
+    ///
+    /// # Errors
+    /// None.
     pub async fn readable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
-        match self.never {}
+        self.ready(Interest::READABLE).await
     }
 
-    /// Waits until it can be read.
+    /// As [`ready`](Self::ready), to read.
+    ///
+    /// # Errors
+    /// None.
     pub async fn readable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
-        match self.never {}
+        self.ready_mut(Interest::READABLE).await
     }
 
-    /// Waits until it can be written.
+    /// As [`ready`](Self::ready), to write.
+    ///
+    /// # Errors
+    /// None.
     pub async fn writable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
-        match self.never {}
+        self.ready(Interest::WRITABLE).await
     }
 
-    /// Waits until it can be written.
+    /// As [`ready`](Self::ready), to write.
+    ///
+    /// # Errors
+    /// None.
     pub async fn writable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
-        match self.never {}
+        self.ready_mut(Interest::WRITABLE).await
     }
 
-    /// Does something when it is ready.
+    /// Does something whenever it is ready, until that does not find that it is not.
+    ///
+    /// # Errors
+    /// Those of `f`.
     pub async fn async_io<R>(
         &self,
-        _interest: Interest,
-        _f: impl FnMut(&T) -> io::Result<R>,
+        interest: Interest,
+        mut f: impl FnMut(&T) -> io::Result<R>,
     ) -> io::Result<R> {
-        match self.never {}
+        loop {
+            let ready = self.is_ready(interest).await;
+            match f(&self.inner) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.watched.clear(ready)
+                }
+                done => return done,
+            }
+        }
     }
 
-    /// Does something when it is ready.
+    /// As [`async_io`](Self::async_io).
+    ///
+    /// # Errors
+    /// Those of `f`.
     pub async fn async_io_mut<R>(
         &mut self,
-        _interest: Interest,
-        _f: impl FnMut(&mut T) -> io::Result<R>,
+        interest: Interest,
+        mut f: impl FnMut(&mut T) -> io::Result<R>,
     ) -> io::Result<R> {
-        match self.never {}
+        loop {
+            let ready = self.is_ready(interest).await;
+            match f(&mut self.inner) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.watched.clear(ready)
+                }
+                done => return done,
+            }
+        }
     }
 
     /// Does something if it is ready.
+    ///
+    /// # Errors
+    /// `WouldBlock` if it is not; those of `f`.
     pub fn try_io<R>(
         &self,
-        _interest: Interest,
-        _f: impl FnOnce(&T) -> io::Result<R>,
+        interest: Interest,
+        f: impl FnOnce(&T) -> io::Result<R>,
     ) -> io::Result<R> {
-        match self.never {}
+        let ready = self.watched.ready(interest);
+        if ready.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let done = f(&self.inner);
+        if matches!(&done, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+            self.watched.clear(ready);
+        }
+        done
     }
 
-    /// Does something if it is ready.
+    /// As [`try_io`](Self::try_io).
+    ///
+    /// # Errors
+    /// As there.
     pub fn try_io_mut<R>(
         &mut self,
-        _interest: Interest,
-        _f: impl FnOnce(&mut T) -> io::Result<R>,
+        interest: Interest,
+        f: impl FnOnce(&mut T) -> io::Result<R>,
     ) -> io::Result<R> {
-        match self.never {}
+        let ready = self.watched.ready(interest);
+        if ready.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let done = f(&mut self.inner);
+        if matches!(&done, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+            self.watched.clear(ready);
+        }
+        done
     }
 }
 
+/// What all guards can do.
+macro_rules! guards {
+    ($($Guard:ident)*) => {$(
+        impl<T: AsRawFd> $Guard<'_, T> {
+            /// It is not ready any more.
+            pub fn clear_ready(&mut self) {
+                self.clear_ready_matching(self.ready);
+            }
+
+            /// It is not ready any more for this.
+            pub fn clear_ready_matching(&mut self, ready: Ready) {
+                self.fd.watched.clear(ready);
+                self.ready = self.ready - ready;
+            }
+
+            /// It is ready still.
+            pub fn retain_ready(&mut self) {}
+
+            /// What it is ready for.
+            pub fn ready(&self) -> Ready {
+                self.ready
+            }
+        }
+
+        impl<T: fmt::Debug + AsRawFd> fmt::Debug for $Guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Guard)).field("async_fd", &self.fd).finish()
+            }
+        }
+    )*};
+}
+
+guards!(AsyncFdReadyGuard AsyncFdReadyMutGuard);
+
 impl<'a, T: AsRawFd> AsyncFdReadyGuard<'a, T> {
-    /// It is not ready any more.
-    pub fn clear_ready(&mut self) {
-        match self.never {}
-    }
-
-    /// It is not ready any more for this.
-    pub fn clear_ready_matching(&mut self, _ready: Ready) {
-        match self.never {}
-    }
-
-    /// It is ready still.
-    pub fn retain_ready(&mut self) {
-        match self.never {}
-    }
-
-    /// What it is ready for.
-    pub fn ready(&self) -> Ready {
-        match self.never {}
-    }
-
     /// Does something with it, which may find that it is not ready.
+    ///
+    /// # Errors
+    /// If it does.
     pub fn try_io<R>(
         &mut self,
-        _f: impl FnOnce(&'a AsyncFd<T>) -> io::Result<R>,
+        f: impl FnOnce(&'a AsyncFd<T>) -> io::Result<R>,
     ) -> Result<io::Result<R>, TryIoError> {
-        match self.never {}
+        match f(self.fd) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.clear_ready();
+                Err(TryIoError(()))
+            }
+            done => Ok(done),
+        }
     }
 
     /// The descriptor.
     pub fn get_ref(&self) -> &'a AsyncFd<T> {
-        match self.never {}
+        self.fd
     }
 
     /// The owner of the descriptor.
     pub fn get_inner(&self) -> &'a T {
-        match self.never {}
+        self.fd.get_ref()
     }
 }
 
 impl<T: AsRawFd> AsyncFdReadyMutGuard<'_, T> {
-    /// It is not ready any more.
-    pub fn clear_ready(&mut self) {
-        match self.never {}
-    }
-
-    /// It is not ready any more for this.
-    pub fn clear_ready_matching(&mut self, _ready: Ready) {
-        match self.never {}
-    }
-
-    /// It is ready still.
-    pub fn retain_ready(&mut self) {
-        match self.never {}
-    }
-
-    /// What it is ready for.
-    pub fn ready(&self) -> Ready {
-        match self.never {}
-    }
-
     /// Does something with it, which may find that it is not ready.
+    ///
+    /// # Errors
+    /// If it does.
     pub fn try_io<R>(
         &mut self,
-        _f: impl FnOnce(&mut AsyncFd<T>) -> io::Result<R>,
+        f: impl FnOnce(&mut AsyncFd<T>) -> io::Result<R>,
     ) -> Result<io::Result<R>, TryIoError> {
-        match self.never {}
+        match f(self.fd) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.clear_ready();
+                Err(TryIoError(()))
+            }
+            done => Ok(done),
+        }
     }
 
     /// The descriptor.
     pub fn get_ref(&self) -> &AsyncFd<T> {
-        match self.never {}
+        self.fd
     }
 
     /// The descriptor.
     pub fn get_mut(&mut self) -> &mut AsyncFd<T> {
-        match self.never {}
+        self.fd
     }
 
     /// The owner of the descriptor.
     pub fn get_inner(&self) -> &T {
-        match self.never {}
+        self.fd.get_ref()
     }
 
     /// The owner of the descriptor.
     pub fn get_inner_mut(&mut self) -> &mut T {
-        match self.never {}
+        self.fd.get_mut()
     }
 }
 
 impl<T: AsRawFd> AsFd for AsyncFd<T> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self.never {}
+        descriptors::of(&self.inner)
     }
 }
 
 impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
     fn as_raw_fd(&self) -> RawFd {
-        match self.never {}
+        self.inner.as_raw_fd()
     }
 }
 
 impl<T: fmt::Debug + AsRawFd> fmt::Debug for AsyncFd<T> {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.never {}
-    }
-}
-
-impl<T: fmt::Debug + AsRawFd> fmt::Debug for AsyncFdReadyGuard<'_, T> {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.never {}
-    }
-}
-
-impl<T: fmt::Debug + AsRawFd> fmt::Debug for AsyncFdReadyMutGuard<'_, T> {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.never {}
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncFd")
+            .field("inner", &self.inner)
+            .finish()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A process as it is to be started.
 
-use super::{Child, outside_of_the_world};
+use super::Child;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::process::{Command as StdCommand, ExitStatus, Output, Stdio};
 /// A process as it is to be started, see [`std::process::Command`].
 ///
 /// # Differences from tokio
-/// It cannot be started.
+/// It can only be started in a test that is run once: see the [module](super).
 #[derive(Debug)]
 pub struct Command {
     std: StdCommand,
@@ -111,28 +111,32 @@ impl Command {
         self.kill_on_drop
     }
 
-    /// Fails.
+    /// Starts it.
     ///
     /// # Errors
-    /// `Unsupported`, always.
+    /// `Unsupported` while the test is explored; those of the system.
     pub fn spawn(&mut self) -> io::Result<Child> {
-        let program = self.std.get_program().to_string_lossy();
-        Err(outside_of_the_world(format_args!("to start `{program}`")))
+        Child::start(&mut self.std, self.kill_on_drop)
     }
 
-    /// Fails.
+    /// Starts it, and waits until it has ended; nobody has its pipes. It is started now.
     ///
     /// # Errors
-    /// `Unsupported`, always.
+    /// As for [`spawn`](Self::spawn).
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + use<> {
         let child = self.spawn();
-        async move { child?.wait().await }
+        async move {
+            let mut child = child?;
+            // Who waits for them to be closed would wait for ever.
+            drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
+            child.wait().await
+        }
     }
 
-    /// Fails.
+    /// Starts it, and takes what it has written when it has ended. It is started now.
     ///
     /// # Errors
-    /// `Unsupported`, always.
+    /// As for [`spawn`](Self::spawn).
     pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + use<> {
         self.std.stdout(Stdio::piped());
         self.std.stderr(Stdio::piped());

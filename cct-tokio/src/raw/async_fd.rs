@@ -1,14 +1,14 @@
-//! Ways to make an `AsyncFd` that are `unsafe` in tokio, and fail here like the others.
+//! Ways to make an `AsyncFd` that are `unsafe` in tokio.
 
 use crate::io::Interest;
 use crate::io::unix::{AsyncFd, AsyncFdRegisterError};
 use std::os::fd::AsRawFd;
 
 impl<T: AsRawFd> AsyncFd<T> {
-    /// Fails.
+    /// Watches it.
     ///
     /// # Errors
-    /// `Unsupported`, always, with the owner of the descriptor.
+    /// As for [`try_new`](Self::try_new).
     ///
     /// # Safety
     /// The descriptor must be open for as long as `inner` lives.
@@ -16,10 +16,10 @@ impl<T: AsRawFd> AsyncFd<T> {
         AsyncFd::try_new(inner)
     }
 
-    /// Fails.
+    /// Watches it.
     ///
     /// # Errors
-    /// `Unsupported`, always, with the owner of the descriptor.
+    /// As for [`try_new`](Self::try_new).
     ///
     /// # Safety
     /// The descriptor must be open for as long as `inner` lives.

@@ -11,6 +11,8 @@
 #[cfg(unix)]
 mod async_fd;
 #[cfg(unix)]
+pub(crate) mod descriptors;
+#[cfg(unix)]
 mod process;
 
 use crate::fs::File;

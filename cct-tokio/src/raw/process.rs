@@ -13,7 +13,7 @@ impl Command {
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
     {
-        // SAFETY: the caller says so, and it is never run.
+        // SAFETY: the caller says so.
         unsafe { self.as_std_mut().pre_exec(f) };
         self
     }

@@ -50,7 +50,11 @@ impl Campaign {
             return;
         };
         let chosen = !failure.token.trace.decisions().is_empty();
-        if !(self.checker.shrink && failure.fails_so_again() && chosen && can_be_shortened(&failure.kind)) {
+        if !(self.checker.shrink
+            && failure.fails_so_again()
+            && chosen
+            && can_be_shortened(&failure.kind))
+        {
             return;
         }
         let world = self.world(index);

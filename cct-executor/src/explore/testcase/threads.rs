@@ -50,6 +50,13 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
     if !are_welcome(settings) {
         return None;
     }
+    if let Some(what) = asks_the_machine(failure) {
+        return Some(format!(
+            "it asks for what is the machine's ({what}), which nobody can repeat (explored, it ends in: {}): run once, in \
+             plain order, and not explored; with something in its place it is",
+            failure.kind.class()
+        ));
+    }
     let threads = started(failure);
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
@@ -71,6 +78,14 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
             failure.kind.class()
         )
     })
+}
+
+/// What the test has asked for that is the machine's, and that it is given where it is run once, if it fails as often as it
+/// is refused.
+fn asks_the_machine(failure: &FailureReport) -> Option<&str> {
+    let is_first = failure.iteration() == 0;
+    let asked = failure.explanation.of_machine.first()?;
+    (is_first || in_plain_order(failure) || !failure.reproduced).then_some(asked)
 }
 
 /// How many threads the program has started. Those of a pool in a static an earlier iteration may have started, or another

@@ -1,0 +1,82 @@
+//! What tasks wait for that is the machine's, such as the end of a process, in a world whose run nobody will ask for again.
+//!
+//! 1. It is looked for while nothing else can go on, and every so many steps.
+//! 2. As long as anybody waits so, time is the machine's: it goes to no timer before its time.
+
+use super::core::Core;
+use crate::raw::shared::Home;
+use std::task::Waker;
+
+/// Says whether what a task waits for is there.
+pub(crate) type IsThere = Box<dyn FnMut() -> bool + Send>;
+
+struct Awaited {
+    number: u64,
+    waker: Waker,
+    is_there: IsThere,
+}
+
+/// What is waited for.
+#[derive(Default)]
+pub(super) struct Machine {
+    awaited: Vec<Awaited>,
+    numbers: u64,
+}
+
+impl Machine {
+    /// Whether anything is.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+}
+
+impl Core {
+    /// Somebody waits for what is the machine's. Returns a number to say that it is over.
+    pub(crate) fn await_machine(&mut self, waker: Waker, is_there: IsThere) -> u64 {
+        self.machine.numbers += 1;
+        let number = self.machine.numbers;
+        self.machine.awaited.push(Awaited {
+            number,
+            waker,
+            is_there,
+        });
+        number
+    }
+
+    /// Whoever has this number waits no longer. Returns what is to be dropped where the world is nobody's.
+    pub(crate) fn await_machine_no_longer(&mut self, number: u64) -> Option<impl Sized + use<>> {
+        let awaited = &mut self.machine.awaited;
+        let at = awaited.iter().position(|it| it.number == number)?;
+        Some(awaited.swap_remove(at))
+    }
+
+    /// Has those woken for whom it is there.
+    pub(super) fn look_at_machine(&mut self, home: &'static Home) {
+        let Some(serial) = self.open.filter(|_| self.machine.is_awaited()) else {
+            return;
+        };
+        let awaited = std::mem::take(&mut self.machine.awaited);
+        let mut there = Vec::new();
+        home.aside(|| {
+            for mut it in awaited {
+                let is_there = (it.is_there)();
+                if is_there {
+                    &mut there
+                } else {
+                    &mut self.machine.awaited
+                }
+                .push(it);
+            }
+        });
+        for Awaited {
+            waker, is_there, ..
+        } in there
+        {
+            let job = move || {
+                drop(is_there);
+                waker.wake();
+            };
+            Home::leave(serial, Box::new(job));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What is asked of descriptors of the machine.
+
+use crate::io::Ready;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// The descriptor of its owner.
+pub(crate) fn of<T: AsRawFd>(owner: &T) -> BorrowedFd<'_> {
+    // SAFETY: as in tokio, an owner's descriptor is open as long as the owner lives; should it not be, the system says so.
+    unsafe { BorrowedFd::borrow_raw(owner.as_raw_fd()) }
+}
+
+/// Whether waiting for it means anything: files and folders are always ready, and `epoll` refuses them.
+pub(crate) fn can_be_watched(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    let metadata = File::from(fd.try_clone_to_owned()?).metadata()?;
+    Ok(!metadata.is_file() && !metadata.is_dir())
+}
+
+/// What it is ready for now; it is as well what only the other side can make it, as its end.
+pub(crate) fn poll_now(fd: BorrowedFd<'_>, to_read: bool, to_write: bool) -> Ready {
+    let event = |wanted: bool, event: libc::c_short| if wanted { event } else { 0 };
+    let mut asked = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: event(to_read, libc::POLLIN) | event(to_write, libc::POLLOUT),
+        revents: 0,
+    };
+    // SAFETY: one record, which lives.
+    let _ = unsafe { libc::poll(&mut asked, 1, 0) };
+    let part = |events: libc::c_short, ready: Ready| {
+        if asked.revents & events != 0 {
+            ready
+        } else {
+            Ready::EMPTY
+        }
+    };
+    let mut ready = part(libc::POLLERR, Ready::ERROR);
+    if to_read {
+        ready |= part(libc::POLLIN | libc::POLLHUP, Ready::READABLE);
+        ready |= part(libc::POLLHUP, Ready::READ_CLOSED);
+    }
+    if to_write {
+        ready |= part(libc::POLLOUT, Ready::WRITABLE);
+        ready |= part(libc::POLLERR | libc::POLLHUP, Ready::WRITE_CLOSED);
+    }
+    ready
+}
+
+pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
+    let fd = fd.as_raw_fd();
+    let done = |answer: libc::c_int| match answer {
+        -1 => Err(io::Error::last_os_error()),
+        answer => Ok(answer),
+    };
+    // SAFETY: it takes and returns numbers.
+    let flags = done(unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
+    let flags = match nonblocking {
+        true => flags | libc::O_NONBLOCK,
+        false => flags & !libc::O_NONBLOCK,
+    };
+    // SAFETY: as above.
+    done(unsafe { libc::fcntl(fd, libc::F_SETFL, flags) }).map(drop)
+}

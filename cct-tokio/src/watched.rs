@@ -1,0 +1,98 @@
+//! Descriptors of the machine that are waited for, in a test that is run once.
+
+use crate::io::{Interest, Ready};
+use crate::raw::descriptors;
+use cct_executor::shim::{MachineWait, machine_is_open, wait_for_machine};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+/// A descriptor that is waited for, by one that means the same.
+pub(crate) struct Watched {
+    fd: Arc<OwnedFd>,
+    /// What it was ready for when it was asked, until somebody finds that it is not any more.
+    known: Mutex<Ready>,
+}
+
+impl Watched {
+    /// # Errors
+    /// Those of duplicating a descriptor; and that of `epoll` for what is always ready, as files are.
+    pub(crate) fn new(fd: BorrowedFd<'_>) -> io::Result<Watched> {
+        let fd = fd.try_clone_to_owned()?;
+        if !descriptors::can_be_watched(fd.as_fd())? {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(Watched {
+            fd: Arc::new(fd),
+            known: Mutex::new(Ready::EMPTY),
+        })
+    }
+
+    /// Whether there can be any, for a descriptor that is the machine's.
+    pub(crate) fn is_possible(fd: BorrowedFd<'_>) -> bool {
+        machine_is_open() && !cct_net::machine::simulates(fd)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Ready> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it is ready for, as far as is known.
+    pub(crate) fn ready(&self, interest: Interest) -> Ready {
+        let mut known = self.known();
+        let ready = *known & interest_mask(interest);
+        if !ready.is_empty() {
+            return ready;
+        }
+        let ready = Watched::readiness(self.fd.as_fd(), interest);
+        *known |= ready;
+        ready
+    }
+
+    /// It is not ready for this any more.
+    pub(crate) fn clear(&self, ready: Ready) {
+        // What has ended does not begin again.
+        let ready = ready - Ready::READ_CLOSED - Ready::WRITE_CLOSED;
+        let mut known = self.known();
+        *known = *known - ready;
+    }
+
+    /// Waits until it is ready for some of this, as long as `wait` is kept.
+    pub(crate) fn poll_ready(
+        &self,
+        cx: &mut Context<'_>,
+        interest: Interest,
+        wait: &mut Option<MachineWait>,
+    ) -> Poll<Ready> {
+        *wait = None;
+        let ready = self.ready(interest);
+        if !ready.is_empty() {
+            return Poll::Ready(ready);
+        }
+        let fd = self.fd.clone();
+        *wait = wait_for_machine(cx.waker(), move || {
+            !Watched::readiness(fd.as_fd(), interest).is_empty()
+        });
+        Poll::Pending
+    }
+
+    /// What a descriptor is ready for.
+    pub(crate) fn readiness(fd: BorrowedFd<'_>, interest: Interest) -> Ready {
+        descriptors::poll_now(fd, interest.is_readable(), interest.is_writable())
+    }
+
+    pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
+        descriptors::set_nonblocking(fd, nonblocking)
+    }
+}
+
+fn interest_mask(interest: Interest) -> Ready {
+    let part = |is: bool, ready: Ready| if is { ready } else { Ready::EMPTY };
+    part(interest.is_readable(), Ready::READABLE | Ready::READ_CLOSED)
+        | part(
+            interest.is_writable(),
+            Ready::WRITABLE | Ready::WRITE_CLOSED,
+        )
+        | Ready::ERROR
+}

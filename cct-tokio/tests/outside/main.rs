@@ -1,0 +1,90 @@
+//! Processes and descriptors of the machine, written once: run on tokio, and on ours as a test that is run once.
+
+#![cfg(target_os = "linux")]
+
+#[path = "../../../cct-executor/tests/again/mod.rs"]
+mod again;
+
+use again::{again, is_again, said};
+
+#[path = "."]
+#[expect(
+    deprecated,
+    reason = "the ways to watch a descriptor that are not unsafe, in tokio's newest version"
+)]
+mod on_tokio {
+    pub(crate) use real_tokio as rt;
+
+    pub(crate) mod contracts;
+}
+
+#[path = "."]
+mod on_ours {
+    pub(crate) use cct_tokio as rt;
+
+    pub(crate) mod contracts;
+}
+
+/// The first is a test only in a process of its own.
+macro_rules! contracts {
+    ($($name:ident $driver:ident)*) => {$(
+        #[cct_tokio::test(crate = "cct_tokio")]
+        async fn $name() {
+            if is_again() {
+                on_ours::contracts::$name().await;
+            }
+        }
+
+        #[test]
+        fn $driver() {
+            if is_again() {
+                return;
+            }
+            let mut builder = real_tokio::runtime::Builder::new_current_thread();
+            let runtime = builder.enable_all().build().expect("a runtime");
+            runtime.block_on(on_tokio::contracts::$name());
+            let off = [("CCT_REGRESSIONS", "off")];
+            let output = again(stringify!($name), "explore", &off);
+            let text = said(&output);
+            assert!(output.status.success(), "{text}");
+            for part in ["it asks for what is the machine's (", "which nobody can repeat"] {
+                assert!(text.contains(part), "no `{part}` in: {text}");
+            }
+            let output = again(stringify!($name), "refuse", &off);
+            let text = said(&output);
+            assert!(!output.status.success(), "{text}");
+        }
+    )*};
+}
+
+contracts! {
+    talks who_talks_with_a_process
+    ends how_a_process_ends
+    is_killed a_process_that_is_killed
+    takes_time time_is_the_machines_while_a_process_is_waited_for
+    has_no_time a_process_is_slower_than_a_timer
+    passes_on outputs_are_passed_on
+    is_watched a_descriptor_that_is_watched
+    is_full a_descriptor_with_room_for_nothing
+    is_always_ready files_cannot_be_watched
+}
+
+/// A test without an attribute, of the same kind.
+#[test]
+fn without_attribute() {
+    if !is_again() {
+        let off = [("CCT_REGRESSIONS", "off")];
+        for how in ["explore", "once"] {
+            let output = again("without_attribute", how, &off);
+            let text = said(&output);
+            assert!(output.status.success(), "{text}");
+        }
+        return;
+    }
+    let mut builder = cct_tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        on_ours::contracts::talks().await;
+        on_ours::contracts::takes_time().await;
+    });
+}
