@@ -27,6 +27,9 @@ pub(crate) fn nap(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// How much of the machine's time they are given in all in a replay that is to show whether they act.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What the threads are worth waiting for. Outlives the iteration, as they may.
 #[derive(Default)]
 pub(crate) struct Helpers {
@@ -40,6 +43,8 @@ pub(crate) struct Helpers {
     looks: u32,
     /// How often that came to nothing, since one has acted.
     vain: u32,
+    /// How much time they are still given, where all of it is the machine's too.
+    pub(super) patience: Duration,
     /// Threads that run other worlds, and took too long for a step.
     pub(super) slow: Vec<Other>,
 }
@@ -49,6 +54,7 @@ impl Helpers {
     pub(super) fn begin(&mut self) {
         self.before = threads_started().ever;
         self.any = false;
+        self.patience = PATIENCE;
     }
 
     /// How many were started since.

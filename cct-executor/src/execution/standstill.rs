@@ -10,7 +10,11 @@
 
 use super::core::Core;
 use super::decider::Decider;
+use super::helpers;
+use crate::raw::shared::Home;
 use crate::words::explanation::Standstill;
+use crate::words::{Limit, Outcome};
+use std::time::Duration;
 
 /// What is shorter, in virtual nanoseconds, is the course of things.
 const LONG_NS: u64 = 1_000_000_000;
@@ -22,7 +26,27 @@ impl Core {
             recorder.standstills += 1;
             self.note_standstill();
         }
+        if self.config.patient && self.threads_may_act() {
+            self.end = Some(Outcome::Cut(Limit::Time));
+            return false;
+        }
         self.advance_to_next_timer(decider)
+    }
+
+    /// Gives threads of the program as much of the machine's time as is about to pass here. Returns whether one of them
+    /// may act all the same, as there is no time for that, or it waits to come in.
+    #[cold]
+    fn threads_may_act(&mut self) -> bool {
+        let Some((deadline_ns, _)) = self.next_deadline() else {
+            return false;
+        };
+        let time = Duration::from_nanos(deadline_ns.saturating_sub(self.point.time_ns));
+        let Some(left) = self.helpers.patience.checked_sub(time) else {
+            return true;
+        };
+        self.helpers.patience = left;
+        helpers::nap(time);
+        Home::here().is_some_and(Home::has_visitors)
     }
 
     #[cold]

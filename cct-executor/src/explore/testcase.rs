@@ -7,7 +7,7 @@ use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{Origin, Report, StoppedBy};
 use crate::explore::any_scenario::AnyScenario;
-use crate::words::{FailureKind, Limits};
+use crate::words::{FailureKind, Limits, ReplayToken};
 use std::path::{Path, PathBuf};
 
 mod coarser;
@@ -94,9 +94,17 @@ impl TestCase {
             return Judged::Once(to_run);
         }
         if let Some(file) = &settings.apart {
-            let mut report = self.explore(self.named(checker), scenario, &settings);
+            let mut report = self.explore(self.named(checker.clone()), scenario.clone(), &settings);
             self.remember(&mut report, &settings);
-            apart::tell(file, &report, threads::take_part(&report, &settings));
+            let patiently = |token: ReplayToken| {
+                let mut patient = self.named(checker).use_environment(false);
+                patient.world.patient = true;
+                let replay = |it: Checker| it.replay(token.clone()).explore(scenario.clone());
+                self.heedless(&mut patient, &scenario, replay)
+            };
+            let take_part = threads::take_part(&report, &settings);
+            let why = take_part.or_else(|| threads::may_overtake(&report, &settings, patiently));
+            apart::tell(file, &report, why);
             return Judged::Told;
         }
         let isolation = settings.isolation.unwrap_or(checker.isolation);

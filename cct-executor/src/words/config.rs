@@ -195,6 +195,9 @@ pub struct WorldConfig {
     pub fail_on_leak: bool,
     /// Whether reaching a limit is a failure.
     pub fail_on_limit: bool,
+    /// Whether the machine's time passes too where nothing but the next timer can happen, for a replay that is to show
+    /// whether threads of the program act meanwhile. Ends, as at the time limit, where they may and it would take long.
+    pub patient: bool,
     /// Seed of `nondet::rng` and of the spurious polls.
     pub noise: Seed,
 }
@@ -215,6 +218,7 @@ impl Default for WorldConfig {
             forgives_at_end: false,
             fail_on_leak: false,
             fail_on_limit: false,
+            patient: false,
             noise: Seed(0),
         }
     }

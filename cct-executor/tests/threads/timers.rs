@@ -107,3 +107,26 @@ fn what_takes_no_time_is_explored() {
         "{text}"
     );
 }
+
+/// The same, after some time has passed in which the thread might have acted.
+#[cct_executor::test(determinism_check = false)]
+async fn loses_later() {
+    if is_again() {
+        sleep(Duration::from_millis(3)).await;
+        lose().await;
+    }
+}
+
+#[test]
+fn what_a_thread_does_not_do_while_time_passes_is_explored() {
+    if is_again() {
+        return;
+    }
+    let output = again("timers::loses_later", "explore", &OFF);
+    let text = said(&output);
+    assert!(!output.status.success(), "{text}");
+    assert!(
+        text.contains("cct: FAILED threads::timers::loses_later: panic"),
+        "{text}"
+    );
+}

@@ -22,10 +22,12 @@ use std::panic::Location;
 mod made;
 
 #[cfg(unix)]
+pub(crate) use made::inode;
+#[cfg(unix)]
 pub(crate) use made::{
     Behind, converts, foreign, give_back, given_back, lend, lends, owner, shows, takes,
 };
-pub(crate) use made::{Descriptor, Lent, Shown, inherits, inode};
+pub(crate) use made::{Descriptor, Lent, Shown, inherits};
 
 /// What is done with a socket by its descriptor.
 pub(crate) trait ByDescriptor: Send + Sync {

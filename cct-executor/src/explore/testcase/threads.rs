@@ -12,7 +12,8 @@ use crate::explore::THREAD_NAMES;
 use crate::explore::apart;
 use crate::explore::env::{PlainTests, Settings};
 use crate::explore::result::{FailureReport, InOrder, Report};
-use crate::words::FailureKind;
+use crate::explore::same::alike;
+use crate::words::{FailureKind, ReplayToken};
 use cct_interpose::threads_started;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -66,18 +67,47 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
         FailureKind::Nondeterminism { .. } => threads > 0,
         // In plain order already: so it is where what the world has is refused to a thread; or it depends on how fast
         // the thread comes to that.
-        _ => {
-            let of_any_order = in_plain_order(failure) || !failure.reproduced;
-            threads > 0 && (of_any_order || may_have_been_overtaken(failure, settings))
-        }
+        _ => threads > 0 && (in_plain_order(failure) || !failure.reproduced),
     };
-    comes_of_threads.then(|| {
-        format!(
-            "threads of std take part, which nobody can repeat (explored, it ends in: {}): run once, in plain order, and not explored; with \
-             spawn_blocking instead of threads it is",
-            failure.kind.class()
-        )
-    })
+    comes_of_threads.then(|| threads_do(failure))
+}
+
+fn threads_do(failure: &FailureReport) -> String {
+    format!(
+        "threads of std take part, which nobody can repeat (explored, it ends in: {}): run once, in plain order, and not explored; with \
+         spawn_blocking instead of threads it is",
+        failure.kind.class()
+    )
+}
+
+/// What the report says of a process of this test's own may be better said by one run, as time went on to the next timer
+/// while a thread, by its own clock, may have been about to do what a task waits for: one that is some timer's, as it waits
+/// for time to pass itself. In another replay, which gives such threads the time that passes, they do not, and it fails as
+/// before: then it is none of theirs.
+pub(super) fn may_overtake(
+    report: &Report,
+    settings: &Settings,
+    patiently: impl FnOnce(ReplayToken) -> Report,
+) -> Option<String> {
+    let failure = report.failure.as_ref()?;
+    let hangs = matches!(
+        failure.kind,
+        FailureKind::Deadlock { .. } | FailureKind::PartialDeadlock { .. }
+    );
+    let may = are_welcome(settings)
+        && started(failure) > 0
+        && failure.explanation.standstills > 0
+        && is_any_timed();
+    if !may {
+        return None;
+    }
+    // It may be waited for as long as it takes, and a limit of a thread's may be up much later.
+    if hangs {
+        return Some(threads_do(failure));
+    }
+    let again = patiently(failure.token.clone()).failure;
+    let fails_so = again.is_some_and(|again| alike(&failure.kind, &again.kind));
+    (!fails_so).then(|| threads_do(failure))
 }
 
 /// What the test has asked for that is the machine's, and that it is given where it is run once, if it fails as often as it
@@ -100,13 +130,6 @@ fn started(failure: &FailureReport) -> u64 {
 pub(super) fn may_wait_for_workers(failure: &FailureReport) -> bool {
     let is_stuck = matches!(failure.kind, FailureKind::Stuck { .. });
     is_stuck && !failure.joins_thread && started(failure) == 0
-}
-
-/// Whether time went on to the next timer while a thread, by its own clock, may have been about to do what a task waits
-/// for: one that is some timer's, as it waits for time to pass itself. Only where it can be no other test's.
-fn may_have_been_overtaken(failure: &FailureReport, settings: &Settings) -> bool {
-    let is_alone = settings.apart.is_some();
-    is_alone && failure.explanation.standstills > 0 && is_any_timed()
 }
 
 /// Whether any thread of the program waits for time to pass. One that was started just now has not come to it.
