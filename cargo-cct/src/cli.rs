@@ -90,10 +90,14 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode>
 /// Has what is cargo's taken as it stands. The parser would keep a `--` for itself, and what comes after it is for
 /// the tests.
 fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    // As reports have it, this option of ours stands before the token.
-    if let [_, command, option, _, ..] = &arguments[..] {
-        if command == "replay" && option == "--atomics" {
-            arguments.swap(2, 3);
+    // As reports have it, these options of ours stand before the token.
+    if arguments.get(1).is_some_and(|command| command == "replay") {
+        let mut token = 2;
+        while let Some(words) = arguments.get(token).and_then(words_of_ours) {
+            token += words;
+        }
+        if token < arguments.len() {
+            arguments[2..=token].rotate_right(1);
         }
     }
     let is = |at: usize, words: &[&str]| {
@@ -110,6 +114,15 @@ fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
         arguments.insert(begin, "--".into());
     }
     arguments
+}
+
+/// How many words an option of ours takes, with its value, if it is one.
+fn words_of_ours(option: &OsString) -> Option<usize> {
+    match option.to_str()? {
+        "--atomics" => Some(1),
+        "--cct" => Some(2),
+        option => option.starts_with("--cct=").then_some(1),
+    }
 }
 
 /// Help and errors of use; whoever asks for what does not exist is told what does.
@@ -174,6 +187,10 @@ mod tests {
         // As reports say it.
         let rest = passed_on("cargo-cct replay --atomics c1-token name -- --exact");
         assert_eq!(rest, ["--atomics", "name", "--", "--exact"]);
+        let rest = passed_on("cargo-cct replay --atomics --cct ../cct c1-token name");
+        assert_eq!(rest, ["--atomics", "--cct", "../cct", "name"]);
+        let rest = passed_on("cargo-cct replay --cct=/cct c1-token -- --exact");
+        assert_eq!(rest, ["--cct=/cct", "--", "--exact"]);
         for asked in [
             "cargo-cct test --help",
             "cargo-cct replay --help",

@@ -76,17 +76,29 @@ fn cargo_test(what: &[OsString], session: &Session, patched: &Patched<'_>) -> Re
     if session.arguments.atomics {
         atomics::instrument(&mut command, session)?;
         command.env("CARGO_TARGET_DIR", session.place.join("build-atomics"));
-        command.env("CCT_REPLAY_WITH", "cargo cct replay --atomics");
     } else {
         command.env("CARGO_TARGET_DIR", session.place.join("build"));
-        command.env("CCT_REPLAY_WITH", "cargo cct replay");
     }
+    command.env("CCT_REPLAY_WITH", replay_with(&session.arguments));
     command.args(&session.arguments.passed_on);
     // The project's tests pass without us, so those that build a runtime themselves are not to fail.
     if !is_set("CCT_PLAIN_TESTS") {
         command.env("CCT_PLAIN_TESTS", "explore");
     }
     Ok(command)
+}
+
+/// What reports name before the token: with it a schedule is replayed by the same cct, in the same kind of build.
+fn replay_with(arguments: &Arguments) -> OsString {
+    let mut command = OsString::from("cargo cct replay");
+    if arguments.atomics {
+        command.push(" --atomics");
+    }
+    if let Some(folder) = &arguments.cct {
+        command.push(" --cct ");
+        command.push(folder);
+    }
+    command
 }
 
 #[expect(

@@ -33,7 +33,13 @@ fn folder_of(file: &str, here: &Path) -> String {
 /// The innermost place of a stack in code that is neither cct's nor the standard library's; where there is one,
 /// in code that is no lock either: of what is done under a lock, who takes it says more.
 pub(super) fn innermost(stack: &Backtrace, folder: &str) -> Option<String> {
-    const LOCKS: [&str; 3] = ["lock_api-", "parking_lot-", "parking_lot_core-"];
+    const LOCKS: [&str; 5] = [
+        "lock_api-",
+        "parking_lot-",
+        "parking_lot_core-",
+        "portable-atomic-",
+        "spin-",
+    ];
     let places = places(stack, folder);
     let outside = |place: &&String| !LOCKS.iter().any(|lock| place.starts_with(lock));
     let found = places.iter().find(outside).or(places.first());

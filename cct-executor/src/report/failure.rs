@@ -379,11 +379,13 @@ pub(super) fn node(step: &Step) -> String {
 }
 
 const A_MINUTE: u64 = 60_000_000_000;
+const A_SECOND: u64 = 1_000_000_000;
 
-/// Virtual time, in the largest unit that keeps it whole; from a minute on in seconds.
+/// Virtual time, in the largest unit that keeps it whole; in seconds from a minute on, and from a second on where it is
+/// not whole in milliseconds.
 pub(super) fn time_text(ns: u64) -> String {
     match ns {
-        _ if ns >= A_MINUTE => {
+        _ if ns >= A_MINUTE || ns >= A_SECOND && ns % 1_000_000 != 0 => {
             let seconds = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
             format!("{}s", seconds.trim_end_matches('0').trim_end_matches('.'))
         }
