@@ -52,7 +52,7 @@ pub fn waypoint(
 use crate::explore::any_scenario::AnyScenario;
 use crate::explore::apart::{Says, tell_once};
 use crate::explore::lone::open_to_threads;
-use crate::explore::testcase::{Judged, ToRunOnce, Told};
+use crate::explore::testcase::{Judged, ToRunOnce, Told, is_better_run_once};
 pub use crate::explore::testcase::{TestCase, case_name};
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
@@ -88,8 +88,14 @@ where
     Fut: Future + 'static,
     Fut::Output: crate::ScenarioResult,
 {
+    let site = Location::caller();
+    let scenario = AnyScenario::new(scenario);
     let checker = crate::Checker::new().name(name).start_paused(start_paused);
-    let report = checker.explore(AnyScenario::new(scenario));
+    let report = checker.explore(scenario.clone());
+    if let Some(why) = is_better_run_once(&report) {
+        tell(&why);
+        return run_once(site, start_paused, scenario);
+    }
     report.assert_passed();
     tell(&report.text());
 }

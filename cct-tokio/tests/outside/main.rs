@@ -1,6 +1,10 @@
 //! Processes and descriptors of the machine, written once: run on tokio, and on ours as a test that is run once.
 
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::duplicate_mod,
+    reason = "both sides compile the same contracts"
+)]
 
 #[path = "../../../cct-executor/tests/again/mod.rs"]
 mod again;
@@ -87,4 +91,23 @@ fn without_attribute() {
         on_ours::contracts::talks().await;
         on_ours::contracts::takes_time().await;
     });
+}
+
+#[cct_tokio::main(crate = "cct_tokio")]
+async fn a_main() {
+    on_ours::contracts::ends().await;
+}
+
+#[test]
+fn a_main_that_starts_processes() {
+    if is_again() {
+        return a_main();
+    }
+    let off = [("CCT_REGRESSIONS", "off")];
+    let output = again("a_main_that_starts_processes", "explore", &off);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("run once, in plain order"), "{text}");
+    let output = again("a_main_that_starts_processes", "refuse", &off);
+    assert!(!output.status.success(), "{}", said(&output));
 }

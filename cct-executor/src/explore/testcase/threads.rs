@@ -72,6 +72,13 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
     comes_of_threads.then(|| threads_do(failure))
 }
 
+/// Why a `main` that was explored is to be run once, if it is, and its name.
+pub(crate) fn is_better_run_once(report: &Report) -> Option<String> {
+    let settings = Settings::from_env().ok()?;
+    let why = take_part(report, &settings)?;
+    Some(format!("cct: {}: {why}\n", report.name))
+}
+
 fn threads_do(failure: &FailureReport) -> String {
     format!(
         "threads of std take part, which nobody can repeat (explored, it ends in: {}): run once, in plain order, and not explored; with \
