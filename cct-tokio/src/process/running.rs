@@ -9,7 +9,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command as StdCommand, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// Processes that nobody has waited for, and that may go on when their handle is gone: once they end they are looked after,
 /// as their entry at the system stays until then.
@@ -30,6 +30,8 @@ pub(super) struct Running {
     status: Option<ExitStatus>,
     kill_on_drop: bool,
     wait: Option<MachineWait>,
+    /// As long as it runs time is the machine's: whoever asks now and then whether it has ended sleeps in between.
+    _runs: Option<MachineWait>,
 }
 
 /// Its input and its outputs.
@@ -55,8 +57,10 @@ impl Running {
             child.stderr.take().map(OwnedFd::from),
         ];
         let [stdin, stdout, stderr] = ends.map(|end| end.map(Pipe::new).transpose());
+        let child = Arc::new(Mutex::new(Some(child)));
         let running = Running {
-            child: Arc::new(Mutex::new(Some(child))),
+            _runs: wait_for_machine(Waker::noop(), has_ended(child.clone())),
+            child,
             status: None,
             kill_on_drop,
             wait: None,
@@ -90,12 +94,15 @@ impl Running {
         if let Some(status) = self.try_wait()? {
             return Poll::Ready(Ok(status));
         }
-        let child = self.child.clone();
-        self.wait = wait_for_machine(cx.waker(), move || {
-            let waited = lock(&child).as_mut().map(Child::try_wait);
-            !matches!(waited, Some(Ok(None)))
-        });
+        self.wait = wait_for_machine(cx.waker(), has_ended(self.child.clone()));
         Poll::Pending
+    }
+}
+
+fn has_ended(child: Arc<Mutex<Option<Child>>>) -> impl FnMut() -> bool {
+    move || {
+        let waited = lock(&child).as_mut().map(Child::try_wait);
+        !matches!(waited, Some(Ok(None)))
     }
 }
 

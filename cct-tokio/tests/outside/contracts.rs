@@ -91,6 +91,15 @@ pub(crate) async fn takes_time() {
     );
 }
 
+pub(crate) async fn is_asked() {
+    let begin = Instant::now();
+    let mut child = shell("sleep 0.2").spawn().unwrap();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        rt::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 pub(crate) async fn has_no_time() {
     let mut child = shell("sleep 100").kill_on_drop(true).spawn().unwrap();
     let waiting = timeout(Duration::from_millis(50), child.wait());

@@ -66,6 +66,7 @@ contracts! {
     ends how_a_process_ends
     is_killed a_process_that_is_killed
     takes_time time_is_the_machines_while_a_process_is_waited_for
+    is_asked time_is_the_machines_while_a_process_runs
     has_no_time a_process_is_slower_than_a_timer
     passes_on outputs_are_passed_on
     is_watched a_descriptor_that_is_watched
