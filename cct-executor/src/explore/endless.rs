@@ -23,6 +23,9 @@ const STEPS_OF_ONE: u64 = 30 * Limits::MORE_STEPS;
 /// So far it is followed first, and if it goes on, so many times as far, and so on.
 const FIRST_FOLLOWED: u64 = 2 * Limits::STEPS;
 const FOLLOWED_TIMES: u32 = 4;
+/// For about as much time as so many times what it may take in all: who tests with much work waits for that anyway, and
+/// would take a test that passes elsewhere for one that fails.
+const BUDGETS: u32 = 6;
 /// As many as there is memory for on most machines, should they all be there at once.
 const TASKS_OF_ONE: u32 = 2_000_000;
 
@@ -33,7 +36,7 @@ pub(super) fn ends_in_order(
     scenario: &AnyScenario,
 ) -> Option<String> {
     without_end(report)?;
-    let follow = || end_in_order(checker, scenario);
+    let follow = || end_in_order(checker, scenario, BUDGETS);
     let steps = report.followed.map_or_else(follow, |known| known.0)?;
     let none = match report.iterations {
         1 => "the only iteration did not come".to_owned(),
@@ -49,8 +52,11 @@ pub(super) fn ends_in_order(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Followed(pub(super) Option<u64>);
 
-/// After how many steps a test comes to its end in plain order, if it does in about as much time as it may take in all.
-pub(super) fn end_in_order(checker: &Checker, scenario: &AnyScenario) -> Option<u64> {
+/// After how many steps a test comes to its end in plain order, if it does in about so many times the time it may take in
+/// all.
+pub(super) fn end_in_order(checker: &Checker, scenario: &AnyScenario, budgets: u32) -> Option<u64> {
+    let budget = checker.time_budget;
+    let budget = budget.map(|budget| budget.saturating_mul(budgets));
     let mut in_order = checker.in_plain_order();
     in_order.world.limits.raise();
     in_order.world.limits.tasks = TASKS_OF_ONE;
@@ -64,7 +70,7 @@ pub(super) fn end_in_order(checker: &Checker, scenario: &AnyScenario) -> Option<
         }
         // The next one takes longer than all before it.
         let takes = begin.elapsed().saturating_mul(FOLLOWED_TIMES);
-        if limit == STEPS_OF_ONE || checker.time_budget.is_some_and(|most| takes > most) {
+        if limit == STEPS_OF_ONE || budget.is_some_and(|most| takes > most) {
             return None;
         }
         limit = (limit * u64::from(FOLLOWED_TIMES)).min(STEPS_OF_ONE);

@@ -348,7 +348,7 @@ fn to_the_end(checker: Checker, scenario: AnyScenario) -> Report {
             return usual.explore(scenario);
         }
         // Nothing but time seems to go on. If it needs more, plain order shows it, and soon.
-        let steps = endless::end_in_order(&longer, &scenario);
+        let steps = endless::end_in_order(&longer, &scenario, 1);
         if steps.is_none_or(|steps| steps > Limits::MORE_STEPS) {
             return Report {
                 followed: Some(Followed(steps)),
