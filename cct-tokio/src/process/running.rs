@@ -2,6 +2,7 @@
 
 use super::outside_of_the_world;
 use crate::io::{Interest, ReadBuf};
+use crate::raw::process;
 use crate::watched::Watched;
 use cct_executor::shim::{MachineWait, machine_is_open, wait_for_machine};
 use std::fs::File;
@@ -99,11 +100,9 @@ impl Running {
     }
 }
 
+/// Says whether it has ended, and leaves it to others to ask how: to the program, too, in ways of its own.
 fn has_ended(child: Arc<Mutex<Option<Child>>>) -> impl FnMut() -> bool {
-    move || {
-        let waited = lock(&child).as_mut().map(Child::try_wait);
-        !matches!(waited, Some(Ok(None)))
-    }
+    move || lock(&child).as_ref().is_none_or(process::has_ended)
 }
 
 impl Drop for Running {

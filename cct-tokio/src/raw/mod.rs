@@ -13,7 +13,7 @@ mod async_fd;
 #[cfg(unix)]
 pub(crate) mod descriptors;
 #[cfg(unix)]
-mod process;
+pub(crate) mod process;
 
 use crate::fs::File;
 #[cfg(unix)]

@@ -100,6 +100,15 @@ pub(crate) async fn is_asked() {
     }
 }
 
+/// Whoever asks the system itself.
+pub(crate) async fn is_waited_for_elsewhere() {
+    let child = shell("exit 5").spawn().unwrap();
+    let id = i32::try_from(child.id().unwrap()).unwrap();
+    rt::time::sleep(Duration::from_millis(300)).await;
+    let status = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(id), None).unwrap();
+    assert!(matches!(status, nix::sys::wait::WaitStatus::Exited(_, 5)));
+}
+
 pub(crate) async fn has_no_time() {
     let mut child = shell("sleep 100").kill_on_drop(true).spawn().unwrap();
     let waiting = timeout(Duration::from_millis(50), child.wait());
