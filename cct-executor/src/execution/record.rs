@@ -409,7 +409,9 @@ impl Recorder {
 
     /// Something of the machine's was refused that a test is given which is run once.
     pub(crate) fn refused_machine(&mut self, what: String) {
-        self.of_machine.push(what);
+        if !self.of_machine.contains(&what) {
+            self.of_machine.push(what);
+        }
     }
 
     pub(crate) fn log(&mut self, line: LogLine) {

@@ -5,7 +5,8 @@
 //!
 //! 1. Wake-ups of theirs are taken between steps, and whoever waits to use what is the world's comes in then.
 //! 2. Before time moves, and before a deadlock is one, they are given the machine's time, as long as some live; and
-//!    what they take of that passes here as well. So is what else of the machine's tasks wait for (`machine.rs`).
+//!    what they take of that passes here as well; all of it, while one lives that waits for time to pass itself, as a
+//!    timer's does, unless the clock is frozen. So is what else of the machine's tasks wait for (`machine.rs`).
 
 use super::close::Closing;
 use super::core::Core;
@@ -14,6 +15,7 @@ use super::helpers::{self, LOOK};
 use super::world::{Running, World};
 use crate::raw::afar::{self, Job};
 use crate::raw::shared::Home;
+use cct_interpose::threads_started;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
@@ -132,9 +134,11 @@ impl Core {
         let begin_ns = self.point.time_ns;
         loop {
             let awaited = self.machine.is_awaited();
+            // By its own time one that is some timer's may do much that nobody here is woken by.
+            let timed = !self.looks.frozen && threads_started().timed > 0;
             // In this order: one that ends may have acted before.
             let goes_on = match within {
-                Some(time) => waited < time && (awaited || self.helpers.may_act()),
+                Some(time) => waited < time && (awaited || timed || self.helpers.may_act()),
                 None => waited < PATIENCE && (awaited || self.helpers.live()),
             };
             self.look_at_machine(home);

@@ -9,19 +9,17 @@ use super::steps::steps;
 use super::still::{stood_still, timer_overtakes, work_waited};
 use super::summary::plural;
 use super::tasks::{standstill, tasks};
+use super::traced::traced;
 use crate::explore::{FailureReport, InOrder, Origin, Report};
-use crate::words::explanation::{Explanation, LogLine, Sharing, Step, TaskState};
+use crate::words::explanation::{Explanation, Sharing, Step, TaskState};
 use crate::words::{Clock, FailureKind, Granularity};
 use std::fmt::Write as _;
-use tracing::Level;
 
 /// Lines shown of how things stand at the end.
 const SNAPSHOT_MAX: usize = 60;
 
 /// Things outside of the world that are shown.
 const OUTSIDE_MAX: usize = 6;
-/// Lines of the log shown.
-const LAST_LOG_LINES: usize = 50;
 /// A token longer than this does not fit well on a command line.
 const LONG_TOKEN: usize = 100_000;
 
@@ -85,7 +83,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
         steps(&mut out, report, failure);
     }
     snapshot(&mut out, explanation);
-    log(&mut out, explanation);
+    traced(&mut out, explanation);
     let _ = writeln!(out, "  replay: {}", replay_line(report, failure));
     out
 }
@@ -172,7 +170,7 @@ pub(super) fn shows_nothing(report: &Report, error: &str) -> String {
         tasks(&mut out, first);
         steps(&mut out, report, first);
         snapshot(&mut out, &first.explanation);
-        log(&mut out, &first.explanation);
+        traced(&mut out, &first.explanation);
     }
     out
 }
@@ -407,39 +405,6 @@ fn snapshot(out: &mut String, explanation: &Explanation) {
         let more = explanation.snapshot.len() - SNAPSHOT_MAX;
         let _ = writeln!(out, "    ... and {more} more");
     }
-}
-
-fn log(out: &mut String, explanation: &Explanation) {
-    let log = &explanation.log;
-    if log.is_empty() {
-        return;
-    }
-    // The finest lines are the first to be left out: libraries have hundreds of them.
-    let coarse = log.iter().filter(|line| line.level < Level::TRACE);
-    let mut shown: Vec<&LogLine> = coarse.collect();
-    let all = log.len() <= LAST_LOG_LINES || shown.is_empty();
-    if all {
-        shown = log.iter().collect();
-    }
-    let shown = &shown[shown.len().saturating_sub(LAST_LOG_LINES)..];
-    let _ = writeln!(
-        out,
-        "\n  last {} of {} lines traced{}:",
-        shown.len(),
-        log.len(),
-        if all {
-            ""
-        } else {
-            ", without those of level TRACE"
-        }
-    );
-    for LogLine { step, text, .. } in shown {
-        let at = explanation.steps.iter().rev().find(|s| s.step <= *step);
-        let time = at.map_or_else(|| "0ms".to_owned(), |s| time_text(s.time_ns));
-        let node = at.map_or_else(|| "n0".to_owned(), node);
-        let _ = writeln!(out, "    step {step} {time} {node} {text}");
-    }
-    out.push('\n');
 }
 
 /// One line for a shell. It names one test: a token fits no other, and those whose names merely

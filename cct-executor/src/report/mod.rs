@@ -11,6 +11,7 @@ mod steps;
 mod still;
 mod summary;
 mod tasks;
+mod traced;
 
 pub use failure::failure_text;
 use failure::shows_nothing;

@@ -22,7 +22,7 @@ pub struct Explanation {
     pub snapshot: Vec<String>,
     /// Hosts and other things outside of the world that were asked for, where nothing answers.
     pub outside: Vec<String>,
-    /// Those of the machine's that a test is given which is run once, each as often as it was asked for.
+    /// Those of the machine's that a test is given which is run once.
     pub of_machine: Vec<String>,
     /// The task whose panic ended the iteration because nobody had asked for it.
     pub unheard: Option<String>,

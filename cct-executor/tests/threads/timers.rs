@@ -4,6 +4,7 @@ use super::{OFF, again, is_again, said};
 use cct_executor::time::{Duration, sleep};
 use cct_executor::{select, spawn};
 use cct_sync::oneshot;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
 use std::time::Instant;
@@ -68,6 +69,39 @@ fn time_does_not_overtake_the_timer_of_a_thread() {
         assert!(output.status.success(), "{text}");
         assert!(text.contains("which nobody can repeat ("), "{text}");
     }
+}
+
+/// A thread that does something by its own time, which wakes nobody: a sleep here is as long as one there.
+#[cct_executor::test(determinism_check = false)]
+async fn ticks() {
+    static TICKS: AtomicU32 = AtomicU32::new(0);
+    if !is_again() {
+        return;
+    }
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let thread = thread::spawn(move || {
+        let tick = || stopped.recv_timeout(Duration::from_millis(100));
+        while tick() == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            TICKS.fetch_add(1, SeqCst);
+        }
+    });
+    sleep(Duration::from_millis(1_500)).await;
+    let before = TICKS.load(SeqCst);
+    sleep(Duration::from_millis(600)).await;
+    assert!(TICKS.load(SeqCst) > before, "after {before}");
+    drop(stop);
+    thread.join().unwrap();
+}
+
+#[test]
+fn time_passes_as_for_a_thread_that_ticks() {
+    if is_again() {
+        return;
+    }
+    let output = again("timers::ticks", "once", &OFF);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("which nobody can repeat ("), "{text}");
 }
 
 /// It loses an update in some orders, and the thread has no part in that.
