@@ -56,18 +56,14 @@ impl Core {
             return;
         };
         let awaited = std::mem::take(&mut self.machine.awaited);
-        let mut there = Vec::new();
+        let (mut there, mut later) = (Vec::new(), Vec::new());
         home.aside(|| {
             for mut it in awaited {
-                let is_there = (it.is_there)();
-                if is_there {
-                    &mut there
-                } else {
-                    &mut self.machine.awaited
-                }
-                .push(it);
+                let found = (it.is_there)();
+                if found { &mut there } else { &mut later }.push(it);
             }
         });
+        self.machine.awaited = later;
         for Awaited {
             waker, is_there, ..
         } in there
