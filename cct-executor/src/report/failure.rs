@@ -207,7 +207,8 @@ fn replayed_otherwise(out: &mut String, failure: &FailureReport) {
     };
     let again = again.to_string().replace('\n', "\n  ");
     let what = if failure.counts_on {
-        "replayed, the same schedule fails with other numbers: something counts on through the process, as a static does:"
+        "replayed, the same schedule fails with other numbers: something counts on from one iteration to the next, such as a\n  \
+         static of the test:"
     } else {
         "replayed, the same schedule fails otherwise: state that survives from one iteration to the next takes part,\n  \
          such as a static of the test (or the wall clock, threads, hash order):"

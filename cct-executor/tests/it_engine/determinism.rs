@@ -485,8 +485,20 @@ fn a_failure_that_reads_otherwise_when_replayed_is_not_of_the_schedule_alone() {
     assert!(failure.reproduced);
     let again = failure.again.as_ref().expect("another count");
     assert_ne!(*again, failure.kind);
+    assert!(failure.counts_on);
+    let text = report.text();
+    assert!(text.contains("fails with other numbers"), "{text}");
+
+    let report = checker("a static").iterations(9).run(|| async {
+        let runs = RUNS.fetch_add(1, SeqCst);
+        yield_now().await;
+        let parity = if runs % 2 == 0 { "even" } else { "odd" };
+        assert_eq!(parity, "none", "after {parity} runs");
+    });
+    assert!(!failed(&report).counts_on);
     let text = report.text();
     assert!(text.contains("such as a static of the test"), "{text}");
+    assert!(text.contains("fails otherwise"), "{text}");
 
     let report = checker("the same each time").run(|| async { panic!("always") });
     assert_eq!(failed(&report).again, None);
