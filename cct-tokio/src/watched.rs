@@ -2,7 +2,7 @@
 
 use crate::io::{Interest, Ready};
 use crate::raw::descriptors;
-use cct_executor::shim::{MachineWait, machine_is_open, wait_for_machine};
+use cct_executor::shim::{MachineWait, wait_for_machine};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,11 +29,6 @@ impl Watched {
         })
     }
 
-    /// Whether there can be any, for a descriptor that is the machine's.
-    pub(crate) fn is_possible(fd: BorrowedFd<'_>) -> bool {
-        machine_is_open() && !cct_net::machine::simulates(fd)
-    }
-
     fn known(&self) -> MutexGuard<'_, Ready> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -41,11 +36,11 @@ impl Watched {
     /// What it is ready for, as far as is known.
     pub(crate) fn ready(&self, interest: Interest) -> Ready {
         let mut known = self.known();
-        let ready = *known & interest_mask(interest);
+        let ready = *known & (Ready::mask(interest) | Ready::ERROR);
         if !ready.is_empty() {
             return ready;
         }
-        let ready = Watched::readiness(self.fd.as_fd(), interest);
+        let ready = descriptors::readiness(self.fd.as_fd(), interest);
         *known |= ready;
         ready
     }
@@ -72,27 +67,8 @@ impl Watched {
         }
         let fd = self.fd.clone();
         *wait = wait_for_machine(cx.waker(), move || {
-            !Watched::readiness(fd.as_fd(), interest).is_empty()
+            !descriptors::readiness(fd.as_fd(), interest).is_empty()
         });
         Poll::Pending
     }
-
-    /// What a descriptor is ready for.
-    pub(crate) fn readiness(fd: BorrowedFd<'_>, interest: Interest) -> Ready {
-        descriptors::poll_now(fd, interest.is_readable(), interest.is_writable())
-    }
-
-    pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
-        descriptors::set_nonblocking(fd, nonblocking)
-    }
-}
-
-fn interest_mask(interest: Interest) -> Ready {
-    let part = |is: bool, ready: Ready| if is { ready } else { Ready::EMPTY };
-    part(interest.is_readable(), Ready::READABLE | Ready::READ_CLOSED)
-        | part(
-            interest.is_writable(),
-            Ready::WRITABLE | Ready::WRITE_CLOSED,
-        )
-        | Ready::ERROR
 }

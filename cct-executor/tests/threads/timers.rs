@@ -37,6 +37,23 @@ async fn by_a_thread(time: Duration) {
     let _ = receiver.await;
 }
 
+/// The test passes, and is left to one run.
+fn is_run_once(test: &str, how: &str) {
+    let output = again(test, how, &OFF);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("which nobody can repeat ("), "{text}");
+}
+
+/// What is found where the test is explored counts.
+fn fails(test: &str) {
+    let output = again(test, "explore", &OFF);
+    let text = said(&output);
+    assert!(!output.status.success(), "{text}");
+    let told = format!("cct: FAILED threads::{test}: panic");
+    assert!(text.contains(&told), "{text}");
+}
+
 /// Whichever comes first, which is the thread's.
 async fn limited(time: Duration) {
     select! {
@@ -64,10 +81,7 @@ fn time_does_not_overtake_the_timer_of_a_thread() {
         return;
     }
     for how in ["once", "explore"] {
-        let output = again("timers::the_shortest", how, &OFF);
-        let text = said(&output);
-        assert!(output.status.success(), "{text}");
-        assert!(text.contains("which nobody can repeat ("), "{text}");
+        is_run_once("timers::the_shortest", how);
     }
 }
 
@@ -98,10 +112,7 @@ fn time_passes_as_for_a_thread_that_ticks() {
     if is_again() {
         return;
     }
-    let output = again("timers::ticks", "once", &OFF);
-    let text = said(&output);
-    assert!(output.status.success(), "{text}");
-    assert!(text.contains("which nobody can repeat ("), "{text}");
+    is_run_once("timers::ticks", "once");
 }
 
 /// It loses an update in some orders, and the thread has no part in that.
@@ -133,13 +144,7 @@ fn what_takes_no_time_is_explored() {
     if is_again() {
         return;
     }
-    let output = again("timers::loses_at_once", "explore", &OFF);
-    let text = said(&output);
-    assert!(!output.status.success(), "{text}");
-    assert!(
-        text.contains("cct: FAILED threads::timers::loses_at_once: panic"),
-        "{text}"
-    );
+    fails("timers::loses_at_once");
 }
 
 /// The same, after some time has passed in which the thread might have acted.
@@ -156,11 +161,5 @@ fn what_a_thread_does_not_do_while_time_passes_is_explored() {
     if is_again() {
         return;
     }
-    let output = again("timers::loses_later", "explore", &OFF);
-    let text = said(&output);
-    assert!(!output.status.success(), "{text}");
-    assert!(
-        text.contains("cct: FAILED threads::timers::loses_later: panic"),
-        "{text}"
-    );
+    fails("timers::loses_later");
 }

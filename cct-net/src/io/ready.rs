@@ -29,8 +29,9 @@ impl Ready {
     /// Everything.
     pub const ALL: Ready = Ready(31);
 
-    /// What belongs to an interest.
-    pub(crate) fn mask(interest: Interest) -> Ready {
+    /// What belongs to an interest. For who waits for what is no socket of ours.
+    #[doc(hidden)]
+    pub fn mask(interest: Interest) -> Ready {
         let part = |is: bool, ready: Ready| if is { ready } else { Ready::EMPTY };
         part(interest.is_readable(), Ready::READABLE | Ready::READ_CLOSED)
             | part(

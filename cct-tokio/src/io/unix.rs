@@ -13,7 +13,7 @@
 use super::{Interest, Ready};
 use crate::raw::descriptors;
 use crate::watched::Watched;
-use cct_executor::shim::{MachineWait, machine_is_refused};
+use cct_executor::shim::{MachineWait, machine_is_open, machine_is_refused};
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
@@ -68,6 +68,22 @@ fn nobody_watches(descriptor: RawFd) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, text)
 }
 
+fn watch<T: AsRawFd>(inner: &T) -> io::Result<Watched> {
+    let number = inner.as_raw_fd();
+    if number == -1 {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    let fd = descriptors::of(inner);
+    let is_simulated = cct_net::machine::simulates(fd);
+    if machine_is_open() && !is_simulated {
+        return Watched::new(fd);
+    }
+    if !is_simulated {
+        machine_is_refused(&"`AsyncFd`");
+    }
+    Err(nobody_watches(number))
+}
+
 /// Making one.
 impl<T: AsRawFd> AsyncFd<T> {
     /// Watches it.
@@ -103,17 +119,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         inner: T,
         _interest: Interest,
     ) -> Result<AsyncFd<T>, AsyncFdRegisterError<T>> {
-        let number = inner.as_raw_fd();
-        let watch = |fd: BorrowedFd<'_>| match Watched::is_possible(fd) {
-            true => Watched::new(fd),
-            false => {
-                if !cct_net::machine::simulates(fd) {
-                    machine_is_refused(&"`AsyncFd`");
-                }
-                Err(nobody_watches(number))
-            }
-        };
-        match watch(descriptors::of(&inner)) {
+        match watch(&inner) {
             Ok(watched) => Ok(AsyncFd {
                 inner,
                 watched,

@@ -2,8 +2,7 @@
 
 use super::outside_of_the_world;
 use crate::io::{Interest, ReadBuf};
-use crate::raw::process;
-use crate::watched::Watched;
+use crate::raw::{descriptors, process};
 use cct_executor::shim::{MachineWait, machine_is_open, wait_for_machine};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -129,7 +128,7 @@ pub(super) struct Pipe {
 
 impl Pipe {
     pub(super) fn new(end: OwnedFd) -> io::Result<Pipe> {
-        Watched::set_nonblocking(end.as_fd(), true)?;
+        descriptors::set_nonblocking(end.as_fd(), true)?;
         Ok(Pipe {
             wait: None,
             file: Arc::new(File::from(end)),
@@ -145,7 +144,7 @@ impl Pipe {
 
     /// Whoever has it outside of tokio blocks.
     pub(super) fn into_blocking(self) -> io::Result<OwnedFd> {
-        Watched::set_nonblocking(self.file.as_fd(), false)?;
+        descriptors::set_nonblocking(self.file.as_fd(), false)?;
         let Pipe { wait, file } = self;
         drop(wait);
         let alone = Arc::try_unwrap(file).map(OwnedFd::from);
@@ -172,7 +171,7 @@ impl Pipe {
         }
         let file = self.file.clone();
         self.wait = wait_for_machine(cx.waker(), move || {
-            !Watched::readiness(file.as_fd(), interest).is_empty()
+            !descriptors::readiness(file.as_fd(), interest).is_empty()
         });
         Poll::Pending
     }

@@ -1,14 +1,19 @@
 //! What is asked of descriptors of the machine.
 
-use crate::io::Ready;
+use crate::io::{Interest, Ready};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// The descriptor of its owner.
+///
+/// # Panics
+/// If that has none.
 pub(crate) fn of<T: AsRawFd>(owner: &T) -> BorrowedFd<'_> {
-    // SAFETY: as in tokio, an owner's descriptor is open as long as the owner lives; should it not be, the system says so.
-    unsafe { BorrowedFd::borrow_raw(owner.as_raw_fd()) }
+    let number = owner.as_raw_fd();
+    assert_ne!(number, -1, "no descriptor");
+    // SAFETY: it is a number of one. As in tokio it is open as long as its owner lives; should it not be, the system says so.
+    unsafe { BorrowedFd::borrow_raw(number) }
 }
 
 /// Whether waiting for it means anything: files and folders are always ready, and `epoll` refuses them.
@@ -17,8 +22,9 @@ pub(crate) fn can_be_watched(fd: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(!metadata.is_file() && !metadata.is_dir())
 }
 
-/// What it is ready for now; it is as well what only the other side can make it, as its end.
-pub(crate) fn poll_now(fd: BorrowedFd<'_>, to_read: bool, to_write: bool) -> Ready {
+/// What it is ready for now, of this; and errors in any case.
+pub(crate) fn readiness(fd: BorrowedFd<'_>, interest: Interest) -> Ready {
+    let (to_read, to_write) = (interest.is_readable(), interest.is_writable());
     let event = |wanted: bool, event: libc::c_short| if wanted { event } else { 0 };
     let mut asked = libc::pollfd {
         fd: fd.as_raw_fd(),

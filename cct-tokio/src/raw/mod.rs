@@ -1,10 +1,10 @@
-//! What others have as a bare number: the one thing here that takes `unsafe`.
+//! What takes `unsafe` here: what others have as a bare number, and questions to the system for which `std` has no words.
 
 #![cfg_attr(
     any(unix, windows),
     expect(
         unsafe_code,
-        reason = "the traits hand over a number, and promise that it is owned and open"
+        reason = "the traits hand over a number, and promise that it is owned and open; the system takes numbers"
     )
 )]
 

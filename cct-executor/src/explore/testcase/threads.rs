@@ -4,6 +4,8 @@
 //! are: in plain order, in a world that threads may use. What its one run says counts. Elsewhere it is a failure, and
 //! who wrote the test can use `spawn_blocking`.
 //!
+//! So is one that asks for what is the machine's, such as a process, and fails as no explored world has it.
+//!
 //! The run has a process of its own where one can be had, as iterations have run in this one.
 
 use super::{Judged, TestCase};
