@@ -12,7 +12,6 @@
 
 use super::core::Core;
 use super::decider::Decider;
-use crate::words::Limits;
 use crate::words::action::Sort;
 use std::collections::BTreeSet;
 
@@ -77,7 +76,8 @@ impl Spin {
 impl Core {
     /// How long a world has to spin before it is believed.
     fn patience(&self) -> u64 {
-        (self.config.limits.steps.min(Limits::STEPS) / 2).max(1)
+        let limits = &self.config.limits;
+        (limits.steps.min(limits.usual_steps) / 2).max(1)
     }
 
     /// The last step that the iteration may take.

@@ -245,6 +245,15 @@ impl Checker {
         self
     }
 
+    /// What is taken for the usual limit of steps, and a tenth of what it is raised to. For cct's own tests of programs
+    /// that reach it.
+    #[doc(hidden)]
+    pub fn usual_steps(mut self, steps: u64) -> Self {
+        self.world.limits.usual_steps = steps;
+        self.world.limits.steps = steps;
+        self
+    }
+
     /// Tasks an iteration may spawn.
     pub fn max_tasks(mut self, tasks: u32) -> Self {
         self.chosen_limits = true;

@@ -16,12 +16,12 @@ use super::checker::Checker;
 use super::env::Settings;
 use super::result::{Report, StoppedBy};
 use super::worker::now;
-use crate::words::{Limit, Limits};
+use crate::words::Limit;
 
-/// For a test that is run once: some seconds' worth of steps.
-const STEPS_OF_ONE: u64 = 30 * Limits::MORE_STEPS;
-/// So far it is followed first, and if it goes on, so many times as far, and so on.
-const FIRST_FOLLOWED: u64 = 2 * Limits::STEPS;
+/// How many times as far as usual a test is followed that is run once: some seconds' worth of steps.
+const FOLLOWED_AT_MOST: u64 = 300;
+/// So many times as far it is followed first, and if it goes on, so many times as far again, and so on.
+const FOLLOWED_FIRST: u64 = 2;
 const FOLLOWED_TIMES: u32 = 4;
 /// For about as much time as so many times what it may take in all: who tests with much work waits for that anyway, and
 /// would take a test that passes elsewhere for one that fails.
@@ -60,7 +60,9 @@ pub(super) fn end_in_order(checker: &Checker, scenario: &AnyScenario, budgets: u
     let mut in_order = checker.in_plain_order();
     in_order.world.limits.raise();
     in_order.world.limits.tasks = TASKS_OF_ONE;
-    let mut limit = FIRST_FOLLOWED;
+    let usual = in_order.world.limits.usual_steps;
+    let mut limit = usual.saturating_mul(FOLLOWED_FIRST);
+    let most = usual.saturating_mul(FOLLOWED_AT_MOST);
     loop {
         in_order.world.limits.steps = limit;
         let begin = now();
@@ -70,10 +72,10 @@ pub(super) fn end_in_order(checker: &Checker, scenario: &AnyScenario, budgets: u
         }
         // The next one takes longer than all before it.
         let takes = begin.elapsed().saturating_mul(FOLLOWED_TIMES);
-        if limit == STEPS_OF_ONE || budget.is_some_and(|most| takes > most) {
+        if limit == most || budget.is_some_and(|budget| takes > budget) {
             return None;
         }
-        limit = (limit * u64::from(FOLLOWED_TIMES)).min(STEPS_OF_ONE);
+        limit = (limit * u64::from(FOLLOWED_TIMES)).min(most);
     }
 }
 

@@ -47,10 +47,9 @@ pub(super) enum LookedAt {
 impl Campaign {
     /// Whether cut iterations are worth a look.
     pub(super) fn judges_hangs(&self) -> bool {
-        let usual = Limits::default();
         let limits = &self.checker.world.limits;
-        let steps = [usual.steps, Limits::MORE_STEPS].contains(&limits.steps);
-        steps && limits.time == usual.time
+        let steps = [limits.usual_steps, limits.more_steps()].contains(&limits.steps);
+        steps && limits.time == Limits::TIME
     }
 
     /// What the first iteration shows that was cut.

@@ -258,6 +258,7 @@ fn world_around(
             steps: STEPS_MAX,
             tasks: u32::MAX,
             time: Duration::MAX,
+            ..Limits::default()
         },
         noise: noise(),
         late_timers: true,

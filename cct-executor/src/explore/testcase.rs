@@ -7,7 +7,7 @@ use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{Origin, Report, StoppedBy};
 use crate::explore::any_scenario::AnyScenario;
-use crate::words::{FailureKind, Limits, ReplayToken};
+use crate::words::{FailureKind, ReplayToken};
 use std::path::{Path, PathBuf};
 
 mod coarser;
@@ -349,20 +349,18 @@ fn to_the_end(checker: Checker, scenario: AnyScenario) -> Report {
         }
         // Nothing but time seems to go on. If it needs more, plain order shows it, and soon.
         let steps = endless::end_in_order(&longer, &scenario, 1);
-        if steps.is_none_or(|steps| steps > Limits::MORE_STEPS) {
+        if steps.is_none_or(|steps| steps > longer.world.limits.steps) {
             return Report {
                 followed: Some(Followed(steps)),
                 ..tried
             };
         }
     }
+    let (raised, usual) = (longer.world.limits, usual.world.limits);
     let mut report = longer.explore(scenario);
     report.warnings.push(format!(
         "max_steps was raised to {} and max_tasks to {}, as the first iteration takes more than {} steps or {} tasks",
-        Limits::MORE_STEPS,
-        Limits::MORE_TASKS,
-        Limits::STEPS,
-        Limits::TASKS
+        raised.steps, raised.tasks, usual.steps, usual.tasks
     ));
     report
 }

@@ -95,14 +95,13 @@ pub struct Limits {
     pub tasks: u32,
     /// Virtual time that may pass.
     pub time: Duration,
+    /// The limit of steps of who has none of his own: less than [`Limits::STEPS`] only where cct itself is tested.
+    pub(crate) usual_steps: u64,
 }
 
 impl Limits {
     /// The usual limit of steps.
     pub(crate) const STEPS: u64 = 100_000;
-    /// What it is raised to for a test that takes more, and has no limit of its own. Less where cct itself is tested, which
-    /// is not optimised then.
-    pub(crate) const MORE_STEPS: u64 = if cfg!(test) { 150_000 } else { 1_000_000 };
     /// The usual limit of tasks.
     pub(crate) const TASKS: u32 = 100_000;
     /// What it is raised to together with the steps. Half as many: should they never end, all are in memory.
@@ -114,8 +113,13 @@ impl Limits {
 
     /// For a test that takes more than is usual, and has no limits of its own.
     pub(crate) fn raise(&mut self) {
-        self.steps = Limits::MORE_STEPS;
+        self.steps = self.more_steps();
         self.tasks = Limits::MORE_TASKS;
+    }
+
+    /// What the usual limit of steps is raised to for a test that takes more, and has no limit of its own.
+    pub(crate) fn more_steps(&self) -> u64 {
+        self.usual_steps.saturating_mul(10)
     }
 }
 
@@ -125,6 +129,7 @@ impl Default for Limits {
             steps: Limits::STEPS,
             tasks: Limits::TASKS,
             time: Limits::TIME,
+            usual_steps: Limits::STEPS,
         }
     }
 }

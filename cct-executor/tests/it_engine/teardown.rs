@@ -218,15 +218,15 @@ fn ends_well(end: End) {
             let theirs = balance.clone();
             let report = within(120, move || {
                 prepared(strategy, granularity, end)
-                    .iterations(150)
+                    .iterations(100)
                     .determinism_check(true)
                     .run(move || main(end, theirs.clone()))
             });
             assert!(report.passed(), "{context}: {}", report.text());
-            assert_eq!(report.iterations(), 150, "{context}");
+            assert_eq!(report.iterations(), 100, "{context}");
             assert_eq!(
                 report.cut(),
-                if end == End::Cut { 150 } else { 0 },
+                if end == End::Cut { 100 } else { 0 },
                 "{context}"
             );
             balance.assert_even(&context);
@@ -235,7 +235,7 @@ fn ends_well(end: End) {
 }
 
 /// Seeds whose schedules are shortened as well, which takes many more worlds.
-const SHORTENED: u64 = 4;
+const SHORTENED: u64 = 1;
 
 /// Worlds that fail: many runs of one iteration, each failure replayed from its token.
 fn ends_badly(end: End, class: &'static str) {
@@ -243,7 +243,7 @@ fn ends_badly(end: End, class: &'static str) {
         for strategy in ["random", "pct:d=3"] {
             let balance = Arc::new(Balance::default());
             // A deadlock waits for foreign threads before it is called one.
-            for seed in 0..if end == End::Deadlock { 4 } else { 60 } {
+            for seed in 0..if end == End::Deadlock { 2 } else { 30 } {
                 let theirs = balance.clone();
                 within(60, move || {
                     fails_again(strategy, granularity, end, seed, class, &theirs)

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::task::yield_now;
+use crate::words::Limits;
 use std::fs;
 use std::time::Duration;
 
@@ -41,8 +42,13 @@ impl Drop for Place {
 
 #[track_caller]
 fn checker() -> Checker {
-    Checker::new().iterations(1).use_environment(false)
+    let checker = Checker::new().iterations(1).use_environment(false);
+    checker.usual_steps(USUAL_STEPS)
 }
+
+/// Less than it is, as nothing is optimised here.
+const USUAL_STEPS: u64 = 10_000;
+const MORE_STEPS: u64 = 10 * USUAL_STEPS;
 
 /// Whether the report speaks of the file, written or not, as the environment says.
 fn speaks_of_the_file(report: &Report) -> bool {
@@ -160,7 +166,7 @@ fn long(checker: Checker, fails: bool) -> Report {
     let place = Place::new(&format!("long-{fails}"));
     let checker = checker.strategy_text("random");
     place.case(false).run(checker, move || async move {
-        for _ in 0..Limits::STEPS + Limits::STEPS / 4 {
+        for _ in 0..USUAL_STEPS + USUAL_STEPS / 4 {
             yield_now().await;
         }
         assert!(!fails, "late");
@@ -177,7 +183,7 @@ fn a_test_for_tokio_that_is_too_long_is_run_once() {
     let run = |ends: bool| {
         let checker = checker().strategy_text("random").determinism_check(false);
         case.run(checker.workers(1).iterations(1), move || async move {
-            let mut left = Limits::MORE_STEPS;
+            let mut left = MORE_STEPS;
             while left > 0 {
                 yield_now().await;
                 left -= 1;
@@ -189,7 +195,7 @@ fn a_test_for_tokio_that_is_too_long_is_run_once() {
     assert!(report.passed(), "{}", report.text());
     let note = format!(
         "the test does in plain order after {}: that is all that was seen of it",
-        Limits::MORE_STEPS + 1
+        MORE_STEPS + 1
     );
     assert!(report.text().contains(&note), "{}", report.text());
     // What does not pass there shows nothing, as before.
@@ -211,16 +217,16 @@ fn a_test_that_takes_more_steps_than_is_usual_gets_them() {
     let report = long(checker(), false);
     assert!(report.passed(), "{}", report.text());
     assert_eq!((report.iterations, report.cut()), (1, 0));
-    let raised = format!("max_steps was raised to {}", Limits::MORE_STEPS);
+    let raised = format!("max_steps was raised to {}", MORE_STEPS);
     assert!(report.text().contains(&raised));
     // So it does more tasks, each of which may take few steps.
-    let report = many(checker());
+    let report = many(checker().usual_steps(Limits::STEPS));
     assert!(report.passed(), "{}", report.text());
     assert_eq!((report.iterations, report.cut()), (1, 0));
     assert!(report.text().contains("max_tasks to 500000"));
     assert_eq!(many(checker().max_tasks(Limits::TASKS + 1)).cut(), 1);
     // Whoever sets a limit gets that.
-    let report = long(checker().max_steps(Limits::STEPS + 1), false);
+    let report = long(checker().max_steps(USUAL_STEPS + 1), false);
     assert_eq!(report.cut(), 1);
     let report = long(checker().fail_on_limit(true), false);
     assert!(report.failure().is_some(), "{}", report.text());

@@ -255,7 +255,7 @@ fn every_cut_is_named() {
 #[test]
 fn arbitrary_text_never_panics() {
     let mut rng = generator("fuzz text");
-    for round in 0..200_000 {
+    for round in 0..60_000 {
         let bytes: Vec<u8> = (0..below(&mut rng, 48))
             .map(|_| rng.next_u64() as u8)
             .collect();
@@ -280,7 +280,7 @@ fn arbitrary_text_never_panics() {
 fn arbitrary_bodies_never_panic_and_have_one_spelling() {
     let mut rng = generator("fuzz bodies");
     let mut taken = 0;
-    for round in 0..200_000 {
+    for round in 0..60_000 {
         let body: Vec<u8> = if round % 2 == 0 {
             // A plain header, then few decisions: often taken.
             let mut body = vec![0; 9];
@@ -297,7 +297,7 @@ fn arbitrary_bodies_never_panic_and_have_one_spelling() {
             assert_eq!(token.body(), body);
         }
     }
-    assert!(taken > 500, "only {taken} bodies were taken");
+    assert!(taken > 150, "only {taken} bodies were taken");
 }
 
 #[test]
