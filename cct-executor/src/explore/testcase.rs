@@ -17,7 +17,7 @@ mod tests;
 mod threads;
 mod unheard;
 
-use coarser::{THREADS_OF_OTHERS, without_atomics, without_finer_lane};
+use coarser::{THREADS_OF_OTHERS, where_polls_are_whole, without_atomics};
 use doubt::Doubt;
 pub(crate) use threads::{ToRunOnce, Told, is_better_run_once};
 
@@ -256,7 +256,7 @@ impl TestCase {
     fn explore(self, mut checker: Checker, scenario: AnyScenario, settings: &Settings) -> Report {
         let run = |checker: Checker| {
             let report = to_the_end(checker.clone(), scenario.clone());
-            let Some((coarser, note)) = without_finer_lane(&checker, settings, &report) else {
+            let Some((coarser, note)) = where_polls_are_whole(&checker, settings, &report) else {
                 return report;
             };
             let mut report = to_the_end(coarser, scenario.clone());

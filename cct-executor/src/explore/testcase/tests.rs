@@ -345,3 +345,51 @@ fn thread_locals_that_are_shared_at_a_granularity_nobody_chose_fail_no_test() {
     let chosen = run(checker().granularity(crate::Granularity::Spawn));
     assert!(chosen.failure().is_some(), "{}", chosen.text());
 }
+
+/// A task is spawned while a lock is held, for which others spin without giving way.
+#[test]
+fn a_lock_that_is_spun_for_beside_who_holds_it_fails_no_test() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    let released = Arc::new(AtomicBool::new(false));
+    let run = |checker: Checker| {
+        let checker = checker.iterations(100).poll_limit(Duration::from_secs(1));
+        let released = released.clone();
+        let place = Place::new("spins");
+        place.case(false).run(checker.shrink(false), move || {
+            let released = released.clone();
+            async move {
+                let locked = Arc::new(AtomicBool::new(false));
+                let holds = || {
+                    let (locked, released) = (locked.clone(), released.clone());
+                    crate::spawn(async move {
+                        while locked.swap(true, SeqCst) && !released.load(SeqCst) {
+                            std::hint::spin_loop();
+                        }
+                        drop(crate::spawn(async {}));
+                        locked.store(false, SeqCst);
+                    })
+                };
+                for one in [holds(), holds()] {
+                    one.await.unwrap();
+                }
+            }
+        })
+    };
+    let reports = [
+        run(checker()),
+        run(checker().granularity(crate::Granularity::Spawn)),
+    ];
+    released.store(true, SeqCst);
+    let [report, chosen] = reports;
+    let text = report.text();
+    assert!(report.passed(), "{text}");
+    let said = "goes on beside the other one where there are threads";
+    assert!(text.contains(said), "{text}");
+    let failure = chosen.failure().expect("it fails");
+    assert!(
+        matches!(failure.kind, FailureKind::Stuck { .. }),
+        "{}",
+        chosen.text()
+    );
+}
