@@ -29,7 +29,9 @@ pub(crate) fn keep() {}
 
 pub(crate) fn on_exit(_: fn(i32)) {}
 
-pub(crate) fn on_fatal(_: fn(crate::Fatal)) {}
+pub(crate) fn on_fatal(_: fn(crate::Fatal)) -> bool {
+    false
+}
 
 pub(crate) fn find_parker() {}
 

@@ -186,9 +186,10 @@ pub enum Fatal {
 }
 
 /// From here on `told` is called wherever a thread does what ends the process, which it does should it
-/// return. It runs as a signal handler does, maybe in the middle of an allocation. Whoever asks first is told.
-pub fn on_fatal(told: fn(Fatal)) {
-    symbols::on_fatal(told);
+/// return. It runs as a signal handler does, maybe in the middle of an allocation. Whoever asks first is told. Whether such
+/// things are seen here.
+pub fn on_fatal(told: fn(Fatal)) -> bool {
+    symbols::on_fatal(told)
 }
 
 /// From here on `told` is called wherever a thread calls the C library's `exit`, as [`std::process::exit`] does, with the

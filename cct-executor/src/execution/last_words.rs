@@ -24,6 +24,8 @@ pub(crate) struct LastWords(Arc<Words>);
 #[derive(Default)]
 struct Words {
     kind: Mutex<Option<FailureKind>>,
+    /// Whether `abort` comes next, in which this thread stops.
+    aborts: AtomicBool,
     /// What is said in a signal handler, which should not allocate: a signal, [`NO_STACK`], or 0.
     fatal: AtomicI32,
 }
@@ -37,11 +39,13 @@ impl LastWords {
 
     /// What was said since it was last asked.
     pub(crate) fn take(&self) -> Option<FailureKind> {
-        let message = match self.0.fatal.swap(0, Ordering::SeqCst) {
-            0 => {
-                let mut kind = self.0.kind.lock().unwrap_or_else(PoisonError::into_inner);
-                return kind.take();
-            }
+        let fatal = self.0.fatal.swap(0, Ordering::SeqCst);
+        let mut said = self.0.kind.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kind) = said.take() {
+            return Some(kind);
+        }
+        let message = match fatal {
+            0 => return None,
             NO_STACK => "a poll ran out of stack, of which it has 2 MiB".to_owned(),
             signal => format!("a poll ends the process by {}", name_of_signal(signal)),
         };
@@ -77,6 +81,20 @@ pub(super) fn stop_with(kind: FailureKind) -> ! {
     stop()
 }
 
+/// In a panic hook, after which the standard library aborts: as [`stop_with`]. But while the hook runs nobody can set
+/// another, as each test harness does at its end. So, where that is seen, the thread stops in `abort`.
+pub(super) fn stop_after_hook(kind: FailureKind) {
+    assert!(!is_lone(), "{kind}");
+    let words = last_words();
+    cct_interpose::end();
+    let sees_abort = cct_interpose::on_fatal(stop_at);
+    words.0.aborts.store(sees_abort, Ordering::SeqCst);
+    words.say(kind);
+    if !sees_abort {
+        stop();
+    }
+}
+
 fn stop() -> ! {
     loop {
         std::thread::park();
@@ -110,7 +128,13 @@ pub(super) fn stop_at(fatal: Fatal) {
             Fatal::Stack => NO_STACK,
             Fatal::Signal(signal) => signal,
         };
-        LAST_WORDS.with(|words| words.0.fatal.store(fatal, Ordering::SeqCst));
+        LAST_WORDS.with(|words| {
+            // No heap is damaged by a panic, and what is to be said has been.
+            if words.0.aborts.load(Ordering::SeqCst) {
+                stop();
+            }
+            words.0.fatal.store(fatal, Ordering::SeqCst);
+        });
         let mut seconds = 0;
         while seconds < REPORTED_WITHIN_S {
             std::thread::park_timeout(Duration::from_secs(1));

@@ -8,7 +8,7 @@
 //! thread that watches (`last_words`). So it is with a destructor that waits, while a panic
 //! unwinds, for a lock of a suspended poll: that poll would find the thread panicking, and poison the lock.
 
-use super::last_words::{stop_at, stop_with};
+use super::last_words::{stop_after_hook, stop_at, stop_with};
 use super::paths::short;
 #[cfg(unix)]
 use super::run::MAIN;
@@ -52,9 +52,9 @@ pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a payload that is not text".to_owned())
 }
 
-/// The process is about to be aborted: this thread stops here instead.
+/// The process is about to be aborted: this thread stops instead.
 #[cold]
-fn stop_before_abort() -> ! {
+fn stop_before_abort() {
     let kind = SEEN.with(|seen| {
         let seen = seen.borrow();
         let mut last = seen.iter().rev();
@@ -73,7 +73,7 @@ fn stop_before_abort() -> ! {
             location: second.and_then(|second| second.location.clone()),
         }
     });
-    stop_with(kind)
+    stop_after_hook(kind);
 }
 
 /// The panic that unwinds cannot go on, nor can anybody else: this thread stops here. What is said is the
@@ -105,7 +105,7 @@ fn is_the_code() -> bool {
 fn hook(info: &PanicHookInfo<'_>) {
     let message = message_of(info.payload());
     if BEFORE_ABORT.contains(&message.as_str()) && !is_lone() {
-        stop_before_abort();
+        return stop_before_abort();
     }
     let location = info.location().map(|at| {
         let (line, column) = (at.line(), at.column());

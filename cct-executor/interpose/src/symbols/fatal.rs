@@ -35,7 +35,7 @@ static TOLD_OF_EXIT: OnceLock<fn(i32)> = OnceLock::new();
 /// Who handled each of the signals before.
 static BEFORE: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
-pub(crate) fn on_fatal(told: fn(Fatal)) {
+pub(crate) fn on_fatal(told: fn(Fatal)) -> bool {
     TOLD.get_or_init(|| {
         for (signal, slot) in SIGNALS.into_iter().zip(&BEFORE) {
             let mut before = MaybeUninit::uninit();
@@ -53,6 +53,7 @@ pub(crate) fn on_fatal(told: fn(Fatal)) {
         }
         told
     });
+    true
 }
 
 pub(crate) fn on_exit(told: fn(i32)) {
