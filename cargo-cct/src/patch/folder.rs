@@ -166,9 +166,11 @@ fn mark<'a>(
     let mut text = format!(
         "# Written by `cargo cct`, which writes it again whenever something changes.\n\
          cargo-cct = {:?}\n\
+         mends = \"{:016x}\"\n\
          \n\
          # What was copied from where.\n",
         env!("CARGO_PKG_VERSION"),
+        mends::digest(),
     );
     for (key, copied) in std::iter::once((&real.name, real)).chain(others) {
         let folder = toml_edit::Value::from(copied.folder.to_string_lossy().into_owned());

@@ -18,6 +18,7 @@ use super::folder::Locked;
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 struct Mend {
@@ -46,7 +47,7 @@ impl Edit {
 }
 
 /// Several of one package are for versions that read otherwise.
-const MENDS: [Mend; 9] = [
+const MENDS: [Mend; 10] = [
     // The generator of a thread lives on there; a draw from the system has the engine take a new thread.
     Mend {
         package: "fastrand",
@@ -124,7 +125,41 @@ const MENDS: [Mend; 9] = [
             Edit::of(
                 "src/api/server.rs",
                 "    thread::spawn(move || {",
-                "    tokio::task::spawn_blocking(move || {",
+                "    let any = || {\n        let runtime = tokio::runtime::Runtime::new().unwrap();\n        \
+                 Box::leak(Box::new(runtime)).handle().clone()\n    };\n    \
+                 let runtime = tokio::runtime::Handle::try_current().unwrap_or_else(|_| any());\n    \
+                 runtime.spawn_blocking(move || {",
+            ),
+            Edit::of(
+                "src/api/server.rs",
+                "        let adapter = LOCAL_SERVER_POOL_REF\n",
+                "        let pool = Arc::new(Pool::new(1));\n        let adapter = pool\n",
+            ),
+            Edit::of("src/api/server.rs", "LOCAL_SERVER_POOL_REF.clone()", "pool"),
+            // Who waits for the server does so by a condition variable, in the middle of a poll; later versions park.
+            Edit::of(
+                "src/common/util.rs",
+                "struct ThreadWaker(Unparker);",
+                "struct ThreadWaker(std::thread::Thread);",
+            ),
+            Edit::of(
+                "src/common/util.rs",
+                "ThreadWaker(parker.unparker().clone())",
+                "ThreadWaker(std::thread::current())",
+            ),
+            Edit::of("src/common/util.rs", "parker.park()", "std::thread::park()"),
+        ],
+    },
+    Mend {
+        package: "httpmock",
+        edits: &[
+            Edit::of(
+                "src/api/server.rs",
+                "    thread::spawn(move || {",
+                "    let any = || {\n        let runtime = tokio::runtime::Runtime::new().unwrap();\n        \
+                 Box::leak(Box::new(runtime)).handle().clone()\n    };\n    \
+                 let runtime = tokio::runtime::Handle::try_current().unwrap_or_else(|_| any());\n    \
+                 runtime.spawn_blocking(move || {",
             ),
             Edit::of(
                 "src/api/server.rs",
@@ -142,7 +177,8 @@ const MENDS: [Mend; 9] = [
                 file: "src/server.rs",
                 old: "        thread::spawn(move || {",
                 times: 2,
-                new: "        tokio::task::spawn_blocking(move || {",
+                // Of the server's runtime: there may be no other, or one that ends before.
+                new: "        runtime.handle().clone().spawn_blocking(move || {",
             },
             Edit {
                 file: "src/server.rs",
@@ -215,6 +251,17 @@ pub(super) fn copy(locked: &Locked, to: &Path) -> Result<()> {
         fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     Ok(())
+}
+
+/// Another one where any of the mends is.
+pub(super) fn digest() -> u64 {
+    let mut digest = DefaultHasher::new();
+    for mend in &MENDS {
+        for edit in mend.edits {
+            (mend.package, edit.file, edit.old, edit.new).hash(&mut digest);
+        }
+    }
+    digest.finish()
 }
 
 /// The files with the mend that fits.

@@ -4,6 +4,7 @@ use super::builder::Builder;
 use super::handle::{EnterGuard, Handle};
 use super::hooks;
 use super::metrics::RuntimeMetrics;
+use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
 use crate::explore::lone::{self, Lone};
 use crate::task::{JoinHandle, may_block};
@@ -121,14 +122,20 @@ impl Runtime {
     fn shut_down(&mut self, limit: Option<Duration>) {
         self.over = true;
         let runtime = self.handle.runtime();
-        let goes_on = self.handle.is_here()
-            && WORLD.with(|world| {
+        let cancel = move || {
+            WORLD.with(|world| {
                 if world.is_running() {
                     world.with(|core, decider| core.shut_down(runtime, decider));
                 }
                 world.is_running()
-            });
-        if !goes_on {
+            })
+        };
+        if !self.handle.is_here() {
+            // From a thread that has another world, or none: its tasks are dropped where they live.
+            strangers::ask(self.handle.serial(), cancel);
+            return;
+        }
+        if !cancel() {
             return;
         }
         self.await_end(limit);

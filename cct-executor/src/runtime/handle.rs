@@ -123,6 +123,11 @@ impl Handle {
         }
     }
 
+    /// Which world it is of.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
+    }
+
     /// Its number; 0 is the world itself.
     pub(super) fn runtime(&self) -> u16 {
         self.runtime
