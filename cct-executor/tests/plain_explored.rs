@@ -329,7 +329,7 @@ fn who_waits_for_a_thread_of_its_own_is_run_once() {
     let report = said(&output);
     assert!(output.status.success(), "{report}");
     let line = format!(
-        "cct: {test} was run once, in plain order: where threads cannot take part it does not pass in that order"
+        "cct: {test} was run once, in plain order: where it would be explored, and threads cannot take part, it fails"
     );
     assert!(report.contains(&line), "{report}");
 }

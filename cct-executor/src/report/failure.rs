@@ -49,7 +49,7 @@ pub fn failure_text(report: &Report, failure: &FailureReport) -> String {
     earlier_panics(&mut out, failure);
     work_waited(&mut out, explanation, failure.token.clock);
     without_budget(&mut out, failure);
-    shared_locals(&mut out, explanation);
+    shared_locals(&mut out, failure);
     foreign::sayings(&mut out, failure);
     foreign::vain_wakes(&mut out, failure);
     foreign::wakers(&mut out, failure);
@@ -135,10 +135,16 @@ fn of_closure(explanation: &Explanation) -> bool {
 }
 
 /// That a failure may be due to there being one thread for all tasks.
-fn shared_locals(out: &mut String, explanation: &Explanation) {
-    let Some(shared) = &explanation.shared_locals else {
+fn shared_locals(out: &mut String, failure: &FailureReport) {
+    let Some(shared) = &failure.explanation.shared_locals else {
         return;
     };
+    // At `await` no poll is suspended.
+    let at_await = failure.at_await.as_ref();
+    let without = at_await.is_some_and(|found| found.same.is_some());
+    if without && !matches!(shared.how, Sharing::OfClosure) {
+        return;
+    }
     let (task, site) = (&shared.task, &shared.site);
     let _ = match shared.how {
         Sharing::Changed { step } => writeln!(

@@ -83,7 +83,9 @@ impl Campaign {
         let plain = match self.plain_one(test, &mut names) {
             Ok(plain) if plain.end == End::Passed => plain,
             Ok(_) => {
-                return unable("where threads cannot take part it does not pass in that order");
+                return unable(
+                    "where it would be explored, and threads cannot take part, it fails in that order",
+                );
             }
             // Here threads may take part, which could not there. But should it wait nevertheless, all tests of this
             // process would with it.
