@@ -1,4 +1,5 @@
-//! Tasks that wait by waking themselves: loops over yields, futures that ask to be polled again.
+//! Time that passes although tasks are ready: for those who wait by waking themselves, in loops over yields or by futures
+//! that ask to be polled again; and beside work that goes on and on.
 //!
 //! They are always ready, and under the strict clock time would stand still for ever: whatever they
 //! wait for could not come, were it behind a timer. In reality time passes while they spin.
@@ -8,7 +9,10 @@
 //!    nothing was picked but tasks. Then time moves to the next deadline as if the world were idle.
 //! 2. Who was seen to spin for so long is believed sooner the next time.
 //! 3. Where there is no deadline, a while passes for those who look at a clock: they wait until it is late.
-//! 4. It costs nothing while it looks for nothing: the step count is compared anyway.
+//! 4. Whoever works all the time, so that no timer fires, may do so until one has. A step counts as a microsecond of work
+//!    once half of those that an iteration usually has were taken at one instant, and what is due by then fires. A poll of
+//!    tokio's takes about as long where nothing is optimised; a time limit of seconds is out of reach.
+//! 5. It costs nothing while it looks for nothing: the step count is compared anyway.
 
 use super::core::Core;
 use super::decider::Decider;
@@ -17,6 +21,8 @@ use std::collections::BTreeSet;
 
 /// How many steps more it takes once the tasks are known to spin.
 const AGAIN: u64 = 1_000;
+/// How long a step takes where work goes on and on.
+const STEP_NS: u64 = 1_000;
 /// How much time passes where there is no deadline.
 const WHILE_NS: u64 = 10_000_000;
 
@@ -37,6 +43,12 @@ pub(crate) struct Spin {
     known: BTreeSet<u32>,
     /// How often a clock had been looked at when it was looked for spinning.
     clock_looks: u64,
+    /// Since this step, about, no time has passed.
+    still_since: u64,
+    /// The time then.
+    still_ns: u64,
+    /// Work has gone on for so long that a timer fired beside it.
+    busy: bool,
     /// Time is to move.
     pub(crate) due: bool,
 }
@@ -54,6 +66,9 @@ impl Spin {
                 tasks.clear();
             }
         }
+        self.still_since = 0;
+        self.still_ns = 0;
+        self.busy = false;
         self.due = false;
     }
 
@@ -122,9 +137,34 @@ impl Core {
         }
     }
 
+    /// Whether work has gone on for so long that the next timer is due.
+    fn work_takes_time(&mut self) -> bool {
+        let (step, time_ns) = (self.point.step, self.point.time_ns);
+        if self.spin.still_ns != time_ns {
+            self.spin.still_ns = time_ns;
+            self.spin.still_since = step;
+        }
+        let steps = step - self.spin.still_since;
+        let enough = steps > 0 && (self.spin.busy || steps >= self.patience());
+        if !enough || self.looks.frozen || !self.timers.clock().waits_for_work() {
+            return false;
+        }
+        let by_now = time_ns.saturating_add(steps.saturating_mul(STEP_NS));
+        let is_due = self
+            .timers
+            .first()
+            .is_some_and(|first| first.deadline_ns <= by_now);
+        self.spin.busy |= is_due;
+        is_due
+    }
+
     /// Looks whether the world spins.
     #[cold]
     pub(super) fn look_for_spinning(&mut self) {
+        if self.work_takes_time() {
+            self.spin.due = true;
+            return self.alert();
+        }
         let (step, time_ns) = (self.point.step, self.point.time_ns);
         let goes_on = self.spin.looks && !self.spin.broken && self.spin.time_ns == time_ns;
         if !goes_on {

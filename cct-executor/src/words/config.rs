@@ -56,7 +56,8 @@ pub enum Clock {
     ///
     /// Tasks that wait by waking themselves, in a loop over yields, count as nothing once they have
     /// done so for half of the steps that an iteration may have (50,000 at most), and nobody did
-    /// anything else.
+    /// anything else. Nor does work of so many steps at one instant keep a timer from firing that would be due if each
+    /// of them took a microsecond.
     #[default]
     Strict,
     /// A timer whose deadline lies within this slack of the earliest one may fire while work is

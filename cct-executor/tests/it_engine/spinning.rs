@@ -242,6 +242,64 @@ fn a_world_in_which_something_happens_does_not_spin() {
     }
 }
 
+/// Six tasks make others, as often as they get a turn, until a look after a sleep has seen enough of them.
+async fn works_until_told() {
+    let (over, made) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicU64::new(0)),
+    );
+    let tasks: Vec<_> = (0..6)
+        .map(|_| {
+            let (over, made) = (over.clone(), made.clone());
+            spawn(async move {
+                while !over.load(SeqCst) {
+                    drop(spawn(async {}));
+                    made.fetch_add(1, SeqCst);
+                    yield_now().await;
+                }
+            })
+        })
+        .collect();
+    let limit = sleep(Duration::from_secs(1));
+    cct_executor::pin!(limit);
+    cct_executor::select! {
+        () = sleep(Duration::from_millis(2)) => {}
+        () = &mut limit => unreachable!("work takes no second"),
+    }
+    sleep(Duration::from_millis(1)).await;
+    over.store(true, SeqCst);
+    assert!(made.load(SeqCst) > 6);
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+#[test]
+fn work_without_end_takes_time() {
+    for report in run(|checker| checker.usual_steps(10_000), works_until_told) {
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut(), 0, "{}", report.text());
+    }
+}
+
+/// A time limit is far from what so many steps may take.
+#[test]
+fn much_work_does_not_run_into_a_time_limit() {
+    let works = || async {
+        let work = async {
+            for _ in 0..2_500 {
+                drop(spawn(async {}));
+                yield_now().await;
+            }
+        };
+        let limit = Duration::from_millis(20);
+        assert!(timeout(limit, work).await.is_ok());
+    };
+    for report in run(|checker| checker.usual_steps(10_000), works) {
+        assert!(report.passed(), "{}", report.text());
+    }
+}
+
 #[test]
 fn where_time_stands_still_the_report_says_so() {
     let limited = |checker: Checker| {

@@ -20,8 +20,8 @@ pub(super) struct Timer {
 
 /// An element of the heap.
 #[derive(Clone, Copy)]
-pub(super) struct Due {
-    pub(super) deadline_ns: u64,
+pub(in crate::execution) struct Due {
+    pub(in crate::execution) deadline_ns: u64,
     sequence: u32,
     pub(super) timer: TimerId,
 }
@@ -120,7 +120,7 @@ impl Timers {
 
     /// The one that fires first.
     #[inline]
-    pub(super) fn first(&self) -> Option<Due> {
+    pub(in crate::execution) fn first(&self) -> Option<Due> {
         self.heap.get(self.first).copied()
     }
 
