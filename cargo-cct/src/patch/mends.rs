@@ -46,7 +46,7 @@ impl Edit {
     }
 }
 
-/// Several of one package are for versions that read otherwise.
+/// Of several of one package all are made that fit: some are for versions that read otherwise.
 const MENDS: [Mend; 10] = [
     // The generator of a thread lives on there; a draw from the system has the engine take a new thread.
     Mend {
@@ -136,7 +136,12 @@ const MENDS: [Mend; 10] = [
                 "        let pool = Arc::new(Pool::new(1));\n        let adapter = pool\n",
             ),
             Edit::of("src/api/server.rs", "LOCAL_SERVER_POOL_REF.clone()", "pool"),
-            // Who waits for the server does so by a condition variable, in the middle of a poll; later versions park.
+        ],
+    },
+    // Who waits for that does so by a condition variable, in the middle of a poll; later versions park.
+    Mend {
+        package: "httpmock",
+        edits: &[
             Edit::of(
                 "src/common/util.rs",
                 "struct ThreadWaker(Unparker);",
@@ -148,25 +153,6 @@ const MENDS: [Mend; 10] = [
                 "ThreadWaker(std::thread::current())",
             ),
             Edit::of("src/common/util.rs", "parker.park()", "std::thread::park()"),
-        ],
-    },
-    Mend {
-        package: "httpmock",
-        edits: &[
-            Edit::of(
-                "src/api/server.rs",
-                "    thread::spawn(move || {",
-                "    let any = || {\n        let runtime = tokio::runtime::Runtime::new().unwrap();\n        \
-                 Box::leak(Box::new(runtime)).handle().clone()\n    };\n    \
-                 let runtime = tokio::runtime::Handle::try_current().unwrap_or_else(|_| any());\n    \
-                 runtime.spawn_blocking(move || {",
-            ),
-            Edit::of(
-                "src/api/server.rs",
-                "        let adapter = LOCAL_SERVER_POOL_REF\n",
-                "        let pool = Arc::new(Pool::new(1));\n        let adapter = pool\n",
-            ),
-            Edit::of("src/api/server.rs", "LOCAL_SERVER_POOL_REF.clone()", "pool"),
         ],
     },
     // Where the server is waited for, the channel of the standard library tells waiters by their threads.
@@ -253,7 +239,7 @@ pub(super) fn copy(locked: &Locked, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Another one where any of the mends is.
+/// Of all mends, so that copies are made again where one is another.
 pub(super) fn digest() -> u64 {
     let mut digest = DefaultHasher::new();
     for mend in &MENDS {
@@ -264,17 +250,27 @@ pub(super) fn digest() -> u64 {
     digest.finish()
 }
 
-/// The files with the mend that fits.
+/// The files with the mends that fit, if any does.
 fn texts(locked: &Locked) -> Option<BTreeMap<&'static str, String>> {
-    let mut mends = MENDS.iter().filter(|mend| mend.package == locked.name);
-    mends.find_map(|mend| mended(mend, &locked.folder))
+    let mut texts = BTreeMap::new();
+    for mend in MENDS.iter().filter(|mend| mend.package == locked.name) {
+        texts.extend(mended(mend, &locked.folder, &texts).unwrap_or_default());
+    }
+    (!texts.is_empty()).then_some(texts)
 }
 
-/// The files with the mend; `None` where one has not what is replaced, as often as it should.
-fn mended(mend: &Mend, folder: &Path) -> Option<BTreeMap<&'static str, String>> {
+/// The files with the mend as well; `None` where one has not what is replaced, as often as it should.
+fn mended(
+    mend: &Mend,
+    folder: &Path,
+    before: &BTreeMap<&'static str, String>,
+) -> Option<BTreeMap<&'static str, String>> {
     let mut texts = BTreeMap::new();
     for edit in mend.edits {
-        let text = match texts.remove(edit.file) {
+        let text = match texts
+            .remove(edit.file)
+            .or_else(|| before.get(edit.file).cloned())
+        {
             Some(text) => text,
             None => fs::read_to_string(folder.join(edit.file)).ok()?,
         };
@@ -309,14 +305,16 @@ mod tests {
         fs::create_dir_all(&folder).expect("a folder");
         let write = |file: &str, text: &str| fs::write(folder.join(file), text).expect("a file");
         write("lib.rs", "thread::spawn(a); thread::spawn(b); push(server)");
-        assert_eq!(mended(&MEND, &folder), None);
+        assert_eq!(mended(&MEND, &folder, &BTreeMap::new()), None);
         write("pool.rs", "STATIC.get()");
-        let mut texts = mended(&MEND, &folder).expect("one to mend").into_iter();
+        let mut texts = mended(&MEND, &folder, &BTreeMap::new())
+            .expect("one to mend")
+            .into_iter();
         let right = "task::spawn_blocking(a); task::spawn_blocking(b); drop(server)";
         assert_eq!(texts.next(), Some(("lib.rs", right.to_owned())));
         assert_eq!(texts.next(), Some(("pool.rs", "new().get()".to_owned())));
         write("lib.rs", "thread::spawn(a); push(server)");
-        assert_eq!(mended(&MEND, &folder), None);
+        assert_eq!(mended(&MEND, &folder, &BTreeMap::new()), None);
         fs::remove_dir_all(&folder).expect("the end");
     }
 
@@ -331,7 +329,7 @@ mod tests {
 
         let text = "RandomState::new().hash_one(COUNTER.fetch_add(1, Relaxed))\n";
         fs::write(&path, text).expect("a file");
-        let texts = mended(mend, &folder).expect("one to mend");
+        let texts = mended(mend, &folder, &BTreeMap::new()).expect("one to mend");
         let right = "RandomState::new().hash_one(COUNTER.load(Relaxed))\n";
         assert_eq!(texts, BTreeMap::from([(file, right.to_owned())]));
 
@@ -340,7 +338,7 @@ mod tests {
             text.repeat(2),
         ] {
             fs::write(&path, other).expect("a file");
-            assert_eq!(mended(mend, &folder), None);
+            assert_eq!(mended(mend, &folder, &BTreeMap::new()), None);
         }
         fs::remove_dir_all(&folder).expect("the end");
     }

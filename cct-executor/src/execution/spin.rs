@@ -9,9 +9,9 @@
 //!    nothing was picked but tasks. Then time moves to the next deadline as if the world were idle.
 //! 2. Who was seen to spin for so long is believed sooner the next time.
 //! 3. Where there is no deadline, a while passes for those who look at a clock: they wait until it is late.
-//! 4. Whoever works all the time, so that no timer fires, may do so until one has. A step counts as a microsecond of work
-//!    once half of those that an iteration usually has were taken at one instant, and what is due by then fires. A poll of
-//!    tokio's takes about as long where nothing is optimised; a time limit of seconds is out of reach.
+//! 4. Where work goes on and on it takes time: once half of the steps that an iteration usually has were taken at one
+//!    instant, each counts as a microsecond, and the timer that is due by then fires. A poll takes tokio about as long where
+//!    nothing is optimised, so what fires is late rather than early; a time limit of seconds is out of reach.
 //! 5. It costs nothing while it looks for nothing: the step count is compared anyway.
 
 use super::core::Core;

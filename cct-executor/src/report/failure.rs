@@ -330,11 +330,11 @@ fn blocked(out: &mut String, failure: &FailureReport) {
     } else if !failure.threads_wait && !failure.joins_thread {
         out.push_str(if failure.stuck_at.is_empty() {
             "  maybe in a `block_on` of another crate, a channel of std, or an `accept` or `read` of `std::net`, \
-             while which no\n  other task goes on; use `runtime::Runtime`, channels of cct_sync and sockets of \
-             cct_net\n"
+             while which no\n  other task goes on; use `runtime::Runtime`, channels and sockets of tokio \
+             (or of cct_sync and cct_net)\n"
         } else {
             "  should it wait in a `block_on` of another crate, a channel of std, or an `accept` or `read` of \
-             `std::net`, use\n  `runtime::Runtime`, channels of cct_sync and sockets of cct_net\n"
+             `std::net`, use\n  `runtime::Runtime`, channels and sockets of tokio (or of cct_sync and cct_net)\n"
         });
     }
 }

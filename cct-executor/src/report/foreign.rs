@@ -64,7 +64,7 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
         ),
         FailureKind::Uncontrolled { .. } => out.push_str(
             "  timers, sockets and tasks of other runtimes (async-io, futures-timer, smol...) have threads \
-             of their own;\n  use those of cct_executor and cct_net, and spawn_blocking instead of a thread; CCT_PLAIN_TESTS=once has such \
+             of their own;\n  use those of tokio (or of cct_executor and cct_net), and spawn_blocking instead of a thread; CCT_PLAIN_TESTS=once has such \
              a\n  test run once, with its threads (on Linux)\n",
         ),
         FailureKind::Deadlock { .. } if failure.explanation.threads > 0 => {
@@ -77,7 +77,7 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
         }
         FailureKind::Deadlock { .. } if failure.explanation.tasks.iter().any(is_parked) => out.push_str(
             "  blocking calls of the channels of std and crossbeam pass over whoever waits on the thread that \
-             sends, where all tasks are:\n  between tasks, use channels of cct_sync; across threads, they \
+             sends, where all tasks are:\n  between tasks, use channels of tokio (or of cct_sync); across threads, they \
              work\n",
         ),
         _ => {}

@@ -4,8 +4,10 @@ use super::summary::plural;
 use crate::explore::{Departure, FailureReport};
 use std::fmt::Write as _;
 
-/// Departures shown.
+/// Rows of departures shown.
 const MOST: usize = 12;
+/// So many departures in a row that pass over the same are told as one.
+const HELD_BACK: usize = 3;
 
 /// What is left of the schedule, of which the rest of the report is.
 pub(super) fn shortened(out: &mut String, failure: &FailureReport) {
@@ -45,20 +47,84 @@ pub(super) fn shortened(out: &mut String, failure: &FailureReport) {
     };
     let end = if departures.is_empty() { "" } else { ":" };
     let _ = writeln!(out, "  {begin}{cut_short}{end}");
+    let rows = rows(departures);
     // Of many, those that come right before the failure decide more often than the first.
-    let before = departures.len().saturating_sub(MOST);
+    let before = rows.len().saturating_sub(MOST);
     if before > 0 {
-        let _ = writeln!(out, "    ... {before} before these");
+        let hidden: usize = rows[..before].iter().map(|row| row.len()).sum();
+        let _ = writeln!(out, "    ... {hidden} before these");
     }
-    for departure in &departures[before..] {
-        line(out, departure);
+    for row in &rows[before..] {
+        told(out, row);
     }
 }
 
-fn line(out: &mut String, departure: &Departure) {
+/// The departures by what they have instead of: a task that is held back is passed over again and again.
+fn rows(departures: &[Departure]) -> Vec<&[Departure]> {
+    let same = |one: &Departure, next: &Departure| {
+        !one.is_value && !next.is_value && one.plain == next.plain
+    };
+    let runs = departures.chunk_by(same);
+    runs.flat_map(|run| run.chunks(if run.len() < HELD_BACK { 1 } else { run.len() }))
+        .collect()
+}
+
+fn told(out: &mut String, row: &[Departure]) {
+    let [first, more @ ..] = row else {
+        return;
+    };
     let Departure {
         step, taken, plain, ..
-    } = departure;
-    let not = if departure.is_value { "not" } else { "before" };
+    } = first;
+    let not = if first.is_value { "not" } else { "before" };
     let _ = writeln!(out, "    step {step}: {taken}, {not} {plain}");
+    if let [.., last] = more {
+        let _ = writeln!(
+            out,
+            "      that is held back by {} more, the last of them in step {}: {}",
+            more.len(),
+            last.step,
+            last.taken
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn departure(step: u64, taken: &str, plain: &str) -> Departure {
+        Departure {
+            step,
+            taken: taken.to_owned(),
+            plain: plain.to_owned(),
+            is_value: plain == "0",
+        }
+    }
+
+    #[test]
+    fn a_task_that_is_held_back_is_told_of_once() {
+        let departures = [
+            departure(1, "task 1, start", "task 2, start"),
+            departure(2, "task 1, send", "task 2, start"),
+            departure(4, "1", "0"),
+            departure(5, "2", "0"),
+            departure(6, "3", "0"),
+            departure(7, "task 1, recv", "task 3, start"),
+            departure(8, "task 1, send", "task 3, start"),
+            departure(9, "task 4, start", "task 3, start"),
+        ];
+        let mut out = String::new();
+        for row in rows(&departures) {
+            told(&mut out, row);
+        }
+        let expected = "    step 1: task 1, start, before task 2, start
+    step 2: task 1, send, before task 2, start
+    step 4: 1, not 0
+    step 5: 2, not 0
+    step 6: 3, not 0
+    step 7: task 1, recv, before task 3, start
+      that is held back by 2 more, the last of them in step 9: task 4, start\n";
+        assert_eq!(out, expected);
+    }
 }

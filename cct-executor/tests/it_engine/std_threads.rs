@@ -235,7 +235,7 @@ fn who_is_parked_for_ever_is_in_a_deadlock() {
         drop(sender);
     });
     assert!(text.contains("would be parked"), "{text}");
-    assert!(text.contains("use channels of cct_sync"), "{text}");
+    assert!(text.contains("use channels of tokio"), "{text}");
 }
 
 #[test]

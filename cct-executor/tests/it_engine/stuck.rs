@@ -292,7 +292,7 @@ fn a_socket_of_the_standard_library_that_blocks_is_thought_of() {
     assert!(matches!(failed(&report).kind, FailureKind::Stuck { .. }));
     let remedy = "an `accept` or `read` of `std::net`";
     assert!(text.contains(remedy), "{text}");
-    assert!(text.contains("sockets of cct_net"), "{text}");
+    assert!(text.contains("channels and sockets of tokio"), "{text}");
 }
 
 /// Where a poll is that takes memory all the time, and one that waits for the system; also where several are asked.
