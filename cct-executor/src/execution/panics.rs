@@ -4,8 +4,8 @@
 //! thread that runs a world, and passes everything else on to whatever hook was there before.
 //!
 //! A panic in a destructor that runs because of another panic aborts the process, and with it goes
-//! the schedule. The hook is called once more before that; it never returns, and leaves word for the
-//! thread that watches (`last_words`). So it is with a destructor that waits, while a panic
+//! the schedule. The hook is called once more before that, and leaves word for the thread that watches; this
+//! one stops in `abort`, where that is seen (`last_words`). So does, at once, a destructor that waits, while a panic
 //! unwinds, for a lock of a suspended poll: that poll would find the thread panicking, and poison the lock.
 
 use super::last_words::{stop_after_hook, stop_at, stop_with};

@@ -10,8 +10,8 @@
 //! 2. Who was seen to spin for so long is believed sooner the next time.
 //! 3. Where there is no deadline, a while passes for those who look at a clock: they wait until it is late.
 //! 4. Where work goes on and on it takes time: once half of the steps that an iteration usually has were taken at one
-//!    instant, each counts as a microsecond, and the timer that is due by then fires. A poll takes tokio about as long where
-//!    nothing is optimised, so what fires is late rather than early; a time limit of seconds is out of reach.
+//!    instant, each counts as a microsecond, and the timer that is due by then fires. That is a guess at what a poll takes
+//!    where nothing is optimised; a time limit of seconds is out of reach of the usual steps.
 //! 5. It costs nothing while it looks for nothing: the step count is compared anyway.
 
 use super::core::Core;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 /// How many steps more it takes once the tasks are known to spin.
 const AGAIN: u64 = 1_000;
-/// How long a step takes where work goes on and on.
+/// How long a step is taken to last where work goes on and on.
 const STEP_NS: u64 = 1_000;
 /// How much time passes where there is no deadline.
 const WHILE_NS: u64 = 10_000_000;

@@ -1,4 +1,4 @@
-//! Tasks that wait by waking themselves: time passes for them as well.
+//! Tasks that wait by waking themselves, and work without end: time passes for them as well.
 
 use crate::{GRANULARITIES, checker};
 use cct_executor::runtime::Builder;
