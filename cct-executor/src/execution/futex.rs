@@ -420,9 +420,16 @@ impl World {
             word.leave();
         }
         while !word.has_changed() {
-            // Code around which there is a world is on the thread's own stack, which cannot be left: it blocks.
+            // Code around which there is a world is on the thread's own stack, which cannot be left: it blocks. Whom it
+            // waits for may be at the door.
             if self.is_alone_around(key) {
-                word.block_for(HOUR);
+                let block = || {
+                    word.block_for(HOUR);
+                };
+                match Home::here() {
+                    Some(home) => home.aside(block),
+                    None => block(),
+                }
             } else {
                 self.stand_aside(key, NONE);
             }
