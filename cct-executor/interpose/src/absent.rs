@@ -3,6 +3,7 @@
 use crate::system::{Clocks, Stay, ThreadsStarted};
 use std::backtrace::Backtrace;
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 pub(crate) const DEFINED: bool = false;
@@ -26,6 +27,8 @@ impl Whereabouts {
 }
 
 pub(crate) fn keep() {}
+
+pub(crate) fn on_connect(_: fn(SocketAddr) -> Option<SocketAddr>) {}
 
 pub(crate) fn on_exit(_: fn(i32)) {}
 

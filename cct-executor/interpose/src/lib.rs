@@ -26,6 +26,7 @@
 //! Does not: know worlds. Linux with the GNU C library on x86-64 and AArch64 has these
 //! symbols ([`CONTROLLED`]); elsewhere nothing is interposed, and nothing here has an effect.
 
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -196,6 +197,12 @@ pub fn on_fatal(told: fn(Fatal)) -> bool {
 /// code that it passes. The process ends should it return. Whoever asks first is told.
 pub fn on_exit(told: fn(i32)) {
     symbols::on_exit(told);
+}
+
+/// From here on `guide` is asked wherever a thread is about to connect a stream of IP by a socket of the machine's, and may
+/// say where to instead. Who says so first is heard. Where nothing is interposed this has no effect.
+pub fn on_connect(guide: fn(SocketAddr) -> Option<SocketAddr>) {
+    symbols::on_connect(guide);
 }
 
 /// Copies what this thread has in the program's thread-locals, byte by byte, but for what the system counts in

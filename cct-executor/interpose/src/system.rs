@@ -18,8 +18,8 @@ pub struct System {
     pub sleep: fn(Duration) -> bool,
     /// Called where the thread would let others go first. Returns whether it has.
     pub give_way: fn() -> bool,
-    /// Called where the thread would block until another one has ended, with what says whether it has. Returns
-    /// whether it has been waited for.
+    /// Called where the thread would block until another one has ended, or until a socket of the machine's is ready, with
+    /// what says whether it has, or is. Returns whether it has been waited for.
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
     /// Called where the thread blocks until another one has ended, as nobody has waited for it, and when it goes on.
     pub joins: fn(bool),

@@ -125,21 +125,25 @@ async fn find(to: SocketAddr) -> Option<Relative> {
 async fn listens_there(other: Relative, to: SocketAddr) -> bool {
     let (mut tell, mut told) = pipe();
     let asked = other.spawn(async move {
-        let listens = hosts().is_ok_and(|hosts| {
-            hosts.state.with(|state| {
-                let (node, bridged) = (current(), state.bridges.contains_key(&to));
-                let named = !state.host(node).tcp.find(to).is_empty();
-                let inside = state.drawn.inside(node, to, named);
-                #[cfg(target_os = "linux")]
-                let bridged = bridged || state.promised.is_there(node, to.port());
-                !bridged && !state.host(node).tcp.find(inside).is_empty()
-            })
-        });
-        if listens {
+        if listens_here(to) == Some(true) {
             tell.send(&[1]).await;
         }
     });
     asked && told.recv(&mut [0]).await == 1
+}
+
+/// Whether the world that runs here has a listener of its own there, on the node of the running task. `None` outside a world.
+pub(super) fn listens_here(to: SocketAddr) -> Option<bool> {
+    let hosts = hosts().ok()?;
+    let listens = |state: &mut State| {
+        let (node, bridged) = (current(), state.bridges.contains_key(&to));
+        let named = !state.host(node).tcp.find(to).is_empty();
+        let inside = state.drawn.inside(node, to, named);
+        #[cfg(target_os = "linux")]
+        let bridged = bridged || state.promised.is_there(node, to.port());
+        !bridged && !state.host(node).tcp.find(inside).is_empty()
+    };
+    Some(hosts.state.with(listens))
 }
 
 /// Has each connection go on in another world.
@@ -160,7 +164,7 @@ async fn hand_on(listener: TcpListener, other: Relative, to: SocketAddr) {
 }
 
 /// Sends on what the stream receives, and the reverse, until both are over.
-async fn carry(stream: TcpStream, mut outgoing: Sender, mut incoming: Receiver) {
+pub(super) async fn carry(stream: TcpStream, mut outgoing: Sender, mut incoming: Receiver) {
     let leaving = Leaving::of(&stream);
     let (mut read, mut write) = stream.into_split();
     let reading = spawn(async move {
@@ -242,11 +246,11 @@ struct Way {
     receiver: Option<Waker>,
 }
 
-struct Sender(Arc<Mutex<Way>>);
+pub(super) struct Sender(Arc<Mutex<Way>>);
 
-struct Receiver(Arc<Mutex<Way>>);
+pub(super) struct Receiver(Arc<Mutex<Way>>);
 
-fn pipe() -> (Sender, Receiver) {
+pub(super) fn pipe() -> (Sender, Receiver) {
     let way = Arc::new(Mutex::new(Way::default()));
     (Sender(way.clone()), Receiver(way))
 }
@@ -267,7 +271,7 @@ fn end(way: &Mutex<Way>) {
 
 impl Sender {
     /// Returns whether anybody is there to receive them.
-    async fn send(&mut self, mut bytes: &[u8]) -> bool {
+    pub(super) async fn send(&mut self, mut bytes: &[u8]) -> bool {
         poll_fn(|cx| self.poll_send(cx, &mut bytes)).await
     }
 
@@ -297,7 +301,7 @@ impl Sender {
 
 impl Receiver {
     /// How many came; 0 at the end.
-    async fn recv(&mut self, into: &mut [u8]) -> usize {
+    pub(super) async fn recv(&mut self, into: &mut [u8]) -> usize {
         poll_fn(|cx| self.poll_recv(cx, into)).await
     }
 

@@ -48,6 +48,8 @@ impl TcpListener {
         id: u64,
         settings: Settings,
     ) -> io::Result<TcpListener> {
+        #[cfg(target_os = "linux")]
+        super::gate::watch();
         Ok(TcpListener {
             listening,
             addr,

@@ -1,4 +1,4 @@
-//! Processes and descriptors of the machine, written once: run on tokio, and on ours as a test that is run once.
+//! Processes, descriptors and sockets of the machine, written once: run on tokio, and on ours as a test that is run once.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -19,6 +19,7 @@ use again::{again, is_again, said};
 mod on_tokio {
     pub(crate) use real_tokio as rt;
 
+    pub(crate) mod clients;
     pub(crate) mod contracts;
 }
 
@@ -26,16 +27,20 @@ mod on_tokio {
 mod on_ours {
     pub(crate) use cct_tokio as rt;
 
+    pub(crate) mod clients;
     pub(crate) mod contracts;
 }
 
+const ASKS: &str = "it asks for what is the machine's (";
+const STARTS: &str = "threads of std take part";
+
 /// The first is a test only in a process of its own.
 macro_rules! contracts {
-    ($($name:ident $driver:ident)*) => {$(
+    ($room:ident, $why:ident: $($name:ident $driver:ident)*) => {$(
         #[cct_tokio::test(crate = "cct_tokio")]
         async fn $name() {
             if is_again() {
-                on_ours::contracts::$name().await;
+                on_ours::$room::$name().await;
             }
         }
 
@@ -46,12 +51,12 @@ macro_rules! contracts {
             }
             let mut builder = real_tokio::runtime::Builder::new_current_thread();
             let runtime = builder.enable_all().build().expect("a runtime");
-            runtime.block_on(on_tokio::contracts::$name());
+            runtime.block_on(on_tokio::$room::$name());
             let off = [("CCT_REGRESSIONS", "off")];
             let output = again(stringify!($name), "explore", &off);
             let text = said(&output);
             assert!(output.status.success(), "{text}");
-            for part in ["it asks for what is the machine's (", "which nobody can repeat"] {
+            for part in [$why, "which nobody can repeat"] {
                 assert!(text.contains(part), "no `{part}` in: {text}");
             }
             let output = again(stringify!($name), "refuse", &off);
@@ -62,6 +67,7 @@ macro_rules! contracts {
 }
 
 contracts! {
+    contracts, ASKS:
     talks who_talks_with_a_process
     ends how_a_process_ends
     is_killed a_process_that_is_killed
@@ -73,6 +79,19 @@ contracts! {
     is_watched a_descriptor_that_is_watched
     is_full a_descriptor_with_room_for_nothing
     is_always_ready files_cannot_be_watched
+}
+
+contracts! {
+    clients, ASKS:
+    in_blocking_task a_client_of_the_kernels_in_a_blocking_task
+    in_blocking_tasks clients_of_the_kernels_at_once
+    refuses a_listener_that_is_gone_refuses_clients_of_the_kernels
+    has_limits how_long_clients_of_the_kernels_wait
+}
+
+contracts! {
+    clients, STARTS:
+    in_thread a_client_of_the_kernels_in_a_thread
 }
 
 /// A test without an attribute, of the same kind.

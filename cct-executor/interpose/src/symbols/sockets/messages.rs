@@ -112,7 +112,7 @@ pub(super) unsafe fn sent(fd: c_int, message: *const msghdr, flags: c_int) -> Op
             pieces: wishes.pieces,
             patience: patience::of(fd, flags, libc::SO_SNDTIMEO),
         };
-        let sent = send_parts(socket, sending, flags)?;
+        let sent = send_parts((fd, socket), sending, flags)?;
         Some(sent.map_or(-1, |sent| count(sent.bytes)))
     }
 }

@@ -2,12 +2,16 @@
 //!
 //! Other calls that send or receive (`read`, `write`, `splice`...) reach the machine's.
 
+mod beyond;
+mod connect;
 mod control;
 mod ends;
 mod messages;
 mod names;
 mod patience;
 mod vectors;
+
+pub(crate) use connect::on_connect;
 
 use super::{Hidden, set_errno};
 use crate::system::{self, Moved, OnSocket, Sending};
@@ -54,6 +58,10 @@ pub(super) unsafe fn called(number: c_long, arguments: [c_long; 6]) -> Option<c_
                 received(fd, (data as *mut c_void, length), flags, from)
             }
             libc::SYS_shutdown => return ends::shut_down(fd, data as c_int).map(c_long::from),
+            libc::SYS_connect => {
+                let (name, length) = (data as *const sockaddr, length as socklen_t);
+                return Some(c_long::from(connect::connect(fd, name, length)));
+            }
             _ => return messages::called(number, arguments),
         };
         moved.map(|moved| moved as c_long)
@@ -71,6 +79,8 @@ pub(super) fn keep() {
         recvfrom as ReceiveFrom,
     );
     std::hint::black_box(symbols);
+    beyond::keep();
+    connect::keep();
     ends::keep();
     messages::keep();
     vectors::keep();
@@ -109,20 +119,34 @@ fn receive<'a>(
     if let Some(error) = refused(flags) {
         return fails(socket, error);
     }
+    let patience = patience::of(fd, flags, libc::SO_RCVTIMEO);
     let received = OnSocket::Receive {
         into,
         peek: flags & libc::MSG_PEEK != 0,
-        patience: patience::of(fd, flags, libc::SO_RCVTIMEO),
+        patience,
     };
-    done(socket, received)
+    let done = done(socket, received);
+    if done.is_none() {
+        beyond::wait(fd, libc::POLLIN, patience);
+    }
+    done
 }
 
 /// Sends something.
-fn send_parts(socket: u64, sending: Sending<'_>, flags: c_int) -> Option<Result<Moved, ()>> {
+fn send_parts(
+    (fd, socket): (c_int, u64),
+    sending: Sending<'_>,
+    flags: c_int,
+) -> Option<Result<Moved, ()>> {
     if let Some(error) = refused(flags & libc::MSG_OOB) {
         return fails(socket, error);
     }
-    done(socket, OnSocket::Send(sending))
+    let patience = sending.patience;
+    let done = done(socket, OnSocket::Send(sending));
+    if done.is_none() {
+        beyond::wait(fd, libc::POLLOUT, patience);
+    }
+    done
 }
 
 /// What is asked for that such a socket does not have: data out of band, and errors that are queued apart.
@@ -197,7 +221,7 @@ unsafe fn sent(
         pieces: None,
         patience: patience::of(fd, flags, libc::SO_SNDTIMEO),
     };
-    let sent = send_parts(socket, sending, flags)?;
+    let sent = send_parts((fd, socket), sending, flags)?;
     Some(sent.map_or(-1, |sent| count(sent.bytes)))
 }
 

@@ -1,0 +1,69 @@
+//! Attempts to connect to listeners that the kernel does not know.
+
+use super::names;
+use crate::symbols::Hidden;
+use libc::{c_int, c_void, sockaddr, sockaddr_storage, socklen_t};
+use std::mem::{size_of, transmute, zeroed};
+use std::net::SocketAddr;
+use std::ptr;
+use std::sync::OnceLock;
+
+type Connect = unsafe extern "C" fn(c_int, *const sockaddr, socklen_t) -> c_int;
+
+/// Says where to connect instead.
+static GUIDE: OnceLock<fn(SocketAddr) -> Option<SocketAddr>> = OnceLock::new();
+
+pub(crate) fn on_connect(guide: fn(SocketAddr) -> Option<SocketAddr>) {
+    GUIDE.get_or_init(|| guide);
+}
+
+pub(super) fn keep() {
+    std::hint::black_box(connect as Connect);
+}
+
+/// Where to connect instead, if it is a stream of bytes of IP.
+///
+/// # Safety
+/// As for `connect`.
+unsafe fn instead(fd: c_int, name: *const sockaddr, length: socklen_t) -> Option<SocketAddr> {
+    let guide = GUIDE.get()?;
+    // SAFETY: the caller's promise.
+    let to = unsafe { names::read(name, length)?? };
+    if is_stream(fd) { guide(to) } else { None }
+}
+
+fn is_stream(fd: c_int) -> bool {
+    let mut kind: c_int = 0;
+    let mut length = size_of::<c_int>() as socklen_t;
+    let into = ptr::from_mut(&mut kind).cast::<c_void>();
+    // SAFETY: the buffer is as long as it says.
+    let looked =
+        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_TYPE, into, &mut length) };
+    looked == 0 && kind == libc::SOCK_STREAM
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn connect(
+    fd: c_int,
+    name: *const sockaddr,
+    length: socklen_t,
+) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"connect\0");
+    let Some(hidden) = HIDDEN.found() else {
+        return -1;
+    };
+    // SAFETY: the caller's promise, and the type of a function of this name. What is written has the room it says.
+    unsafe {
+        let hidden = transmute::<*mut c_void, Connect>(hidden);
+        let Some(to) = instead(fd, name, length) else {
+            return hidden(fd, name, length);
+        };
+        let mut name: sockaddr_storage = zeroed();
+        let mut length = size_of::<sockaddr_storage>() as socklen_t;
+        let into = (&raw mut name).cast::<sockaddr>();
+        names::write(to, into, &mut length);
+        hidden(fd, into, length)
+    }
+}
