@@ -24,6 +24,7 @@ pub use crate::execution::waker::Waiter;
 pub use crate::raw::shared::Shared;
 pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
+pub use cct_interpose::{Toward, accepts_itself, accepts_no_longer, on_connect};
 pub use looks::Looks;
 pub use machine::{MachineWait, machine_is_open, machine_is_refused, wait_for_machine};
 pub use relatives::{Relative, number_among_relatives, oneself, relatives};
@@ -38,15 +39,8 @@ pub use told::{WaitNote, Waits};
 use crate::execution::world::{Phase, WORLD, World};
 use crate::raw::shared::unseen;
 use crate::words::{FailureKind, Granularity, Observations};
-use std::net::SocketAddr;
 use std::panic::Location;
 use std::task::{Context, Waker};
-
-/// From here on `guide` is asked wherever a thread of the process is about to connect a stream of IP by a socket of the
-/// machine's, and may say where to instead. Who says so first is heard. Has an effect on Linux with the GNU C library only.
-pub fn on_connect(guide: fn(SocketAddr) -> Option<SocketAddr>) {
-    cct_interpose::on_connect(guide);
-}
 
 /// A choice without meaning in the program: where tokio promises no order. Returns a number below
 /// `count`; 0 outside a world. Reports do not list choices whose label begins with `~`: for those that

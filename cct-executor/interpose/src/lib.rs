@@ -53,7 +53,7 @@ mod symbols;
 pub use symbols::{Whereabouts, Word};
 pub use system::{
     Atomic, Clocks, Moved, OnFile, OnSocket, Sending, SocketFile, Stay, System, ThreadsStarted,
-    Waited,
+    Toward, Waited,
 };
 
 /// Whether random bytes, clocks and blocking are under control on this target.
@@ -199,10 +199,21 @@ pub fn on_exit(told: fn(i32)) {
     symbols::on_exit(told);
 }
 
-/// From here on `guide` is asked wherever a thread is about to connect a stream of IP by a socket of the machine's, and may
-/// say where to instead. Who says so first is heard. Where nothing is interposed this has no effect.
-pub fn on_connect(guide: fn(SocketAddr) -> Option<SocketAddr>) {
+/// From here on `guide` is asked wherever a thread is about to connect a stream of IP by a socket of the machine's. Who says
+/// so first is heard. Where nothing is interposed this has no effect.
+pub fn on_connect(guide: fn(SocketAddr) -> Toward) {
     symbols::on_connect(guide);
+}
+
+/// Whether the program has accepted connections, or waits for one, by the machine's socket with this cookie
+/// (`SO_COOKIE`): of the sockets of which it does so, the last 64 are known. Where nothing is interposed none is.
+pub fn accepts_itself(cookie: u64) -> bool {
+    symbols::accepts_itself(cookie)
+}
+
+/// From here on it is as if the program had never accepted any by this one.
+pub fn accepts_no_longer(cookie: u64) {
+    symbols::accepts_no_longer(cookie);
 }
 
 /// Copies what this thread has in the program's thread-locals, byte by byte, but for what the system counts in

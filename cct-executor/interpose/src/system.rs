@@ -23,6 +23,8 @@ pub struct System {
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
     /// Called where the thread blocks until another one has ended, as nobody has waited for it, and when it goes on.
     pub joins: fn(bool),
+    /// Called where the thread would block until somebody connects to a socket of the machine's. Returns whether it may.
+    pub accepts: fn() -> bool,
     /// Called before an atomic operation of instrumented code.
     pub atomic: fn(Atomic),
     /// How much time clocks show to have passed since zero.
@@ -47,12 +49,24 @@ impl System {
         give_way: || false,
         join: |_| false,
         joins: |_| {},
+        accepts: || true,
         atomic: |_| {},
         clock: || Duration::ZERO,
         file: |_, _| None,
         socket: |_, _| None,
         signal: |_, _| false,
     };
+}
+
+/// Where a thread is to connect that asks the machine for a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Toward {
+    /// Where it wants to.
+    There,
+    /// To this address instead.
+    Instead(SocketAddr),
+    /// Nowhere: it is refused.
+    Nobody,
 }
 
 /// What is done with a file.

@@ -4,7 +4,9 @@
 //! 2. As long as anybody waits so, time is the machine's: it goes to no timer before its time.
 
 use super::core::Core;
+use super::world::World;
 use crate::raw::shared::Home;
+use std::fmt::Display;
 use std::task::Waker;
 
 /// Says whether what a task waits for is there.
@@ -74,5 +76,27 @@ impl Core {
             };
             Home::leave(serial, Box::new(job));
         }
+    }
+}
+
+impl World {
+    /// Something of the machine's was asked for and refused.
+    pub(crate) fn refuse_machine(&self, what: &dyn Display) {
+        if self.recording.get() && self.is_running() {
+            self.with(|core, _| {
+                if let Some(recorder) = &mut core.recorder {
+                    recorder.refused_machine(what.to_string());
+                }
+            });
+        }
+    }
+
+    /// The thread would block until somebody connects to a socket of the machine's: where nobody else of this world could,
+    /// as long as it does.
+    pub(super) fn may_accept(&self) -> bool {
+        if !self.open.get() {
+            self.refuse_machine(&"to accept a connection of the kernel's");
+        }
+        self.open.get()
     }
 }

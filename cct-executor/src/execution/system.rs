@@ -33,6 +33,7 @@ pub(crate) const SYSTEM: System = System {
     give_way: || WORLD.with(World::give_way),
     join: |has_ended| WORLD.with(|world| world.join_stranger(has_ended)),
     joins: Home::note_joins,
+    accepts: || WORLD.with(World::may_accept),
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: || WORLD.with(World::system_clock),
     file: |path, what| WORLD.with(|world| world.on_file(path, what)),

@@ -22,15 +22,7 @@ pub fn machine_is_open() -> bool {
 /// Something of the machine's was asked for and refused, as the machine [is not open](machine_is_open). Where the test fails
 /// for it, it is run once, and is given it, if that is possible.
 pub fn machine_is_refused(what: &dyn Display) {
-    WORLD.with(|world| {
-        if world.recording.get() && world.is_running() {
-            world.with(|core, _| {
-                if let Some(recorder) = &mut core.recorder {
-                    recorder.refused_machine(what.to_string());
-                }
-            });
-        }
-    });
+    WORLD.with(|world| world.refuse_machine(what));
 }
 
 /// Wakes the waker once `is_there` says so, which is asked every millisecond or so, by the world's thread, must not block

@@ -86,7 +86,7 @@ pub(super) async fn look(to: SocketAddr) -> io::Result<()> {
 }
 
 /// A listener of the standard library listens here in the place of whoever takes it over. Should that happen in another
-/// world, it hands on.
+/// world, or the program accept by it, it hands on.
 #[cfg(target_os = "linux")]
 pub(super) fn watch(node: NodeId, to: SocketAddr) {
     if number_among_relatives().is_none() {
@@ -96,6 +96,9 @@ pub(super) fn watch(node: NodeId, to: SocketAddr) {
         for _ in 0..LOOKS_MAX {
             if !promised::is_left(node, to.port())? {
                 return Ok(());
+            }
+            if promised::program_accepts(to.port()) {
+                return promised::hand_on(node, to);
             }
             if let Some(other) = find(to).await {
                 if let Some(listener) = promised::take(node, to.port())? {

@@ -1,9 +1,9 @@
 //! The standard library's types: there and back, and listeners that were made there.
 
 use super::by_descriptor::Listened;
-#[cfg(target_os = "linux")]
-use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
+#[cfg(target_os = "linux")]
+use super::{gate, promised};
 use crate::descriptor::{
     Behind, ByDescriptor, converts, give_back, given_back, lends, shows, takes,
 };
@@ -100,6 +100,8 @@ impl TcpListener {
             Some(own) => own,
             None => TcpListener::in_place_of(known_as, site)?,
         };
+        #[cfg(target_os = "linux")]
+        gate::take_queue(&listener)?;
         let behind = own.behind();
         own.descriptor.put(listener.into(), behind);
         Ok(own)

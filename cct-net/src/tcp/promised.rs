@@ -4,12 +4,15 @@
 //! queues whoever connects, and so does the world: an attempt that finds nobody at an address looks among the
 //! process's own descriptors (where the system lists them, which is Linux). What it finds listens in the world from
 //! then on, and whoever takes the listener over gets what is in its queue, be it in the world of another thread of the
-//! test ([`bridge`]). One that is closed instead is gone at the next attempt.
+//! test ([`bridge`]). If the program accepts by it itself instead, it is handed on to the kernel ([`gate`]). One that is
+//! closed is gone at the next attempt.
 
-use super::{TcpListener, bridge};
-use crate::host::hosts;
+use super::{TcpListener, bridge, gate};
+use crate::host::{State, hosts};
 use crate::raw::with_socket;
 use cct_executor::node::{NodeId, current};
+use cct_executor::shim::accepts_itself;
+use cct_executor::task::{AbortHandle, spawn};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -17,7 +20,14 @@ use std::panic::Location;
 
 /// Those of the world, by node and by the kernel's port.
 #[derive(Default)]
-pub(crate) struct Promised(BTreeMap<(u16, u16), TcpListener>);
+pub(crate) struct Promised(BTreeMap<(u16, u16), Promise>);
+
+enum Promise {
+    /// It has a queue.
+    Left(TcpListener),
+    /// A task hands on what connects.
+    HandedOn(AbortHandle),
+}
 
 impl Promised {
     pub(super) fn is_there(&self, node: NodeId, port: u16) -> bool {
@@ -46,40 +56,76 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
     if one_listens {
         return Ok(());
     }
-    if let Some(addr) = kernels(port) {
-        let own = TcpListener::in_place_of(addr, site)?;
-        let promised =
-            |state: &mut crate::host::State| state.promised.0.insert((node.0, port), own);
+    if let Some(kernels) = kernels(port) {
+        let own = TcpListener::in_place_of(kernels.addr, site)?;
+        let promised = |state: &mut State| promise(state, (node, port), Promise::Left(own));
         drop(hosts.state.with(promised));
-        bridge::watch(node, addr);
+        bridge::watch(node, kernels.addr);
     }
     Ok(())
 }
 
+fn promise(
+    state: &mut State,
+    (node, port): (NodeId, u16),
+    promise: Promise,
+) -> Option<impl Sized + use<>> {
+    state.promised.0.insert((node.0, port), promise)
+}
+
 /// Whether nobody has taken over the one of this port.
 pub(super) fn is_left(node: NodeId, port: u16) -> io::Result<bool> {
-    let hosts = hosts()?;
-    Ok(hosts
-        .state
-        .with(|state| state.promised.is_there(node, port)))
+    let left = |state: &mut State| {
+        let promise = state.promised.0.get(&(node.0, port));
+        matches!(promise, Some(Promise::Left(_)))
+    };
+    Ok(hosts()?.state.with(left))
 }
 
 /// The one that is promised for this port of the kernel's.
 pub(super) fn take(node: NodeId, port: u16) -> io::Result<Option<TcpListener>> {
-    let hosts = hosts()?;
-    Ok(hosts
-        .state
-        .with(|state| state.promised.0.remove(&(node.0, port))))
+    let remove = |state: &mut State| state.promised.0.remove(&(node.0, port));
+    Ok(match hosts()?.state.with(remove) {
+        Some(Promise::Left(own)) => Some(own),
+        Some(Promise::HandedOn(task)) => {
+            task.abort();
+            None
+        }
+        None => None,
+    })
 }
 
-/// Where a socket of this process listens that has this port.
-fn kernels(port: u16) -> Option<SocketAddr> {
+/// The program accepts by the kernel itself.
+pub(super) fn hand_on(node: NodeId, addr: SocketAddr) -> io::Result<()> {
+    if let Some(own) = take(node, addr.port())? {
+        let task = spawn(gate::hand_on(own, addr)).abort_handle();
+        let handed_on = Promise::HandedOn(task);
+        let promised = |state: &mut State| promise(state, (node, addr.port()), handed_on);
+        drop(hosts()?.state.with(promised));
+    }
+    Ok(())
+}
+
+/// Whether a socket of this process listens that has this port, and the program accepts by it.
+pub(super) fn program_accepts(port: u16) -> bool {
+    kernels(port).is_some_and(|kernels| accepts_itself(kernels.cookie))
+}
+
+/// A listener of the kernel's.
+struct Kernels {
+    addr: SocketAddr,
+    cookie: u64,
+}
+
+/// The socket of this process that listens and has this port.
+fn kernels(port: u16) -> Option<Kernels> {
     let open = std::fs::read_dir("/proc/self/fd").ok()?;
     let names = open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let listens = |fd| {
         with_socket(fd, |socket| {
             let addr = socket.local_addr().ok()?.as_socket()?;
-            (addr.port() == port && socket.is_listener().ok()?).then_some(addr)
+            let cookie = socket.cookie().ok()?;
+            (addr.port() == port && socket.is_listener().ok()?).then_some(Kernels { addr, cookie })
         })
     };
     names.filter_map(listens).next()

@@ -21,6 +21,7 @@ mod on_tokio {
 
     pub(crate) mod clients;
     pub(crate) mod contracts;
+    pub(crate) mod servers;
 }
 
 #[path = "."]
@@ -29,6 +30,7 @@ mod on_ours {
 
     pub(crate) mod clients;
     pub(crate) mod contracts;
+    pub(crate) mod servers;
 }
 
 const ASKS: &str = "it asks for what is the machine's (";
@@ -92,6 +94,19 @@ contracts! {
 contracts! {
     clients, STARTS:
     in_thread a_client_of_the_kernels_in_a_thread
+}
+
+contracts! {
+    servers, ASKS:
+    blocking_task_serves a_server_of_the_kernels_in_a_blocking_task
+    is_taken_over a_listener_that_the_program_accepts_by_and_then_tokio
+}
+
+contracts! {
+    servers, STARTS:
+    thread_serves a_server_of_the_kernels_in_a_thread
+    thread_looks a_server_of_the_kernels_that_does_not_block
+    limits how_long_clients_wait_for_servers_of_the_kernels
 }
 
 /// A test without an attribute, of the same kind.

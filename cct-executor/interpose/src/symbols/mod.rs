@@ -31,7 +31,7 @@ pub(crate) use fatal::{on_exit, on_fatal};
 pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use parker::find as find_parker;
-pub(crate) use sockets::on_connect;
+pub(crate) use sockets::{accepts_itself, accepts_no_longer, on_connect};
 pub(crate) use stay::on_thread_end;
 pub(crate) use threads::{
     count_starter, family, is_welcome, threads_started, uncounted, was_controlled, was_started,

@@ -1,13 +1,20 @@
-//! Calls on the machine's own sockets that would block the thread.
+//! Calls on the machine's own sockets that would block the thread, and who accepts connections by them.
 
-use crate::symbols::Hidden;
+use crate::symbols::{Hidden, set_errno};
 use crate::{clocks_outside, system};
 use libc::{c_int, c_short, c_void, pollfd, sockaddr, socklen_t};
-use std::mem::transmute;
+use std::mem::{size_of, transmute};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 type Accept = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
 type AcceptWith = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t, c_int) -> c_int;
+
+/// The cookies of those by which the program accepts. None is 0.
+static ACCEPTING: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+/// How many were ever entered.
+static ENTERED: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn keep() {
     std::hint::black_box((accept as Accept, accept4 as AcceptWith));
@@ -37,13 +44,52 @@ fn is_ready(fd: c_int, events: c_short) -> bool {
     unsafe { libc::poll(&raw mut asked, 1, 0) != 0 }
 }
 
+pub(crate) fn accepts_itself(cookie: u64) -> bool {
+    ACCEPTING.iter().any(|one| one.load(Relaxed) == cookie)
+}
+
+pub(crate) fn accepts_no_longer(cookie: u64) {
+    for one in &ACCEPTING {
+        // Another one is there by now, if it fails.
+        let _ = one.compare_exchange(cookie, 0, Relaxed, Relaxed);
+    }
+}
+
+/// The program is about to accept by it.
+fn enter(fd: c_int) {
+    let mut cookie: u64 = 0;
+    let mut length = size_of::<u64>() as socklen_t;
+    let into = ptr::from_mut(&mut cookie).cast::<c_void>();
+    // SAFETY: the buffer is as long as it says.
+    let looked =
+        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_COOKIE, into, &mut length) };
+    if looked == 0 && !accepts_itself(cookie) {
+        let place = ENTERED.fetch_add(1, Relaxed) % ACCEPTING.len();
+        ACCEPTING[place].store(cookie, Relaxed);
+    }
+}
+
+/// Returns whether it may.
+fn is_about_to_accept(fd: c_int) -> bool {
+    enter(fd);
+    let Some(system) = system::get() else {
+        return true;
+    };
+    let patience = super::patience::of(fd, 0, libc::SO_RCVTIMEO);
+    if !patience.is_zero() && !is_ready(fd, libc::POLLIN) && !(system.accepts)() {
+        set_errno(libc::EOPNOTSUPP);
+        return false;
+    }
+    wait(fd, libc::POLLIN, patience);
+    true
+}
+
 /// # Safety
 /// As the C library's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn accept(fd: c_int, name: *mut sockaddr, length: *mut socklen_t) -> c_int {
     static HIDDEN: Hidden = Hidden::new(b"accept\0");
-    before_accepting(fd);
-    let Some(hidden) = HIDDEN.found() else {
+    let Some(hidden) = HIDDEN.found().filter(|_| is_about_to_accept(fd)) else {
         return -1;
     };
     // SAFETY: the caller's promise, and the type of a function of this name.
@@ -60,20 +106,9 @@ unsafe extern "C" fn accept4(
     flags: c_int,
 ) -> c_int {
     static HIDDEN: Hidden = Hidden::new(b"accept4\0");
-    before_accepting(fd);
-    let Some(hidden) = HIDDEN.found() else {
+    let Some(hidden) = HIDDEN.found().filter(|_| is_about_to_accept(fd)) else {
         return -1;
     };
     // SAFETY: the caller's promise, and the type of a function of this name.
     unsafe { transmute::<*mut c_void, AcceptWith>(hidden)(fd, name, length, flags) }
-}
-
-fn before_accepting(fd: c_int) {
-    if system::get().is_some() {
-        wait(
-            fd,
-            libc::POLLIN,
-            super::patience::of(fd, 0, libc::SO_RCVTIMEO),
-        );
-    }
 }

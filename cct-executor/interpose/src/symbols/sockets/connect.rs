@@ -1,7 +1,8 @@
 //! Attempts to connect to listeners that the kernel does not know.
 
 use super::names;
-use crate::symbols::Hidden;
+use crate::symbols::{Hidden, set_errno};
+use crate::system::Toward;
 use libc::{c_int, c_void, sockaddr, sockaddr_storage, socklen_t};
 use std::mem::{size_of, transmute, zeroed};
 use std::net::SocketAddr;
@@ -11,9 +12,9 @@ use std::sync::OnceLock;
 type Connect = unsafe extern "C" fn(c_int, *const sockaddr, socklen_t) -> c_int;
 
 /// Says where to connect instead.
-static GUIDE: OnceLock<fn(SocketAddr) -> Option<SocketAddr>> = OnceLock::new();
+static GUIDE: OnceLock<fn(SocketAddr) -> Toward> = OnceLock::new();
 
-pub(crate) fn on_connect(guide: fn(SocketAddr) -> Option<SocketAddr>) {
+pub(crate) fn on_connect(guide: fn(SocketAddr) -> Toward) {
     GUIDE.get_or_init(|| guide);
 }
 
@@ -21,15 +22,16 @@ pub(super) fn keep() {
     std::hint::black_box(connect as Connect);
 }
 
-/// Where to connect instead, if it is a stream of bytes of IP.
+/// Where to connect, if it is a stream of bytes of IP.
 ///
 /// # Safety
 /// As for `connect`.
-unsafe fn instead(fd: c_int, name: *const sockaddr, length: socklen_t) -> Option<SocketAddr> {
-    let guide = GUIDE.get()?;
+unsafe fn toward(fd: c_int, name: *const sockaddr, length: socklen_t) -> Toward {
     // SAFETY: the caller's promise.
-    let to = unsafe { names::read(name, length)?? };
-    if is_stream(fd) { guide(to) } else { None }
+    match (GUIDE.get(), unsafe { names::read(name, length) }) {
+        (Some(guide), Some(Some(to))) if is_stream(fd) => guide(to),
+        _ => Toward::There,
+    }
 }
 
 fn is_stream(fd: c_int) -> bool {
@@ -57,13 +59,19 @@ pub(super) unsafe extern "C" fn connect(
     // SAFETY: the caller's promise, and the type of a function of this name. What is written has the room it says.
     unsafe {
         let hidden = transmute::<*mut c_void, Connect>(hidden);
-        let Some(to) = instead(fd, name, length) else {
-            return hidden(fd, name, length);
-        };
-        let mut name: sockaddr_storage = zeroed();
-        let mut length = size_of::<sockaddr_storage>() as socklen_t;
-        let into = (&raw mut name).cast::<sockaddr>();
-        names::write(to, into, &mut length);
-        hidden(fd, into, length)
+        match toward(fd, name, length) {
+            Toward::There => hidden(fd, name, length),
+            Toward::Instead(to) => {
+                let mut name: sockaddr_storage = zeroed();
+                let mut length = size_of::<sockaddr_storage>() as socklen_t;
+                let into = (&raw mut name).cast::<sockaddr>();
+                names::write(to, into, &mut length);
+                hidden(fd, into, length)
+            }
+            Toward::Nobody => {
+                set_errno(libc::ECONNREFUSED);
+                -1
+            }
+        }
     }
 }

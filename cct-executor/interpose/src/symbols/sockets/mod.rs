@@ -11,6 +11,7 @@ mod names;
 mod patience;
 mod vectors;
 
+pub(crate) use beyond::{accepts_itself, accepts_no_longer};
 pub(crate) use connect::on_connect;
 
 use super::{Hidden, set_errno};

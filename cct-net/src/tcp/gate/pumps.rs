@@ -1,0 +1,72 @@
+//! Threads that block in the kernel, and hand on what comes.
+
+use crate::tcp::bridge::{Receiver, Sender};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+/// Hands on in both directions, until both are over, or one fails.
+pub(super) fn pump(mut stream: TcpStream, mut send: Sender, mut recv: Receiver) -> io::Result<()> {
+    let mut reading = stream.try_clone()?;
+    start(move || receive(&mut reading, &mut send))?;
+    send_on(&mut stream, &mut recv)
+}
+
+/// What comes from the kernel goes to the world.
+fn receive(stream: &mut TcpStream, send: &mut Sender) -> io::Result<()> {
+    let mut bytes = vec![0; 8 * 1024];
+    loop {
+        let count = stream.read(&mut bytes)?;
+        if count == 0 || !block_on(send.send(&bytes[..count])) {
+            return Ok(());
+        }
+    }
+}
+
+/// What comes from the world goes to the kernel.
+fn send_on(stream: &mut TcpStream, recv: &mut Receiver) -> io::Result<()> {
+    let mut bytes = vec![0; 8 * 1024];
+    loop {
+        let count = block_on(recv.recv(&mut bytes));
+        if count == 0 {
+            return stream.shutdown(Shutdown::Write);
+        }
+        stream.write_all(&bytes[..count])?;
+    }
+}
+
+/// A thread that counts as the test's. What it fails for, both sides learn by the connection's end.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it blocks in the kernel, and decides nothing"
+)]
+pub(super) fn start(body: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
+    let builder = thread::Builder::new().name("cct-gate".to_owned());
+    builder.spawn(body).map(drop)
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is the thread that is woken, and decides nothing"
+)]
+fn block_on<R>(future: impl Future<Output = R>) -> R {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return done;
+        }
+        thread::park();
+    }
+}
