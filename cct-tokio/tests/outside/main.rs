@@ -5,6 +5,10 @@
     clippy::duplicate_mod,
     reason = "both sides compile the same contracts"
 )]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "threads that no world controls take part"
+)]
 
 #[path = "../../../cct-executor/tests/again/mod.rs"]
 mod again;

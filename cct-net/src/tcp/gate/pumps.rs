@@ -39,10 +39,6 @@ fn send_on(stream: &mut TcpStream, recv: &mut Receiver) -> io::Result<()> {
 }
 
 /// A thread that counts as the test's. What it fails for, both sides learn by the connection's end.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it blocks in the kernel, and decides nothing"
-)]
 pub(super) fn start(body: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
     let builder = thread::Builder::new().name("cct-gate".to_owned());
     builder.spawn(body).map(drop)
