@@ -146,7 +146,10 @@ impl Conn {
         let Some(flows) = self.flows else {
             return self.arrive(from, packet);
         };
-        if let Some(net) = self.net.upgrade() {
+        let mut next = Some(packet);
+        while let (Some(packet), Some(net)) = (next, self.net.upgrade()) {
+            let (packet, later) = packet.split();
+            next = later;
             let segment = Segment {
                 conn: self.clone(),
                 from,

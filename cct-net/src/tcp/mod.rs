@@ -5,7 +5,7 @@
 //! action of its own.
 //!
 //! - What one write puts on its way arrives together, so a reader may see it before or after what
-//!   the next write puts there.
+//!   the next write puts there; but of more than 64 KiB each 64 KiB by themselves.
 //! - Acknowledgements and changes of the window are known at once, and get through a cut.
 //! - What cannot get through is sent again until it can, or until
 //!   [`Options::retransmission_timeout`] has passed.

@@ -19,6 +19,22 @@ pub(crate) enum Packet {
     Probe,
 }
 
+/// How many bytes a packet has at most: nearly as many as one of Linux between two sockets of one machine, where the
+/// largest packet (MTU) is one of 64 KiB with its headers.
+const SEGMENT: usize = 64 << 10;
+
+impl Packet {
+    /// What goes first, if it is more than one carries, and what is left then.
+    pub(crate) fn split(self) -> (Packet, Option<Packet>) {
+        match self {
+            Packet::Data(count) if count > SEGMENT => {
+                (Packet::Data(SEGMENT), Some(Packet::Data(count - SEGMENT)))
+            }
+            packet => (packet, None),
+        }
+    }
+}
+
 /// What a side's kernel counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Told {
