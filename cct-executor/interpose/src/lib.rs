@@ -52,8 +52,8 @@ mod symbols;
 
 pub use symbols::{Whereabouts, Word};
 pub use system::{
-    Atomic, Clocks, Moved, OnFile, OnSocket, Sending, SocketFile, Stay, System, ThreadsStarted,
-    Toward, Waited,
+    Atomic, Blocks, Clocks, Moved, OnFile, OnSocket, Sending, SocketFile, Stay, System,
+    ThreadsStarted, Toward, Waited,
 };
 
 /// Whether random bytes, clocks and blocking are under control on this target.

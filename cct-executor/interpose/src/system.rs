@@ -21,10 +21,11 @@ pub struct System {
     /// Called where the thread would block until another one has ended, or until a socket of the machine's is ready, with
     /// what says whether it has, or is. Returns whether it has been waited for.
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
-    /// Called where the thread blocks until another one has ended, as nobody has waited for it, and when it goes on.
-    pub joins: fn(bool),
-    /// Called where the thread would block until somebody connects to a socket of the machine's. Returns whether it may.
-    pub accepts: fn() -> bool,
+    /// Called where the thread blocks for what [`join`](Self::join) has not waited for, and when it goes on.
+    pub blocks: fn(Blocks),
+    /// Called where the thread would block until somebody connects to a socket of the machine's, with what waits for that
+    /// for so long at most, and says whether anybody has. Returns whether it may.
+    pub accepts: fn(&mut dyn FnMut(Duration) -> bool) -> bool,
     /// Called before an atomic operation of instrumented code.
     pub atomic: fn(Atomic),
     /// How much time clocks show to have passed since zero.
@@ -48,14 +49,36 @@ impl System {
         sleep: |_| false,
         give_way: || false,
         join: |_| false,
-        joins: |_| {},
-        accepts: || true,
+        blocks: |_| {},
+        accepts: |_| true,
         atomic: |_| {},
         clock: || Duration::ZERO,
         file: |_, _| None,
         socket: |_, _| None,
         signal: |_, _| false,
     };
+}
+
+/// What a thread blocks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Blocks {
+    /// It does not.
+    #[default]
+    No,
+    /// Another thread has ended.
+    Thread,
+    /// A socket of the machine's is ready.
+    Socket,
+}
+
+impl Blocks {
+    /// The one that `as u8` makes this number of; [`No`](Self::No) if none.
+    pub fn from_number(number: u8) -> Blocks {
+        let all = [Blocks::Thread, Blocks::Socket];
+        let found = all.into_iter().find(|&one| one as u8 == number);
+        found.unwrap_or_default()
+    }
 }
 
 /// Where a thread is to connect that asks the machine for a connection.

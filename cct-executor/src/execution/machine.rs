@@ -6,8 +6,14 @@
 use super::core::Core;
 use super::world::World;
 use crate::raw::shared::Home;
+use crate::words::FailureKind;
+use cct_interpose::threads_started;
 use std::fmt::Display;
 use std::task::Waker;
+use std::time::Duration;
+
+/// How long a thread that the program has started has to connect to where a poll accepts.
+const FOR_THREADS: Duration = Duration::from_secs(1);
 
 /// Says whether what a task waits for is there.
 pub(crate) type IsThere = Box<dyn FnMut() -> bool + Send>;
@@ -52,6 +58,18 @@ impl Core {
         Some(awaited.swap_remove(at))
     }
 
+    /// A poll would block for good. Returns whether the iteration has failed for it, and not for anything before.
+    fn refuse_to_accept(&mut self) -> bool {
+        let is_first = self.end.is_none();
+        self.fail(FailureKind::Panic {
+            message: "an `accept` of `std::net` waits for a connection, while which no other task goes on: use the listeners \
+                      of tokio (or of cct_net)"
+                .to_owned(),
+            location: None,
+        });
+        is_first
+    }
+
     /// Has those woken for whom it is there.
     pub(super) fn look_at_machine(&mut self, home: &'static Home) {
         let Some(serial) = self.open.filter(|_| self.machine.is_awaited()) else {
@@ -91,12 +109,18 @@ impl World {
         }
     }
 
-    /// The thread would block until somebody connects to a socket of the machine's: where nobody else of this world could,
-    /// as long as it does.
-    pub(super) fn may_accept(&self) -> bool {
-        if !self.open.get() {
-            self.refuse_machine(&"to accept a connection of the kernel's");
+    /// The thread would block until somebody connects to a socket of the machine's. Nobody in this world could, unless it is
+    /// open: others do not go on before.
+    pub(super) fn may_accept(&self, connects: &mut dyn FnMut(Duration) -> bool) -> bool {
+        let patience = match threads_started().live {
+            0 => Duration::ZERO,
+            _ => FOR_THREADS,
+        };
+        if self.open.get() || connects(patience) {
+            return true;
         }
-        self.open.get()
+        self.refuse_machine(&"a connection to a socket of `std::net`");
+        // Who tries again does so for ever.
+        self.is_running() && !self.with(|core, _| core.refuse_to_accept())
     }
 }

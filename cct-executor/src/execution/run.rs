@@ -12,6 +12,7 @@ use super::system::SYSTEM;
 use super::waker::TaskWaker;
 use super::wakers::Wakers;
 use super::world::{Nobody, Phase, Running, WORLD, World};
+use crate::raw::entangled::Entangled;
 use crate::raw::rest;
 use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};
@@ -141,10 +142,7 @@ pub(crate) struct Visitors {
 impl Visitors {
     /// What holds at this moment.
     pub(crate) fn now(self) -> Entangled {
-        Entangled {
-            visited: self.home.has_visitors(),
-            joins: self.home.joins(),
-        }
+        self.home.entangled()
     }
 
     /// Where that thread is, which must not have ended; `None` where it cannot tell. Between two functions there may be
@@ -154,15 +152,6 @@ impl Visitors {
         let mut stacks = (0..TIMES).map_while(|_| self.thread.stack());
         stacks.find(|stack| !places_as(stack, "").is_empty())
     }
-}
-
-/// What a poll that does not return has to do with other threads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Entangled {
-    /// One waits to use what belongs to the world.
-    pub(crate) visited: bool,
-    /// The poll waits for one to end.
-    pub(crate) joins: bool,
 }
 
 /// Those of this thread's worlds.

@@ -16,8 +16,8 @@ use super::trace_log::{self, Surroundings};
 use super::watched::Lost;
 use super::worker::{THREAD_STACK_BYTES, now};
 use crate::execution::harvest::Harvest;
-use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
+use crate::raw::entangled::Entangled;
 use crate::strategy::Lanes;
 use crate::words::{Clock, Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
 use std::sync::atomic::Ordering;
@@ -257,7 +257,7 @@ impl Campaign {
                         }
                         seen.again(after, &pulse.processor);
                         let threads = pulse.visitors.now();
-                        if patience.is_over(seen, threads.visited) {
+                        if patience.is_over(seen, threads) {
                             board.stop();
                             let lost = Lost {
                                 step: beat.1,

@@ -9,10 +9,12 @@ use super::same::{alike, but_for_numbers, equal};
 use super::shrink::Departure;
 use super::watched::{self, Lost};
 use crate::execution::last_words;
-use crate::execution::run::{Entangled, Finished};
+use crate::execution::run::Finished;
 use crate::execution::stacks;
+use crate::raw::entangled::Entangled;
 use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
+use cct_interpose::Blocks;
 use std::mem::discriminant;
 use std::sync::Arc;
 
@@ -272,8 +274,10 @@ pub(super) fn lost(
     let token = campaign.token(&world, trace, 0);
     FailureReport {
         reproduced: up_to_it,
-        threads_wait: threads.visited,
-        joins_thread: threads.joins,
+        threads_wait: threads.visited || threads.refused,
+        refused_thread: threads.refused,
+        joins_thread: threads.blocks == Blocks::Thread,
+        awaits_machine: threads.blocks == Blocks::Socket,
         stuck_at,
         ..FailureReport::new(
             Failure { kind, step },

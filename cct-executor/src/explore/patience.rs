@@ -5,9 +5,12 @@
 //! 2. Six times the limit is enough for everybody.
 
 use super::processor::Processor;
+use crate::raw::entangled::Entangled;
+use cct_interpose::Blocks;
 use std::time::Duration;
 
-/// How long a poll may keep a thread of another's waiting, where it is enough to know that one takes part.
+/// How long a poll may keep a thread of another's waiting, or wait for the machine, where it is enough to know that one takes
+/// part, or that.
 const FOR_VISITORS: Duration = Duration::from_secs(1);
 /// Who takes nothing of the processor for so long waits, and does not just wait for a turn.
 const WAITS: Duration = Duration::from_secs(1);
@@ -18,7 +21,8 @@ const AT_MOST: u32 = 6;
 #[derive(Clone, Copy)]
 pub(super) struct Patience {
     limit: Duration,
-    /// While another thread waits to use what belongs to the world: it may be what the poll waits for.
+    /// While another thread waits to use what belongs to the world: it may be what the poll waits for. And while the poll
+    /// waits for a socket of the machine's, which nobody in the world may ever use.
     with_visitors: Duration,
 }
 
@@ -53,14 +57,18 @@ impl Patience {
         (self.limit / 4).clamp(Duration::from_millis(5), Duration::from_millis(100))
     }
 
-    pub(super) fn is_over(self, seen: &Seen, visited: bool) -> bool {
-        let limit = match visited {
+    pub(super) fn is_over(self, seen: &Seen, with: Entangled) -> bool {
+        let limit = match with.visited || with.blocks == Blocks::Socket {
             true => self.with_visitors,
             false => self.limit,
         };
         let works = seen.taken.is_some_and(|(first, last)| {
             last.saturating_sub(first) < limit && seen.still < WAITS.min(limit / 2)
         });
+        // The thread may be another test's. If it is what the poll waits for, it does nothing else.
+        if with.refused && seen.taken.is_some() && seen.still >= self.with_visitors {
+            return true;
+        }
         seen.waited >= limit && (!works || seen.waited >= limit * AT_MOST)
     }
 }
@@ -98,7 +106,11 @@ mod tests {
         let mut seen = Seen::default();
         (1..2_000).find(|&look| {
             seen.told(LOOK, taken(look).map(Duration::from_millis));
-            PATIENCE.is_over(&seen, visited)
+            let with = Entangled {
+                visited,
+                ..Entangled::default()
+            };
+            PATIENCE.is_over(&seen, with)
         })
     }
 

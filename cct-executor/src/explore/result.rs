@@ -156,11 +156,15 @@ pub struct FailureReport {
     /// Whether that differs in numbers alone, as it does if a library counts its objects through the process and names
     /// them in its errors.
     pub counts_on: bool,
-    /// Whether a thread that the program started waits to use something of a world, where a poll does
+    /// Whether a thread that the program started waits to use something of a world, or was refused it, where a poll does
     /// not return.
     pub threads_wait: bool,
     /// Whether a poll that does not return waits for a thread to end.
     pub joins_thread: bool,
+    /// Whether a poll that does not return waits for a socket of the machine's.
+    pub awaits_machine: bool,
+    /// Whether a thread of the process was refused what belongs to a world, while a poll did not return.
+    pub(crate) refused_thread: bool,
     /// Where a poll stood that does not return when it had taken too long, the innermost place first; empty where that
     /// could not be found out. On Linux with the GNU C library, and not with isolation `process`.
     pub stuck_at: Vec<String>,
@@ -209,6 +213,8 @@ impl FailureReport {
             counts_on: false,
             threads_wait: false,
             joins_thread: false,
+            awaits_machine: false,
+            refused_thread: false,
             stuck_at: Vec::new(),
             at_await: None,
             in_order: None,

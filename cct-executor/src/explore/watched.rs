@@ -5,7 +5,8 @@ use super::patience::{Patience, Seen};
 use super::processor::Processor;
 use super::worker::THREAD_STACK_BYTES;
 use crate::execution::last_words::LastWords;
-use crate::execution::run::{self, Entangled, Visitors};
+use crate::execution::run::{self, Visitors};
+use crate::raw::entangled::Entangled;
 use crate::words::FailureKind;
 use std::backtrace::Backtrace;
 use std::sync::Arc;
@@ -90,7 +91,7 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                 last = beat;
                 let kind = last_words.take();
                 let threads = visitors.map(Visitors::now).unwrap_or_default();
-                if kind.is_some() || patience.is_over(&seen, threads.visited) {
+                if kind.is_some() || patience.is_over(&seen, threads) {
                     let asked = visitors.filter(|_| kind.is_none());
                     return Err(Lost {
                         step: last,

@@ -12,6 +12,7 @@
 pub(crate) mod afar;
 pub(crate) mod beside;
 mod door;
+pub(crate) mod entangled;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod local;

@@ -17,6 +17,8 @@
 
 use super::afar::Afar;
 use super::door::Door;
+use super::entangled::{Entangled, Notes};
+use cct_interpose::Blocks;
 use std::cell::{Cell, UnsafeCell};
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
@@ -50,10 +52,8 @@ pub(crate) struct Home {
     ended: Mutex<(u64, BTreeSet<u64>)>,
     /// Whether others may come in while the thread waits for what belongs to another home, and ask for things.
     pub(super) afar: Afar,
-    /// How many threads wait for it while it is another's.
-    visitors: AtomicUsize,
-    /// The thread blocks until another one has ended.
-    joins: AtomicBool,
+    /// What a watchdog is to know.
+    notes: Notes,
     /// Counts the steps of the thread's worlds.
     heartbeat: Mutex<Arc<AtomicU64>>,
     /// Address of the word that the thread waits for, or 0.
@@ -141,8 +141,7 @@ impl Home {
                 inbox: Mutex::new(Vec::new()),
                 ended: Mutex::default(),
                 afar: Afar::new(),
-                visitors: AtomicUsize::new(0),
-                joins: AtomicBool::new(false),
+                notes: Notes::default(),
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
                 scenario: AtomicUsize::new(0),
@@ -187,6 +186,7 @@ impl Home {
     /// Notes that a world begins here, and which scenario it runs, by its address.
     pub(crate) fn note_scenario(&self, address: usize) {
         self.worlds.fetch_add(1, Ordering::Relaxed);
+        self.notes.begin();
         self.scenario.store(address, Ordering::Relaxed);
     }
 
@@ -315,19 +315,19 @@ impl Home {
 
     /// Whether some thread waits to use what belongs to the world that runs here.
     pub(crate) fn has_visitors(&self) -> bool {
-        self.visitors.load(Ordering::Relaxed) > 0
+        self.notes.has_visitors()
     }
 
-    /// Says whether this thread, which runs a world, blocks until another one has ended.
-    pub(crate) fn note_joins(joins: bool) {
+    /// Says what this thread, which runs a world, blocks for.
+    pub(crate) fn note_blocks(what: Blocks) {
         if let Some(home) = Home::here() {
-            home.joins.store(joins, Ordering::Relaxed);
+            home.notes.blocks_for(what);
         }
     }
 
-    /// Whether the thread blocks until another one has ended.
-    pub(crate) fn joins(&self) -> bool {
-        self.joins.load(Ordering::Relaxed)
+    /// What the thread's poll has to do with others.
+    pub(crate) fn entangled(&self) -> Entangled {
+        self.notes.now()
     }
 
     /// Says that the world of this number is open to others, or with 0 none.
@@ -348,10 +348,10 @@ impl Home {
         // Who looks at one cell while it is at another is there already.
         let already = before.is_some_and(|home| ptr::eq(home, self));
         if !already {
-            self.visitors.fetch_add(1, Ordering::Relaxed);
+            self.notes.visitor_comes();
             self.door.take();
             VISITED.set(Some(self));
-            self.visitors.fetch_sub(1, Ordering::Relaxed);
+            self.notes.visitor_is_in();
         }
         Visit {
             home: (!already).then_some(self),

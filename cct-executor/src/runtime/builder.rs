@@ -9,6 +9,7 @@ use crate::execution::core::NONE;
 use crate::execution::hooks::Hooks;
 use crate::execution::world::{WORLD, World};
 use crate::explore::lone;
+use crate::raw::entangled::is_refused;
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;
@@ -236,6 +237,7 @@ impl Builder {
             Err(_) => lone::open(Location::caller())?,
         };
         let Ok(world) = Handle::try_current() else {
+            is_refused();
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "there is no world here: a runtime is built inside a scenario. Give the test \

@@ -280,19 +280,40 @@ fn a_thread_that_waits_for_another_run_is_not_blamed() {
 #[test]
 fn a_socket_of_the_standard_library_that_blocks_is_thought_of() {
     let report = within(20, || {
-        checker("accepts")
+        checker("receives")
             .poll_limit(Duration::from_millis(300))
             .workers(1)
             .run(|| async {
-                let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-                let _ = listener.accept();
+                let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+                let _ = socket.recv(&mut [0]);
             })
     });
     let text = report.text();
     assert!(matches!(failed(&report).kind, FailureKind::Stuck { .. }));
+    assert_eq!(failed(&report).awaits_machine, cct_interpose::CONTROLLED);
     let remedy = "an `accept` or `read` of `std::net`";
     assert!(text.contains(remedy), "{text}");
     assert!(text.contains("channels and sockets of tokio"), "{text}");
+}
+
+/// Whatever the program makes of the error; but who is connected is accepted.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn to_accept_where_nobody_can_connect_fails_at_once() {
+    let report = within(20, || {
+        checker("accepts").workers(1).run(|| async {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+            let address = listener.local_addr().expect("it is bound");
+            let _client = std::net::TcpStream::connect(address).expect("it listens");
+            listener.accept().expect("the client");
+            let refused = listener.accept().expect_err("nobody");
+            assert_eq!(refused.kind(), std::io::ErrorKind::Unsupported);
+        })
+    });
+    let text = report.text();
+    assert_eq!(report.iterations, 1);
+    assert!(matches!(failed(&report).kind, FailureKind::Panic { .. }));
+    assert!(text.contains("use the listeners of tokio"), "{text}");
 }
 
 /// Where a poll is that takes memory all the time, and one that waits for the system; also where several are asked.

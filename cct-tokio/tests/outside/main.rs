@@ -113,6 +113,34 @@ contracts! {
     limits how_long_clients_wait_for_servers_of_the_kernels
 }
 
+/// Its one thread blocks until another has spoken, which has a runtime of its own.
+#[cct_tokio::test(crate = "cct_tokio", flavor = "current_thread")]
+async fn hears() {
+    if !is_again() {
+        return;
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    // What the thread's panic drops is not the last one.
+    let _kept = tell.clone();
+    std::thread::spawn(move || {
+        let mut builder = cct_tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().expect("a runtime");
+        runtime.block_on(cct_tokio::time::sleep(std::time::Duration::from_millis(1)));
+        tell.send(1).expect("somebody waits");
+    });
+    assert_eq!(told.recv(), Ok(1));
+}
+
+#[test]
+fn a_thread_that_builds_a_runtime_while_the_test_blocks() {
+    if is_again() {
+        return;
+    }
+    let output = again("hears", "explore", &[("CCT_REGRESSIONS", "off")]);
+    let text = said(&output);
+    assert!(output.status.success() && text.contains(STARTS), "{text}");
+}
+
 /// A test without an attribute, of the same kind.
 #[test]
 fn without_attribute() {

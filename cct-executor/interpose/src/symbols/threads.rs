@@ -3,7 +3,7 @@
 //! Whoever waits may wait for one of them, which nothing but time can tell.
 
 use super::{Hidden, clocks, stay};
-use crate::system::{self, System, ThreadsStarted};
+use crate::system::{self, Blocks, System, ThreadsStarted};
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t};
 use std::cell::{Cell, OnceCell};
 use std::mem::transmute;
@@ -313,14 +313,14 @@ struct Joins(System);
 
 impl Joins {
     fn begin(system: System) -> Joins {
-        (system.joins)(true);
+        (system.blocks)(Blocks::Thread);
         Joins(system)
     }
 }
 
 impl Drop for Joins {
     fn drop(&mut self) {
-        (self.0.joins)(false);
+        (self.0.blocks)(Blocks::No);
     }
 }
 

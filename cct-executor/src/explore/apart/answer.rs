@@ -4,9 +4,10 @@
 //! bytes that say nothing are none.
 
 use crate::execution::harvest::{Harvest, Sightings, SometimesKey, TimeLimit};
-use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
+use crate::raw::entangled::Entangled;
 use crate::words::{FailureKind, Limit, ReplayToken};
+use cct_interpose::Blocks;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -58,7 +59,8 @@ impl End {
             End::Lost { abort, threads } => {
                 out.number(3);
                 out.number(u64::from(threads.visited));
-                out.number(u64::from(threads.joins));
+                out.number(u64::from(threads.refused));
+                out.number(threads.blocks as u64);
                 out.option(abort.as_ref(), |out, (message, location)| {
                     out.text(message);
                     out.option(location.as_ref(), |out, text| out.text(text));
@@ -79,7 +81,8 @@ impl End {
             3 => End::Lost {
                 threads: Entangled {
                     visited: from.number()? != 0,
-                    joins: from.number()? != 0,
+                    refused: from.number()? != 0,
+                    blocks: Blocks::from_number(u8::try_from(from.number()?).ok()?),
                 },
                 abort: from.option(|from| {
                     let message = from.text()?.to_owned();
@@ -307,7 +310,8 @@ mod tests {
             abort,
             threads: Entangled {
                 visited: true,
-                joins: false,
+                refused: false,
+                blocks: Blocks::Socket,
             },
         };
         let mut ends = vec![End::Passed, End::Failed, End::Exhausted, lost(None)];

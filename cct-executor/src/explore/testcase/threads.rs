@@ -54,18 +54,19 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
         return None;
     }
     if let Some(what) = asks_the_machine(failure) {
-        return Some(format!(
-            "it asks for what is the machine's ({what}), which nobody can repeat (explored, it ends in: {}): run once, in \
-             plain order, and not explored; with something in its place it is",
-            failure.kind.class()
-        ));
+        return Some(machine_is_asked(what, failure));
+    }
+    if matches!(failure.kind, FailureKind::Stuck { .. }) && failure.awaits_machine {
+        return Some(machine_is_asked("what a socket of std receives", failure));
     }
     let threads = started(failure);
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
             .as_ref()
             .is_none_or(|thread| !thread.starts_with(THREAD_NAMES)),
-        FailureKind::Stuck { .. } => failure.joins_thread || (threads > 0 && failure.threads_wait),
+        FailureKind::Stuck { .. } => {
+            failure.joins_thread || failure.refused_thread || (threads > 0 && failure.threads_wait)
+        }
         FailureKind::Nondeterminism { .. } => threads > 0,
         // In plain order already: so it is where what the world has is refused to a thread; or it depends on how fast
         // the thread comes to that.
@@ -79,6 +80,14 @@ pub(crate) fn is_better_run_once(report: &Report) -> Option<String> {
     let settings = Settings::from_env().ok()?;
     let why = take_part(report, &settings)?;
     Some(format!("cct: {}: {why}\n", report.name))
+}
+
+fn machine_is_asked(what: &str, failure: &FailureReport) -> String {
+    format!(
+        "it asks for what is the machine's ({what}), which nobody can repeat (explored, it ends in: {}): run once, in \
+         plain order, and not explored; with something in its place it is",
+        failure.kind.class()
+    )
 }
 
 fn threads_do(failure: &FailureReport) -> String {

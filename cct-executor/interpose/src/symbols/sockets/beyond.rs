@@ -1,6 +1,7 @@
 //! Calls on the machine's own sockets that would block the thread, and who accepts connections by them.
 
 use crate::symbols::{Hidden, set_errno};
+use crate::system::Blocks;
 use crate::{clocks_outside, system};
 use libc::{c_int, c_short, c_void, pollfd, sockaddr, socklen_t};
 use std::mem::{size_of, transmute};
@@ -20,28 +21,38 @@ pub(super) fn keep() {
     std::hint::black_box((accept as Accept, accept4 as AcceptWith));
 }
 
-/// Lets the thread do something else, if it knows what, until the call would not block, or has waited for so long.
-pub(super) fn wait(fd: c_int, events: c_short, patience: Duration) {
-    let Some(system) = system::get() else {
-        return;
+/// Lets the thread do something else, if it knows what, until the call would not block, or has waited for so long. Returns
+/// whether it would not.
+pub(super) fn wait(fd: c_int, events: c_short, patience: Duration) -> bool {
+    let Some(system) = system::get().filter(|_| !patience.is_zero()) else {
+        return true;
     };
-    if patience.is_zero() || is_ready(fd, events) {
-        return;
-    }
     let begin = clocks_outside().monotonic;
-    let waited = || clocks_outside().monotonic.saturating_sub(begin);
-    (system.join)(&mut || is_ready(fd, events) || waited() >= patience);
+    let left = || patience.saturating_sub(clocks_outside().monotonic.saturating_sub(begin));
+    let mut ready = is_ready(fd, events, Duration::ZERO);
+    if !ready
+        && !(system.join)(&mut || {
+            ready = is_ready(fd, events, Duration::ZERO);
+            ready || left().is_zero()
+        })
+    {
+        (system.blocks)(Blocks::Socket);
+        ready = is_ready(fd, events, left());
+        (system.blocks)(Blocks::No);
+    }
+    ready
 }
 
-/// Whether a call would not block: there may be nothing to wait for.
-fn is_ready(fd: c_int, events: c_short) -> bool {
+/// Whether a call would not block within so long, up to an hour: there may be nothing to wait for.
+fn is_ready(fd: c_int, events: c_short, within: Duration) -> bool {
     let mut asked = pollfd {
         fd,
         events,
         revents: 0,
     };
+    let within = c_int::try_from(within.as_millis()).unwrap_or(-1);
     // SAFETY: there is one.
-    unsafe { libc::poll(&raw mut asked, 1, 0) != 0 }
+    unsafe { libc::poll(&raw mut asked, 1, within) != 0 }
 }
 
 pub(crate) fn accepts_itself(cookie: u64) -> bool {
@@ -69,18 +80,22 @@ fn enter(fd: c_int) {
     }
 }
 
-/// Returns whether it may.
+/// Returns whether there is, or may be, somebody to accept.
 fn is_about_to_accept(fd: c_int) -> bool {
     enter(fd);
     let Some(system) = system::get() else {
         return true;
     };
     let patience = super::patience::of(fd, 0, libc::SO_RCVTIMEO);
-    if !patience.is_zero() && !is_ready(fd, libc::POLLIN) && !(system.accepts)() {
+    let mut connects = |within| is_ready(fd, libc::POLLIN, within);
+    if !patience.is_zero() && !connects(Duration::ZERO) && !(system.accepts)(&mut connects) {
         set_errno(libc::EOPNOTSUPP);
         return false;
     }
-    wait(fd, libc::POLLIN, patience);
+    if !wait(fd, libc::POLLIN, patience) {
+        set_errno(libc::EAGAIN);
+        return false;
+    }
     true
 }
 

@@ -16,10 +16,11 @@ pub(crate) use connect::on_connect;
 
 use super::{Hidden, set_errno};
 use crate::system::{self, Moved, OnSocket, Sending};
-use libc::{c_int, c_long, c_void, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{c_int, c_long, c_short, c_void, size_t, sockaddr, socklen_t, ssize_t};
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::{MaybeUninit, transmute};
 use std::ptr;
+use std::time::Duration;
 
 type Send = unsafe extern "C" fn(c_int, *const c_void, size_t, c_int) -> ssize_t;
 type SendTo = unsafe extern "C" fn(
@@ -126,11 +127,7 @@ fn receive<'a>(
         peek: flags & libc::MSG_PEEK != 0,
         patience,
     };
-    let done = done(socket, received);
-    if done.is_none() {
-        beyond::wait(fd, libc::POLLIN, patience);
-    }
-    done
+    done(socket, received).or_else(|| would_block(fd, libc::POLLIN, patience))
 }
 
 /// Sends something.
@@ -143,11 +140,16 @@ fn send_parts(
         return fails(socket, error);
     }
     let patience = sending.patience;
-    let done = done(socket, OnSocket::Send(sending));
-    if done.is_none() {
-        beyond::wait(fd, libc::POLLOUT, patience);
+    done(socket, OnSocket::Send(sending)).or_else(|| would_block(fd, libc::POLLOUT, patience))
+}
+
+/// Waits for a socket of the machine's. Says that there is nothing for the machine to do if that was for too long.
+fn would_block(fd: c_int, events: c_short, patience: Duration) -> Option<Result<Moved, ()>> {
+    if beyond::wait(fd, events, patience) {
+        return None;
     }
-    done
+    set_errno(libc::EAGAIN);
+    Some(Err(()))
 }
 
 /// What is asked for that such a socket does not have: data out of band, and errors that are queued apart.
