@@ -16,21 +16,23 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// The place in user code that something is done for.
 pub(crate) type Site = &'static Location<'static>;
 
-/// Hands work to the pool.
+/// Hands work to the pool, which reports call by this name.
 #[track_caller]
 pub(crate) fn spawn<T: Send + 'static>(
     site: Site,
+    name: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    shim::spawn_blocking_at(site, work)
+    shim::spawn_blocking_at(site, name, work)
 }
 
 /// Has the pool do some work, and waits for it.
 pub(crate) async fn run<T: Send + 'static>(
     site: Site,
+    name: &'static str,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    match spawn(site, work).await {
+    match spawn(site, name, work).await {
         Ok(result) => result,
         Err(_) => Err(failed()),
     }
@@ -41,6 +43,7 @@ pub(crate) async fn run<T: Send + 'static>(
 #[track_caller]
 pub(crate) fn spawn_mandatory<T: Send + 'static>(
     site: Site,
+    name: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<JoinHandle<T>> {
     let promise = Arc::new(Promise::default());
@@ -49,7 +52,7 @@ pub(crate) fn spawn_mandatory<T: Send + 'static>(
         promise: promise.clone(),
         node: node::current(),
     };
-    let handle = spawn(site, move || errand.run());
+    let handle = spawn(site, name, move || errand.run());
     if handle.is_finished() && !promise.begun.load(Relaxed) {
         return None;
     }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Says whose the folder is, and of which tokio its copy was made.
+/// Says whose the folder is, and of what its copies were made; and in each copy, of what that was.
 const MARK: &str = "cargo-cct.toml";
 
 /// A package that the project has locked, as cargo has it.
@@ -92,17 +92,16 @@ impl PatchFolder {
         must_be_ours(folder)?;
         let others: Vec<Locked> = others.into_iter().filter(mends::fits).collect();
         let keys = keys(&others);
-        let mark = mark(real, keys.iter().zip(&others));
+        let mark = mark(std::iter::once((&real.name, real)).chain(keys.iter().zip(&others)));
         let features = features::of(&real.folder)?;
         let facade = facade::manifest(home, &features)?;
-        if fs::read_to_string(folder.join(MARK)).ok().as_ref() != Some(&mark) {
-            copies::real_tokio(&real.folder, &folder.join("real-tokio"))?;
-            for (key, other) in keys.iter().zip(&others) {
-                mends::copy(other, &folder.join(key))?;
-            }
+        copied(real, &folder.join("real-tokio"), |into| {
+            copies::real_tokio(&real.folder, into)
+        })?;
+        for (key, other) in keys.iter().zip(&others) {
+            copied(other, &folder.join(key), |into| mends::copy(other, into))?;
         }
         write_if_changed(&folder.join("tokio/Cargo.toml"), &facade)?;
-        // Last, so that a copy that was interrupted is made again.
         write_if_changed(&folder.join(MARK), &mark)?;
         let others = others.into_iter().map(|other| other.name);
         let tokio = ("tokio".to_owned(), "tokio".to_owned());
@@ -159,10 +158,19 @@ impl PatchFolder {
     }
 }
 
-fn mark<'a>(
-    real: &'a Locked,
-    others: impl IntoIterator<Item = (&'a String, &'a Locked)>,
-) -> String {
+/// Has a package copied, unless that has been done: what depends on a copy is built again whenever that is made.
+fn copied(of: &Locked, into: &Path, copy: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let made_of = mark([(&of.name, of)]);
+    let file = into.join(MARK);
+    if fs::read_to_string(&file).ok().as_ref() != Some(&made_of) {
+        copy(into)?;
+        // Last, so that a copy that was interrupted is made again.
+        write_if_changed(&file, &made_of)?;
+    }
+    Ok(())
+}
+
+fn mark<'a>(copied: impl IntoIterator<Item = (&'a String, &'a Locked)>) -> String {
     let mut text = format!(
         "# Written by `cargo cct`, which writes it again whenever something changes.\n\
          cargo-cct = {:?}\n\
@@ -172,7 +180,7 @@ fn mark<'a>(
         env!("CARGO_PKG_VERSION"),
         mends::digest(),
     );
-    for (key, copied) in std::iter::once((&real.name, real)).chain(others) {
+    for (key, copied) in copied {
         let folder = toml_edit::Value::from(copied.folder.to_string_lossy().into_owned());
         let _ = writeln!(
             text,
@@ -240,7 +248,8 @@ mod tests {
         let others = [gone, here("tokio-stream"), here("tokio-stream")];
         let keys = keys(&others);
         assert_eq!(keys, ["fastrand", "tokio-stream", "tokio-stream-1-2-3"]);
-        let text = mark(&here("tokio"), keys.iter().zip(&others));
+        let (first, name) = (here("tokio"), "tokio".to_owned());
+        let text = mark(std::iter::once((&name, &first)).chain(keys.iter().zip(&others)));
         fs::write(folder.join(MARK), text).expect("a file");
         let (real, others) = PatchFolder::made_of(&folder).expect("what it was made of");
         assert_eq!(
@@ -250,6 +259,33 @@ mod tests {
         assert_eq!(real.folder, folder);
         let names: Vec<_> = others.iter().map(|other| other.name.as_str()).collect();
         assert_eq!(names, ["tokio-stream", "tokio-stream"]);
+        fs::remove_dir_all(&folder).expect("the end");
+    }
+
+    #[test]
+    fn a_copy_is_made_once_of_each_version() {
+        let folder = scratch("copied");
+        let of = |minor| Locked {
+            name: "fastrand".to_owned(),
+            version: Version::new(2, minor, 0),
+            folder: folder.clone(),
+        };
+        let is_made = |minor| {
+            let mut made = false;
+            let copy = |into: &Path| {
+                made = true;
+                Ok(fs::create_dir_all(into)?)
+            };
+            copied(&of(minor), &folder.join("copy"), copy).expect("a copy");
+            made
+        };
+        assert_eq!(
+            [0, 0, 1, 1, 0].map(is_made),
+            [true, false, true, false, true]
+        );
+        let failed = copied(&of(3), &folder.join("copy"), |_| bail!("no room"));
+        assert!(failed.is_err());
+        assert!(is_made(3));
         fs::remove_dir_all(&folder).expect("the end");
     }
 

@@ -82,6 +82,8 @@ pub(crate) struct Recorder {
     timed: BTreeSet<u32>,
     /// A timer has woken what may have been any task.
     timed_others: bool,
+    /// Tasks with a time limit, which has not struck, for something that they waited for when they were polled last.
+    limited: BTreeSet<u32>,
     vain_wakes: VainWakes,
     /// Of the poll that begins, until its first step.
     turn: Turn,
@@ -159,6 +161,7 @@ impl Recorder {
     /// A task's poll begins: what it waited for is settled anew. `yielded`: it gave way before.
     pub(crate) fn begin_poll(&mut self, key: u32, yielded: bool, aborted: bool) {
         self.vain_wakes.begin_poll(key, aborted);
+        self.limited.remove(&key);
         let timed = self.timed.remove(&key) || self.timed_others;
         let waited = self.blocked.remove(&key).is_some_and(|waits| {
             // No deadline was reached: it also waits for something of another crate, which woke it.
@@ -191,10 +194,17 @@ impl Recorder {
         }
     }
 
-    /// Whether the task waits for the end of a time and for something else that cct knows.
+    /// Whether the task waits for the end of a time and for something else: that cct knows, or within a time limit.
     pub(super) fn waits_not_only_for_time(&self, key: u32) -> bool {
-        let waits = self.blocked.get(&key);
-        waits.is_some_and(|waits| waits.iter().any(|wait| wait.kind != OpKind::Sleep))
+        let waits = self.blocked.get(&key).map_or(&[][..], |waits| &waits[..]);
+        let sleeps = waits.iter().filter(|wait| wait.kind == OpKind::Sleep);
+        let sleeps = sleeps.count();
+        sleeps < waits.len() || sleeps == 1 && self.limited.contains(&key)
+    }
+
+    /// The task waits for something for no longer than a time.
+    fn limited(&mut self, key: u32) {
+        self.limited.insert(key);
     }
 
     /// What a task waited for in the middle of a poll has come.
@@ -428,6 +438,14 @@ impl Core {
     pub(crate) fn note_blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
         if let Some(recorder) = &mut self.recorder {
             recorder.blocked(key, kind, resource, site);
+        }
+    }
+
+    /// Notes that the running task waits for something within a time limit.
+    #[cold]
+    pub(crate) fn note_limited(&mut self, key: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.limited(key);
         }
     }
 

@@ -12,7 +12,7 @@ use super::system::SYSTEM;
 use super::waker::TaskWaker;
 use super::wakers::Wakers;
 use super::world::{Nobody, Phase, Running, WORLD, World};
-use crate::raw::entangled::Entangled;
+pub(crate) use crate::raw::entangled::{Entangled, is_refused};
 use crate::raw::rest;
 use crate::raw::shared::{Entered, Home};
 use crate::raw::stack::{Resume, Suspend, Worker};

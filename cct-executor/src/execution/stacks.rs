@@ -46,12 +46,27 @@ pub(super) fn innermost(stack: &Backtrace, folder: &str) -> Option<String> {
     found.cloned()
 }
 
-/// The innermost place of a stack in code that is under test, and comes from no registry.
+/// The innermost place of a stack in code that is under test, and comes from no registry; if there is none, as in a task
+/// of a library's own, in a library that does not just hand on what is asked of it.
 pub(super) fn nearest(stack: &Backtrace, folder: &str) -> Option<String> {
+    nearest_of(&stack.to_string(), folder)
+}
+
+fn nearest_of(stack: &str, folder: &str) -> Option<String> {
     const FETCHED: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/cct/patch/"];
-    let places = all_places(&stack.to_string(), folder);
-    let own = |place: &&String| !FETCHED.iter().any(|fetched| place.contains(fetched));
-    places.iter().find(own).map(|place| short(place).to_owned())
+    const HAND_ON: [&str; 6] = [
+        "/cct/patch/",
+        "/bytes-",
+        "/futures-",
+        "/tokio-",
+        "/pin-project-",
+        "/tracing-",
+    ];
+    let places = all_places(stack, folder);
+    let of_none = |folders: &[&str], place: &String| !folders.iter().any(|it| place.contains(it));
+    let own = places.iter().find(|place| of_none(&FETCHED, place));
+    let found = own.or_else(|| places.iter().find(|place| of_none(&HAND_ON, place)));
+    found.map(|place| short(place).to_owned())
 }
 
 /// The places of a stack, as reports have them.
@@ -156,7 +171,7 @@ pub(super) fn is_ours(place: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{folder_of, places_of, shortened};
+    use super::{folder_of, nearest_of, places_of, shortened};
     use std::path::Path;
 
     const STACK: &str = "   0: cct_executor::execution::wakers::count_waker
@@ -186,6 +201,17 @@ mod tests {
                 "tests/it.rs:7"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_done_is_done_by_the_test_or_else_by_a_library() {
+        assert_eq!(nearest_of(STACK, "").unwrap(), "tests/it.rs:7");
+        let of_a_library = STACK.replace("./tests/it.rs", "/rustc/59807616e1fa/library/core.rs");
+        let place = "channel-1.0.0/src/lib.rs:10";
+        assert_eq!(nearest_of(&of_a_library, "").unwrap(), place);
+        let handed_on = of_a_library.replacen("channel-1.0.0", "futures-util-0.3.1", 1);
+        let place = "channel-1.0.0/src/lib.rs:20";
+        assert_eq!(nearest_of(&handed_on, "").unwrap(), place);
     }
 
     #[test]

@@ -9,9 +9,9 @@ use super::same::{alike, but_for_numbers, equal};
 use super::shrink::Departure;
 use super::watched::{self, Lost};
 use crate::execution::last_words;
-use crate::execution::run::Finished;
+use crate::execution::run::{Entangled, Finished};
 use crate::execution::stacks;
-use crate::raw::entangled::Entangled;
+
 use crate::words::explanation::{Explanation, TaskState};
 use crate::words::{Failure, FailureKind, Limit, Outcome, ReplayToken, Seed, Trace, WorldConfig};
 use cct_interpose::Blocks;

@@ -5,7 +5,7 @@
 //! 2. Six times the limit is enough for everybody.
 
 use super::processor::Processor;
-use crate::raw::entangled::Entangled;
+use crate::execution::run::Entangled;
 use cct_interpose::Blocks;
 use std::time::Duration;
 

@@ -5,8 +5,8 @@ use super::patience::{Patience, Seen};
 use super::processor::Processor;
 use super::worker::THREAD_STACK_BYTES;
 use crate::execution::last_words::LastWords;
-use crate::execution::run::{self, Visitors};
-use crate::raw::entangled::Entangled;
+use crate::execution::run::{self, Entangled, Visitors};
+
 use crate::words::FailureKind;
 use std::backtrace::Backtrace;
 use std::sync::Arc;

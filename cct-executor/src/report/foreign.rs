@@ -75,12 +75,21 @@ pub(super) fn wakers(out: &mut String, failure: &FailureReport) {
                 failure.explanation.threads
             );
         }
-        FailureKind::Deadlock { .. } if failure.explanation.tasks.iter().any(is_parked) => out.push_str(
+        FailureKind::Deadlock { .. } | FailureKind::PartialDeadlock { .. } | FailureKind::Hang { .. } | FailureKind::LimitReached(_) => {
+            blocked_channels(out, &failure.explanation);
+        }
+        _ => {}
+    }
+}
+
+/// What a task may wait for whose thread would be parked.
+pub(super) fn blocked_channels(out: &mut String, explanation: &Explanation) {
+    if explanation.tasks.iter().any(is_parked) {
+        out.push_str(
             "  blocking calls of the channels of std and crossbeam pass over whoever waits on the thread that \
              sends, where all tasks are:\n  between tasks, use channels of tokio (or of cct_sync); across threads, they \
              work\n",
-        ),
-        _ => {}
+        );
     }
 }
 

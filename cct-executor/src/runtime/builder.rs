@@ -7,9 +7,10 @@ use super::local::{LocalOptions, LocalRuntime};
 use super::metrics::WORKERS;
 use crate::execution::core::NONE;
 use crate::execution::hooks::Hooks;
+use crate::execution::run::is_refused;
 use crate::execution::world::{WORLD, World};
 use crate::explore::lone;
-use crate::raw::entangled::is_refused;
+
 use std::io;
 use std::panic::Location;
 use std::sync::Arc;

@@ -42,17 +42,27 @@ where
 }
 
 /// As [`spawn_blocking`](crate::task::spawn_blocking()), on behalf of user code at `site`: for shims that
-/// hand work to tokio's pool. Awaiting it is told as done there, too.
+/// hand work to tokio's pool. Awaiting it is told as done there, too. Reports call the task by this name.
 ///
 /// # Panics
 /// Outside a world.
 #[track_caller]
-pub fn spawn_blocking_at<F, R>(site: &'static Location<'static>, f: F) -> JoinHandle<R>
+pub fn spawn_blocking_at<F, R>(
+    site: &'static Location<'static>,
+    name: &'static str,
+    f: F,
+) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    spawn_blocking_with(f, Options::at(site)).on_behalf_of(site)
+    // Where nobody will read it, it would only take time.
+    let name = WORLD.with(|world| world.recording.get().then(|| name.into()));
+    let options = Options {
+        name,
+        ..Options::at(site)
+    };
+    spawn_blocking_with(f, options).on_behalf_of(site)
 }
 
 /// Runs a closure that may block, as a task of a runtime.

@@ -107,11 +107,23 @@ impl<T: Future> Future for Timeout<T> {
         } else {
             delay.poll(cx)
         };
+        if elapsed.is_pending() {
+            note_limited();
+        }
         elapsed.map(|()| {
             note_elapsed(site);
             Err(Elapsed::new())
         })
     }
+}
+
+/// Notes that the running task waits for something within a time limit: it may be what only another crate knows.
+fn note_limited() {
+    WORLD.with(|world| {
+        if let (true, Some(key)) = (world.recording.get(), world.current()) {
+            world.with(|core, _| core.note_limited(key));
+        }
+    });
 }
 
 /// Notes that a time limit strikes. A report shows it, where the task was last seen to wait for something within.

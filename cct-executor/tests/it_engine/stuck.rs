@@ -296,6 +296,37 @@ fn a_socket_of_the_standard_library_that_blocks_is_thought_of() {
     assert!(text.contains("channels and sockets of tokio"), "{text}");
 }
 
+/// Whatever else goes on.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn a_channel_of_the_standard_library_that_blocks_is_thought_of() {
+    for ticks in [false, true] {
+        let report = within(20, move || {
+            checker("hears")
+                .granularity(cct_executor::Granularity::Sync)
+                .max_steps(2_000)
+                .fail_on_limit(true)
+                .workers(1)
+                .run(move || async move {
+                    let (tell, told) = std::sync::mpsc::channel();
+                    if ticks {
+                        cct_executor::spawn(async {
+                            loop {
+                                cct_executor::time::sleep(Duration::from_millis(1)).await;
+                            }
+                        });
+                    }
+                    let kept = tell.clone();
+                    cct_executor::spawn(async move { tell.send(1) });
+                    assert_eq!(told.recv(), Ok(1));
+                    drop(kept);
+                })
+        });
+        let text = report.text();
+        assert!(text.contains("use channels of tokio"), "{text}");
+    }
+}
+
 /// Whatever the program makes of the error; but who is connected is accepted.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]

@@ -81,6 +81,27 @@ fn who_only_sleeps_is_no_standstill() {
     assert!(!told.contains("nothing could go on"), "{told}");
 }
 
+/// It waits by a waker that it keeps itself, and cct knows of the limit alone.
+#[test]
+fn who_gives_up_what_cct_does_not_know_shows_when_that_began() {
+    let report = checker("unknown").run(|| async {
+        let never = std::future::poll_fn(|_| std::task::Poll::<()>::Pending);
+        timeout(Duration::from_secs(30), never)
+            .await
+            .expect("it comes");
+    });
+    let text = report.text();
+    assert!(text.contains("nothing could go on for 30s"), "{text}");
+    let report = checker("known").run(|| async {
+        let slow = sleep(Duration::from_secs(40));
+        timeout(Duration::from_secs(30), slow)
+            .await
+            .expect("it is over");
+    });
+    let text = report.text();
+    assert!(!text.contains("nothing could go on"), "{text}");
+}
+
 #[test]
 fn who_sleeps_for_too_long_is_named_where_nobody_else_is_to_blame() {
     let report = checker("sleeper").run(|| async {

@@ -38,7 +38,7 @@ impl DirBuilder {
         let site = Location::caller();
         async move {
             let (builder, path) = (self.std(), path.as_ref().to_owned());
-            pool::run(site, move || builder.create(path)).await
+            pool::run(site, "DirBuilder::create", move || builder.create(path)).await
         }
     }
 

@@ -91,7 +91,7 @@ impl File {
             let mut inner = self.settled().await;
             let mut buffer = inner.take_buffer();
             let (std, back) = (self.std.clone(), buffer.give_back());
-            inner.state = State::Busy(pool::spawn(site, move || {
+            inner.state = State::Busy(pool::spawn(site, "File::set_len", move || {
                 let moved = go_back(&std, back);
                 // The position that tokio notes after this is 0.
                 let done = moved.and_then(|()| std.set_len(size)).map(|()| 0);
@@ -111,7 +111,7 @@ impl File {
     #[track_caller]
     pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> {
         let (site, std) = (Location::caller(), self.std.clone());
-        pool::run(site, move || std.metadata())
+        pool::run(site, "File::metadata", move || std.metadata())
     }
 
     /// Another one that shares the position.
@@ -121,7 +121,7 @@ impl File {
         async move {
             drop(self.settled().await);
             let std = self.std.clone();
-            let cloned = pool::run(site, move || std.try_clone()).await?;
+            let cloned = pool::run(site, "File::try_clone", move || std.try_clone()).await?;
             let mut file = File::opened(cloned, site);
             file.max_buf_size = self.max_buf_size;
             Ok(file)
@@ -153,7 +153,9 @@ impl File {
     #[track_caller]
     pub fn set_permissions(&self, perm: Permissions) -> impl Future<Output = io::Result<()>> {
         let (site, std) = (Location::caller(), self.std.clone());
-        pool::run(site, move || std.set_permissions(perm))
+        pool::run(site, "File::set_permissions", move || {
+            std.set_permissions(perm)
+        })
     }
 
     /// Changes when it is said to have been read and changed.
@@ -163,7 +165,7 @@ impl File {
         async move {
             drop(self.settled().await);
             let (std, times) = (self.std.clone(), times.into_std());
-            pool::run(site, move || std.set_times(times)).await
+            pool::run(site, "File::set_times", move || std.set_times(times)).await
         }
     }
 
@@ -207,7 +209,7 @@ impl File {
     ) -> io::Result<()> {
         let _locked = self.settled().await;
         let std = self.std.clone();
-        pool::run(site, move || sync(&std)).await
+        pool::run(site, "File::sync", move || sync(&std)).await
     }
 }
 

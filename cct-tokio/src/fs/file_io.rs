@@ -111,7 +111,7 @@ impl AsyncRead for File {
             }
             let std = file.std.clone();
             let limit = dst.remaining().min(file.max_buf_size);
-            inner.state = State::Busy(pool::spawn(file.site, move || {
+            inner.state = State::Busy(pool::spawn(file.site, "File::read", move || {
                 let read = buffer.read_from(&*std, limit);
                 (Done::Read(read), buffer)
             }));
@@ -131,7 +131,7 @@ impl AsyncSeek for File {
         let mut buffer = inner.take_buffer();
         let (back, to) = with_what_is_left(buffer.give_back(), to);
         let std = file.std.clone();
-        inner.state = State::Busy(pool::spawn(file.site, move || {
+        inner.state = State::Busy(pool::spawn(file.site, "File::seek", move || {
             let sought = go_back(&std, back).and_then(|()| (&*std).seek(to));
             (Done::Sought(sought), buffer)
         }));
@@ -190,7 +190,7 @@ impl AsyncWrite for File {
         let back = buffer.give_back();
         let count = buffer.fill(bufs, file.max_buf_size);
         let std = file.std.clone();
-        let writing = pool::spawn_mandatory(file.site, move || {
+        let writing = pool::spawn_mandatory(file.site, "File::write", move || {
             let written = go_back(&std, back).and_then(|()| buffer.write_to(&*std));
             (Done::Wrote(written), buffer)
         });

@@ -51,7 +51,7 @@ impl OpenOptions {
 
     pub(super) async fn open_at(self, site: Site, path: impl AsRef<Path>) -> io::Result<File> {
         let path = path.as_ref().to_owned();
-        let std = pool::run(site, move || self.0.open(path)).await?;
+        let std = pool::run(site, "File::open", move || self.0.open(path)).await?;
         Ok(File::opened(std, site))
     }
 }

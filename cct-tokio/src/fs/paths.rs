@@ -16,7 +16,7 @@ macro_rules! by_path {
             let site = Location::caller();
             async move {
                 $(let $path = $path.as_ref().to_owned();)*
-                pool::run(site, move || $does($($path),*)).await
+                pool::run(site, concat!("fs::", stringify!($name)), move || $does($($path),*)).await
             }
         }
     )*};
@@ -73,7 +73,10 @@ pub fn set_permissions(
     let site = Location::caller();
     async move {
         let path = path.as_ref().to_owned();
-        pool::run(site, move || std::fs::set_permissions(path, perm)).await
+        pool::run(site, "fs::set_permissions", move || {
+            std::fs::set_permissions(path, perm)
+        })
+        .await
     }
 }
 
@@ -86,6 +89,6 @@ pub fn write(
     let site = Location::caller();
     async move {
         let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
-        pool::run(site, move || std::fs::write(path, contents)).await
+        pool::run(site, "fs::write", move || std::fs::write(path, contents)).await
     }
 }

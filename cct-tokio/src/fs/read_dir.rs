@@ -23,7 +23,7 @@ pub fn read_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<ReadD
     async move {
         let path = path.as_ref().to_owned();
         let first = move || Ok(Some(Part::of(std::fs::read_dir(path)?)));
-        let state = State::Idle(pool::run(site, first).await?);
+        let state = State::Idle(pool::run(site, "fs::read_dir", first).await?);
         Ok(ReadDir { state, site })
     }
 }
@@ -101,7 +101,10 @@ impl ReadDir {
                         return Poll::Ready(Ok(None));
                     }
                     let part = part.take().expect("it was there");
-                    self.state = State::Busy(pool::spawn(self.site, move || part.read_on()));
+                    self.state =
+                        State::Busy(pool::spawn(self.site, "ReadDir::next_entry", move || {
+                            part.read_on()
+                        }));
                 }
                 State::Busy(reading) => {
                     self.state = State::Idle(Some(ready!(Pin::new(reading).poll(cx))?));
@@ -140,7 +143,7 @@ impl DirEntry {
     #[track_caller]
     pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> {
         let (site, std) = (Location::caller(), self.std.clone());
-        pool::run(site, move || std.metadata())
+        pool::run(site, "DirEntry::metadata", move || std.metadata())
     }
 
     /// What it is. Most systems have said so already.
@@ -152,7 +155,7 @@ impl DirEntry {
                 return Ok(known);
             }
             let std = self.std.clone();
-            pool::run(site, move || std.file_type()).await
+            pool::run(site, "DirEntry::file_type", move || std.file_type()).await
         }
     }
 

@@ -82,7 +82,7 @@ impl Output {
         let mut rest = ready!(self.poll_idle(cx))?;
         let count = bytes.len().min(AT_ONCE);
         let bytes = bytes[..count].to_owned();
-        let printing = pool::spawn_mandatory(self.site, move || {
+        let printing = pool::spawn_mandatory(self.site, "write to the terminal", move || {
             rest.bytes.extend(bytes);
             rest.print_whole_characters();
             (Ok(()), rest)
@@ -100,7 +100,7 @@ impl Output {
                 return Poll::Ready(Ok(()));
             }
             self.flushed = true;
-            let flushing = pool::spawn_mandatory(self.site, move || {
+            let flushing = pool::spawn_mandatory(self.site, "flush the terminal", move || {
                 rest.print_all();
                 ((rest.printer.flush)(), rest)
             });

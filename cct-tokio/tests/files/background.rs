@@ -89,6 +89,25 @@ fn others_may_read_before_it_is_written() {
     );
 }
 
+/// Who forgets to flush reads so in the report.
+#[test]
+fn reports_name_what_is_done_with_files() {
+    let report = checker("unflushed").iterations(200).run(|| async {
+        let scratch = Scratch::new("unflushed");
+        let path = scratch.path().join("file");
+        let mut file = File::create(&path).await.unwrap();
+        file.write_all(b"hello").await.unwrap();
+        drop(file);
+        let found = cct_tokio::fs::metadata(&path).await.unwrap();
+        assert_eq!(found.len(), 5, "not yet");
+    });
+    let text = report.text();
+    assert!(report.failure.is_some(), "{text}");
+    for name in ["`File::write`", "`fs::metadata`"] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+}
+
 /// The error of a write is told by the next write or flush, whatever was done in between.
 #[test]
 fn errors_of_writes_are_kept() {

@@ -4,8 +4,8 @@
 //! bytes that say nothing are none.
 
 use crate::execution::harvest::{Harvest, Sightings, SometimesKey, TimeLimit};
+use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
-use crate::raw::entangled::Entangled;
 use crate::words::{FailureKind, Limit, ReplayToken};
 use cct_interpose::Blocks;
 use std::collections::BTreeSet;
