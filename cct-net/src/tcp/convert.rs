@@ -64,7 +64,8 @@ impl TcpListener {
     /// One before listening, at granularity `sync`.
     ///
     /// # Differences from tokio
-    /// Connections come from the world alone. On Linux, where the kernel queues them before, so does the world,
+    /// Connections come from the world alone, but in a test that is run once on Linux, as threads take part: there clients of
+    /// the kernel's are served, too. On Linux, where the kernel queues them before, so does the world,
     /// for a listener that this thread's process has open; elsewhere they are refused until then. A port that
     /// the kernel has drawn, being another one in every run, is one of the world's own inside, as reports call
     /// it; programs see and use the kernel's.

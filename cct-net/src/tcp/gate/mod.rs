@@ -3,8 +3,9 @@
 //!
 //! To the kernel nobody listens where a world does, and to a world nobody answers where a program accepts by the kernel.
 //! In a test that is run once, as threads take part, what is sent on one side goes on at the other, as it does between
-//! worlds ([`bridge`](super::bridge)), by threads that are waited for like the test's. In a test that is repeated such
-//! clients are refused, and may not wait for one; where the test fails for that, it is run once.
+//! worlds ([`bridge`](super::bridge)), by threads that are waited for like the test's. In a test that is repeated clients
+//! of the kernel's are refused by the world's listeners, and who waits to accept one where nobody could connect fails; it is
+//! run once, where it fails for that.
 //!
 //! Does not: serve other processes, tell a reset from an end, or show either side the other's port.
 
