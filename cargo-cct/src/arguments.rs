@@ -82,6 +82,15 @@ impl Arguments {
         Ok(self)
     }
 
+    /// Whether tests are run, and not only built, listed or explained.
+    pub(crate) fn runs_tests(&self) -> bool {
+        let other = ["--no-run", "--list", "--help", "-h", "--version", "-V"];
+        !self
+            .passed_on
+            .iter()
+            .any(|argument| other.iter().any(|other| argument == other))
+    }
+
     fn take(&mut self, name: &str, what: Use, value: OsString) {
         let pair = [name.into(), value.clone()];
         match what {
@@ -144,6 +153,14 @@ mod tests {
             read.passed_on,
             ["--release", "name", "--", "--offline", "--cct", "x"]
         );
+    }
+
+    #[test]
+    fn tests_are_run_unless_something_else_is_asked_for() {
+        assert!(read(&["--release", "name", "--", "--nocapture"]).runs_tests());
+        for other in [&["--no-run"][..], &["name", "--", "--list"], &["-h"]] {
+            assert!(!read(other).runs_tests(), "{other:?}");
+        }
     }
 
     #[test]

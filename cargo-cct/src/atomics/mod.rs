@@ -9,6 +9,7 @@ mod compiler;
 
 pub(crate) use compiler::compile;
 
+use crate::arguments::Arguments;
 use crate::session::Session;
 use anyhow::{Context as _, Result, bail};
 use std::ffi::{OsStr, OsString};
@@ -22,6 +23,13 @@ const WRAPPER: &str = "RUSTC_WRAPPER";
 /// Names a library with what is called, for programs that cct is no part of.
 const PLAIN: &str = "CARGO_CCT_PLAIN";
 const PLAIN_SOURCE: &str = "cct-executor/interpose/src/symbols/atomics/plain.rs";
+
+/// Whether tests that have passed without may fail with it, on a system where there is any.
+pub(crate) fn may_find_more(arguments: &Arguments) -> bool {
+    let possible =
+        cfg!(all(target_os = "linux", target_env = "gnu")) && arguments.targets.is_empty();
+    possible && !arguments.atomics && arguments.runs_tests()
+}
 
 /// Has the crates of a build tell of their atomic operations, and the tests interleave them.
 pub(crate) fn instrument(command: &mut Command, session: &Session) -> Result<()> {

@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::atomics;
 use crate::interrupt;
 use crate::profile;
+use crate::say;
 use crate::session::{Patched, Session};
 use anyhow::{Context as _, Result, bail};
 use std::ffi::{OsStr, OsString};
@@ -48,6 +49,15 @@ fn run(what: &[OsString], rest: Vec<OsString>, token: Option<OsString>) -> Resul
         bail!(
             "no test has taken the token, so nothing was replayed: name the package and the test as the report's \
              command does"
+        );
+    }
+    let is_run = what
+        .last()
+        .is_some_and(|last| last == "test" || last == "run");
+    if status.success() && !is_replay && is_run && atomics::may_find_more(&session.arguments) {
+        say::note(
+            "in these runs tasks interleaved at tokio's operations; `cargo cct test --atomics` has them interleave at \
+             locks of std, in other crates' channels and at atomics as well",
         );
     }
     Ok(code(status))

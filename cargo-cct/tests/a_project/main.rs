@@ -75,6 +75,11 @@ fn explores(folder: &Path) -> String {
     let line = rest.lines().next().expect("a line");
     let (token, rest) = line.split_once(' ').expect("a token");
     assert_eq!(rest, "deposits_add_up -- --exact");
+    assert!(!text.contains("--atomics"), "{text}");
+    let (code, text) = call(folder, &["test", "--offline", "--lib", "patient"]);
+    assert_eq!(code, Some(0), "{text}");
+    let hint = "`cargo cct test --atomics` has them interleave";
+    assert_eq!(text.contains(hint), ATOMICS, "{text}");
     token.to_owned()
 }
 

@@ -3,7 +3,8 @@
 //! Whose a word is shows by waiting: until every other thread that runs a world has made a step or come to
 //! its end, as a lock of a static is not held for longer; and not at all where that has shown before in this
 //! world. Where tasks have waited for words of their own at the same place in another one, these threads rest for a
-//! moment instead, which is sooner known (`raw/rest.rs`). Threads that the scenario has started are given time first,
+//! moment instead, which is sooner known (`raw/rest.rs`). A thread that was given up, as its poll does not return or
+//! would have ended the process, is waited for no more. Threads that the scenario has started are given time first,
 //! as what they do is what is waited for, most often.
 //!
 //! Does not: take decisions, or leave a trace.

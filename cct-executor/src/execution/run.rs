@@ -145,6 +145,11 @@ impl Visitors {
         self.home.entangled()
     }
 
+    /// That thread is lost: others that run worlds do not wait for what it may hold.
+    pub(crate) fn give_up(self) {
+        self.home.note_lost();
+    }
+
     /// Where that thread is, which must not have ended; `None` where it cannot tell. Between two functions there may be
     /// nothing to be seen of what called them, so it is asked several times.
     pub(crate) fn stack(self) -> Option<Backtrace> {

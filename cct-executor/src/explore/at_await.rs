@@ -164,7 +164,11 @@ impl Campaign {
                     return None;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => break,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    // At this granularity a lock of the standard library may block the thread for good.
+                    pulses.iter().for_each(|pulse| pulse.visitors.give_up());
+                    break;
+                }
                 Err(RecvTimeoutError::Timeout) => last_words = pulses.iter().find_map(heard),
             }
         }
@@ -202,5 +206,6 @@ impl AtAwait {
 /// lost, as it is in a run.
 fn heard(pulse: &Pulse) -> Option<(u64, FailureKind)> {
     let kind = pulse.last_words.take()?;
+    pulse.visitors.give_up();
     Some((pulse.iteration.load(Ordering::Relaxed), kind))
 }

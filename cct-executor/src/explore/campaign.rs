@@ -241,6 +241,7 @@ impl Campaign {
                         let beat = (iteration, pulse.heartbeat.load(Ordering::Relaxed));
                         if let Some(kind) = pulse.last_words.take() {
                             board.stop();
+                            pulse.visitors.give_up();
                             let lost = Lost {
                                 step: beat.1,
                                 kind: Some(kind),
@@ -265,6 +266,7 @@ impl Campaign {
                                 threads,
                                 stack: pulse.visitors.stack(),
                             };
+                            pulse.visitors.give_up();
                             return self.lost(iteration, lost, &pulse.trace.snapshot());
                         }
                     }

@@ -93,11 +93,13 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                 let threads = visitors.map(Visitors::now).unwrap_or_default();
                 if kind.is_some() || patience.is_over(&seen, threads) {
                     let asked = visitors.filter(|_| kind.is_none());
+                    let stack = asked.and_then(Visitors::stack);
+                    visitors.inspect(|visitors| visitors.give_up());
                     return Err(Lost {
                         step: last,
                         threads,
                         kind,
-                        stack: asked.and_then(Visitors::stack),
+                        stack,
                     });
                 }
             }

@@ -58,6 +58,8 @@ pub(crate) struct Home {
     heartbeat: Mutex<Arc<AtomicU64>>,
     /// Address of the word that the thread waits for, or 0.
     blocked_on: AtomicUsize,
+    /// Whether the thread was given up, and is not waited for: it stands still, or is in a poll that does not return.
+    lost: AtomicBool,
     /// Address of the scenario that the thread runs, or ran last...
     scenario: AtomicUsize,
     /// ...and how many worlds have begun here.
@@ -144,6 +146,7 @@ impl Home {
                 notes: Notes::default(),
                 heartbeat: Mutex::default(),
                 blocked_on: AtomicUsize::new(0),
+                lost: AtomicBool::new(false),
                 scenario: AtomicUsize::new(0),
                 worlds: AtomicU64::new(0),
                 turn: AtomicU64::new(0),
@@ -166,10 +169,10 @@ impl Home {
         lock(&ALL).clone().into_iter()
     }
 
-    /// The other threads that run worlds at this moment.
+    /// The other threads that run worlds at this moment, but for those that were given up.
     pub(crate) fn others(&'static self) -> Vec<Other> {
         let others = Home::all().filter(|home| !ptr::eq(*home, self));
-        let others = others.filter(|home| home.is_taken());
+        let others = others.filter(|home| home.is_taken() && !home.lost.load(Ordering::Relaxed));
         let others = others.map(|home| Other {
             home,
             stand: home.stand(),
@@ -186,8 +189,14 @@ impl Home {
     /// Notes that a world begins here, and which scenario it runs, by its address.
     pub(crate) fn note_scenario(&self, address: usize) {
         self.worlds.fetch_add(1, Ordering::Relaxed);
+        self.lost.store(false, Ordering::Relaxed);
         self.notes.begin();
         self.scenario.store(address, Ordering::Relaxed);
+    }
+
+    /// Notes that nobody is to wait for this home's thread, until a world begins there again.
+    pub(crate) fn note_lost(&self) {
+        self.lost.store(true, Ordering::Relaxed);
     }
 
     /// Notes that this home's thread waits for the word at this address, or, with 0, for none.

@@ -47,6 +47,19 @@ fn a_cell_is_reached_from_elsewhere_once_its_world_is_over() {
 }
 
 #[test]
+fn nobody_waits_for_a_thread_that_was_given_up_until_it_begins_again() {
+    let (here, there) = (home(), home());
+    let _entered = there.enter();
+    // Other tests' threads may be at work, too.
+    let sees = || here.others().iter().any(|other| ptr::eq(other.home, there));
+    assert!(sees());
+    there.note_lost();
+    assert!(!sees());
+    there.note_scenario(1);
+    assert!(sees());
+}
+
+#[test]
 fn threads_that_visit_a_world_that_is_over_take_turns() {
     let home = home();
     let entered = home.enter();

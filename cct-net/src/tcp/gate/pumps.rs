@@ -1,12 +1,10 @@
 //! Threads that block in the kernel, and hand on what comes.
 
 use crate::tcp::bridge::{Receiver, Sender};
+use cct_executor::shim::block_on;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread;
 
 /// Hands on in both directions, until both are over, or one fails.
 pub(super) fn pump(mut stream: TcpStream, mut send: Sender, mut recv: Receiver) -> io::Result<()> {
@@ -42,27 +40,4 @@ fn send_on(stream: &mut TcpStream, recv: &mut Receiver) -> io::Result<()> {
 pub(super) fn start(body: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
     let builder = thread::Builder::new().name("cct-gate".to_owned());
     builder.spawn(body).map(drop)
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it is the thread that is woken, and decides nothing"
-)]
-fn block_on<R>(future: impl Future<Output = R>) -> R {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return done;
-        }
-        thread::park();
-    }
 }
