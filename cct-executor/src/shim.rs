@@ -124,6 +124,11 @@ pub fn is_recorded() -> bool {
     WORLD.with(|world| world.recording.get())
 }
 
+/// Whether streams are to read and write less than they could now and then, by the strategy's choice.
+pub fn has_partial_io() -> bool {
+    WORLD.with(|world| world.is_running() && world.with(|core, _| core.config.partial_io))
+}
+
 /// Whether this code runs inside a task of a world that is not closing.
 pub fn in_task() -> bool {
     WORLD.with(|world| world.is_running() && world.current().is_some())

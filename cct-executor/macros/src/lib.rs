@@ -50,6 +50,7 @@ use proc_macro::TokenStream;
 /// | `isolation` | `"thread"`, `"process"`, `"none"` | whether each iteration gets a thread, or a process, of its own |
 /// | `coop_budget` | bool | tokio's cooperative budget |
 /// | `spurious_polls` | bool | polls that nothing asked for |
+/// | `partial_io` | bool | streams read and write less than they could |
 /// | `lasting_yields` | bool | a task goes on after a yield when nobody else is ready, as on tokio's `current_thread` |
 /// | `late_timers` | bool | time has gone a little past the deadline when a timer fires, as on any machine |
 /// | `start_paused` | bool | as in tokio |

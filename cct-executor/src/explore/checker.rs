@@ -62,7 +62,7 @@ pub(super) enum Chosen {
 /// ```
 ///
 /// Environment variables override what is set here: `CCT_ITERATIONS`, `CCT_SEED`, `CCT_STRATEGY`,
-/// `CCT_GRANULARITY`, `CCT_CLOCK`, `CCT_SPURIOUS_POLLS`, `CCT_ISOLATION`, `CCT_TIME_BUDGET`, `CCT_MAX_STEPS`,
+/// `CCT_GRANULARITY`, `CCT_CLOCK`, `CCT_SPURIOUS_POLLS`, `CCT_PARTIAL_IO`, `CCT_ISOLATION`, `CCT_TIME_BUDGET`, `CCT_MAX_STEPS`,
 /// `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`, `CCT_REPORT_ROWS`.
 /// A token that is replayed has a granularity and a clock of its own, which count.
 #[derive(Clone)]
@@ -321,6 +321,15 @@ impl Checker {
     /// `Pending` once although they could go on.
     pub fn spurious_polls(mut self, spurious: bool) -> Self {
         self.world.spurious_polls = spurious;
+        self
+    }
+
+    /// Whether a read of a stream of `cct-net` (TCP or Unix) may return less than is there, and a write take less than
+    /// there is room for: all, half or one byte, a choice of the strategy. Streams may do so anywhere, and over a network
+    /// they do; between two sockets of one machine they hardly ever do with small messages, and many a test counts on
+    /// that. So it is not by default.
+    pub fn partial_io(mut self, partial: bool) -> Self {
+        self.world.partial_io = partial;
         self
     }
 

@@ -28,13 +28,14 @@ pub(super) const REPLAY: &str = "CCT_REPLAY";
 pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
 pub(super) const WORKERS: &str = "CCT_WORKERS";
-const VARIABLES: [&str; 18] = [
+const VARIABLES: [&str; 19] = [
     "CCT_ITERATIONS",
     SEED,
     "CCT_STRATEGY",
     "CCT_GRANULARITY",
     "CCT_CLOCK",
     "CCT_SPURIOUS_POLLS",
+    "CCT_PARTIAL_IO",
     "CCT_TIME_BUDGET",
     "CCT_MAX_STEPS",
     ISOLATION,
@@ -64,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) clock: Option<Clock>,
     /// `CCT_SPURIOUS_POLLS`.
     pub(crate) spurious_polls: Option<bool>,
+    /// `CCT_PARTIAL_IO`.
+    pub(crate) partial_io: Option<bool>,
     /// `CCT_TIME_BUDGET`; `Some(None)` asks for no bound.
     pub(crate) time_budget: Option<Option<Duration>>,
     /// `CCT_MAX_STEPS`, above 0.
@@ -204,6 +207,9 @@ impl Settings {
                 "CCT_CLOCK" => settings.clock = Some(values::clock(text)?),
                 "CCT_SPURIOUS_POLLS" => {
                     settings.spurious_polls = Some(values::switch(&name, text)?);
+                }
+                "CCT_PARTIAL_IO" => {
+                    settings.partial_io = Some(values::switch(&name, text)?);
                 }
                 "CCT_TIME_BUDGET" => settings.time_budget = Some(values::time_budget(text)?),
                 ISOLATION => settings.isolation = Some(values::isolation(text)?),

@@ -186,6 +186,8 @@ pub struct WorldConfig {
     /// Whether tasks are now and then polled without having been woken, and operations return
     /// `Pending` once although they could go on.
     pub spurious_polls: bool,
+    /// Whether streams now and then read or write less than they could.
+    pub partial_io: bool,
     /// Whether a task that yields goes on only when no other is ready, or has waited for some time, as on
     /// tokio's `current_thread` runtime.
     pub lasting_yields: bool,
@@ -218,6 +220,7 @@ impl Default for WorldConfig {
             start_paused: false,
             coop_budget: true,
             spurious_polls: false,
+            partial_io: false,
             lasting_yields: false,
             late_timers: false,
             expected_panics: Arc::default(),

@@ -39,6 +39,7 @@ const FORMAT: u32 = 1;
 const SPAWN: u8 = 3;
 /// With [`SPAWN`], in the place of the clock: it is `lagging`, and the granularity has a byte of its own.
 const LAGGING: u8 = 3;
+const CLOCKS: u8 = 4;
 /// Granularities by their number in tokens.
 const GRANULARITIES: [Granularity; 5] = [
     Granularity::Await,
@@ -84,6 +85,8 @@ pub struct ReplayToken {
     pub coop_budget: bool,
     /// Tasks are polled now and then although nobody woke them.
     pub spurious_polls: bool,
+    /// Streams read and write less than they could now and then.
+    pub partial_io: bool,
     /// The decisions.
     pub trace: Trace,
     /// Low bits of the schedule hash at the end, to notice a replay that silently went elsewhere.
@@ -104,6 +107,7 @@ impl ReplayToken {
             start_paused: world.start_paused,
             coop_budget: world.coop_budget,
             spurious_polls: world.spurious_polls,
+            partial_io: world.partial_io,
             trace,
             end: end as u32,
         }
@@ -118,6 +122,7 @@ impl ReplayToken {
         world.start_paused = self.start_paused;
         world.coop_budget = self.coop_budget;
         world.spurious_polls = self.spurious_polls;
+        world.partial_io = self.partial_io;
     }
 
     /// Whether an iteration that ended with this schedule hash went where the recorded one went.
@@ -147,9 +152,9 @@ impl ReplayToken {
 
     fn settings(&self) -> u8 {
         let granularity = self.granularity_number();
-        // Two bits each: the fourth clock stands for the fifth granularity, and the two together for a clock more.
+        // Two bits each: the fourth clock stands for the fifth granularity, and the two together for a byte more.
         let both = match (self.clock, granularity) {
-            (Clock::Lagging(_), _) => LAGGING | SPAWN << 2,
+            _ if self.has_more_settings() => LAGGING | SPAWN << 2,
             (_, 4) => self.clock_number() | SPAWN << 2,
             _ => granularity | self.clock_number() << 2,
         };
@@ -157,6 +162,16 @@ impl ReplayToken {
             | u8::from(self.coop_budget) << 5
             | u8::from(self.spurious_polls) << 6
             | u8::from(self.noise != Seed(0)) << 7
+    }
+
+    fn has_more_settings(&self) -> bool {
+        self.partial_io || matches!(self.clock, Clock::Lagging(_))
+    }
+
+    /// Three bits for the granularity, two for the clock, counted from `LAGGING`, and one for partial I/O.
+    fn more_settings(&self) -> u8 {
+        let clock = (self.clock_number() + CLOCKS - LAGGING) % CLOCKS;
+        self.granularity_number() | clock << 3 | u8::from(self.partial_io) << 5
     }
 
     fn granularity_number(&self) -> u8 {
@@ -182,8 +197,8 @@ impl ReplayToken {
         if self.noise != Seed(0) {
             body.extend(self.noise.0.to_le_bytes());
         }
-        if let Clock::Lagging(_) = self.clock {
-            body.push(self.granularity_number());
+        if self.has_more_settings() {
+            body.push(self.more_settings());
         }
         if let Clock::Racing(slack) | Clock::Lagging(slack) = self.clock {
             text::put_number(&mut body, slack.as_nanos());
@@ -207,7 +222,15 @@ impl ReplayToken {
             }
         }
         let (granularity, clock) = match (settings & 3, settings >> 2 & 3) {
-            (LAGGING, SPAWN) => (bytes.array::<1>()?[0], LAGGING),
+            (LAGGING, SPAWN) => {
+                let [more] = bytes.array()?;
+                token.partial_io = more & 0x20 != 0;
+                let clock = (LAGGING + (more >> 3 & 3)) % CLOCKS;
+                if more > 0x3f || (clock != LAGGING && !token.partial_io) {
+                    return Err(Kind::Impossible(format!("settings {more:#04x}")).into());
+                }
+                (more & 7, clock)
+            }
             (clock, SPAWN) => (4, clock),
             (granularity, clock) => (granularity, clock),
         };

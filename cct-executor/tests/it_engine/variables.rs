@@ -75,6 +75,9 @@ fn granularity_and_clock_override_the_test() {
     assert!(!token(&report).spurious_polls);
     let report = told(&[("CCT_SPURIOUS_POLLS", "1")]);
     assert!(token(&report).spurious_polls);
+    assert!(!token(&report).partial_io);
+    let report = told(&[("CCT_PARTIAL_IO", "1")]);
+    assert!(token(&report).partial_io);
     let report = told(&[("CCT_REPLAY_WITH", "make replay TOKEN=")]);
     assert!(
         report.contains("  replay: make replay TOKEN= c1-"),

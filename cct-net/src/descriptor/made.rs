@@ -29,6 +29,9 @@ pub(crate) trait Behind {
 
     /// The descriptor was made, of which nobody knows yet.
     fn made(&self, _: BorrowedFd<'_>) {}
+
+    /// It came back from the standard library: the runtime has yet to look what it is ready for.
+    fn came_back(&self) {}
 }
 
 impl Kind {
@@ -311,6 +314,7 @@ macro_rules! takes {
                     Some(mut own) => {
                         let behind = $crate::descriptor::Behind::behind(&own);
                         own.descriptor.put(socket.into(), behind);
+                        $crate::descriptor::Behind::came_back(&own);
                         Ok(own)
                     }
                     None => $crate::descriptor::foreign($what, $instead),

@@ -135,7 +135,8 @@ const TEST: u32 = 0x00ff_fffd;
 
 impl State {
     pub(crate) fn tcp(&self) -> tcp::Options {
-        self.tcp.unwrap_or_default()
+        self.tcp
+            .unwrap_or_else(|| tcp::Options::default().as_asked_for())
     }
 
     pub(crate) fn udp(&self) -> udp::Options {

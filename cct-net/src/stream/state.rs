@@ -92,7 +92,7 @@ impl State {
     }
 
     /// A side's tasks are told what it is ready for.
-    fn event(&mut self, id: SideId, fx: &mut Effects) {
+    pub(super) fn event(&mut self, id: SideId, fx: &mut Effects) {
         let state = self.readiness(id);
         let side = &mut self.sides[id];
         side.known.event(state);
@@ -102,6 +102,11 @@ impl State {
     /// A side's tasks suppose that it is ready.
     pub(crate) fn suppose(&mut self, id: SideId, ready: Ready) {
         self.sides[id].known.suppose(ready);
+    }
+
+    /// A side's tasks know nothing of what it is ready for.
+    pub(super) fn forget(&mut self, id: SideId) {
+        self.sides[id].known = known::Known::default();
     }
 
     /// What a side's tasks were told last.

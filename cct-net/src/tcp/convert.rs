@@ -24,6 +24,10 @@ impl Behind for TcpStream {
         Some(self.end().shown(Some(self.addresses())))
     }
 
+    fn came_back(&self) {
+        self.end().look_anew();
+    }
+
     fn made(&self, fd: BorrowedFd<'_>) {
         self.settings.with(|settings| *settings).show(fd);
     }

@@ -1,6 +1,7 @@
 //! How TCP works in a world.
 
 use crate::host::hosts;
+use cct_executor::shim;
 use std::time::Duration;
 
 /// How TCP works in the running world. Connections and listeners have what holds when they are
@@ -9,9 +10,11 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Options {
     /// Whether a read may return less than is there: a choice of the strategy between all, half
-    /// and one byte. Off by default; a read may come between two packets anyway.
+    /// and one byte. Off by default, unless [`partial_io`](cct_executor::Checker::partial_io) is asked for; a read may
+    /// come between two packets anyway.
     pub short_reads: bool,
-    /// Whether a write may take less than there is room for, in the same way. Off by default.
+    /// Whether a write may take less than there is room for, in the same way, and with the same
+    /// default.
     pub short_writes: bool,
     /// How many bytes a socket holds that have not arrived: 64 KiB by default.
     pub send_buffer: usize,
@@ -64,12 +67,22 @@ impl Options {
     }
 }
 
+impl Options {
+    /// These, with what the test or the environment asks of all streams.
+    pub(crate) fn as_asked_for(mut self) -> Options {
+        if shim::has_partial_io() {
+            (self.short_reads, self.short_writes) = (true, true);
+        }
+        self
+    }
+}
+
 /// Has the running world's TCP work like this, for sockets made from now on, unless it was
 /// [configured](configure) or presumed before. Does nothing outside a world.
 pub fn presume(options: Options) {
     if let Ok(hosts) = hosts() {
         hosts.state.with(|state| {
-            state.tcp.get_or_insert(options);
+            state.tcp.get_or_insert(options.as_asked_for());
         });
     }
 }

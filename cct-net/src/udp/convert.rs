@@ -18,6 +18,10 @@ impl Behind for UdpSocket {
     fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
         Some(self.inner.clone())
     }
+
+    fn came_back(&self) {
+        self.inner.look_anew();
+    }
 }
 
 impl UdpSocket {
@@ -44,6 +48,7 @@ impl UdpSocket {
             Some(mut own) => {
                 let behind = own.behind();
                 own.descriptor.put(socket.into(), behind);
+                own.came_back();
                 Ok(own)
             }
             None => UdpSocket::take_over(socket, Location::caller()),

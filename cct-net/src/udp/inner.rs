@@ -146,9 +146,22 @@ impl Inner {
             hosts: Arc::downgrade(hosts),
             v6: local.is_ipv6(),
         });
-        let waker = Waker::from(Arc::new(FirstLook(Arc::downgrade(&inner))));
-        shim::after_poll(&waker);
+        inner.await_first_look();
         inner
+    }
+
+    fn await_first_look(self: &Arc<Self>) {
+        let waker = Waker::from(Arc::new(FirstLook(Arc::downgrade(self))));
+        shim::after_poll(&waker);
+    }
+
+    /// The runtime learns of the socket only now, however long it was there.
+    pub(super) fn look_anew(self: &Arc<Self>) {
+        self.state.with(|state| {
+            state.fresh = true;
+            state.known = Known::default();
+        });
+        self.await_first_look();
     }
 
     /// The driver looks at the socket for the first time: it can be written to.

@@ -13,10 +13,19 @@ impl Behind for UnixStream {
     fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
         Some(self.end().shown(None))
     }
+
+    fn came_back(&self) {
+        self.end().look_anew();
+    }
 }
 
 impl Behind for UnixListener {}
-impl Behind for UnixDatagram {}
+impl Behind for UnixDatagram {
+    fn came_back(&self) {
+        self.inner.look_anew();
+    }
+}
+
 impl Behind for UnixSocket {}
 
 shows!(UnixSocket);

@@ -9,7 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Path, Token};
 
 /// In the order in which they are listed to the user.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "iterations",
     "time_budget",
     "strategy",
@@ -29,6 +29,7 @@ const NAMES: [&str; 28] = [
     "isolation",
     "coop_budget",
     "spurious_polls",
+    "partial_io",
     "lasting_yields",
     "late_timers",
     "start_paused",
@@ -186,6 +187,7 @@ impl Options {
             "isolation" => in_crate("isolation", isolation(value)?),
             "coop_budget" => plain("coop_budget", value.boolean()?),
             "spurious_polls" => plain("spurious_polls", value.boolean()?),
+            "partial_io" => plain("partial_io", value.boolean()?),
             "lasting_yields" => plain("lasting_yields", value.boolean()?),
             "late_timers" => plain("late_timers", value.boolean()?),
             "start_paused" => plain("start_paused", value.boolean()?),

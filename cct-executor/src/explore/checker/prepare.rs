@@ -130,6 +130,9 @@ impl Checker {
         if let Some(spurious) = settings.spurious_polls {
             self.world.spurious_polls = spurious;
         }
+        if let Some(partial) = settings.partial_io {
+            self.world.partial_io = partial;
+        }
         if let Some(steps) = settings.max_steps {
             self.world.limits.steps = steps;
         }

@@ -47,6 +47,7 @@ fn every_variable_is_taken() {
         ("CCT_CLOCK", "racing(5ms)"),
         ("CCT_TIME_BUDGET", "500ms"),
         ("CCT_SPURIOUS_POLLS", "1"),
+        ("CCT_PARTIAL_IO", "true"),
         ("CCT_MAX_STEPS", "20000"),
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_REPLAY_WITH", "cargo cct replay"),
@@ -69,6 +70,7 @@ fn every_variable_is_taken() {
         granularity: Some(Granularity::Await),
         clock: Some(Clock::Racing(Duration::from_millis(5))),
         spurious_polls: Some(true),
+        partial_io: Some(true),
         time_budget: Some(Some(Duration::from_millis(500))),
         replay: Some(token()),
         replay_with: Some("cargo cct replay".to_owned()),
@@ -211,7 +213,7 @@ fn bad_values_are_named_with_a_remedy() {
             "CCT_ITERATION",
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
-             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_SPURIOUS_POLLS, CCT_TIME_BUDGET, CCT_MAX_STEPS, \
+             CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_SPURIOUS_POLLS, CCT_PARTIAL_IO, CCT_TIME_BUDGET, CCT_MAX_STEPS, \
              CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_REPLAY_TAKEN, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_REPORT_ROWS, CCT_PLAIN_TESTS, CCT_APART",
         ),
         (

@@ -105,6 +105,7 @@ fn any_token(rng: &mut Generator) -> ReplayToken {
         start_paused: below(rng, 2) == 0,
         coop_budget: below(rng, 2) == 0,
         spurious_polls: below(rng, 2) == 0,
+        partial_io: below(rng, 2) == 0,
         noise: Seed(if below(rng, 2) == 0 {
             0
         } else {
@@ -172,6 +173,7 @@ fn the_world_goes_in_and_comes_out() {
         start_paused: true,
         coop_budget: false,
         spurious_polls: true,
+        partial_io: true,
         noise: Seed(7),
         ..WorldConfig::default()
     };

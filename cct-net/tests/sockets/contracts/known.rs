@@ -2,7 +2,7 @@
 //! is not true any more.
 
 use super::Log;
-use super::rt::{self, Interest, UdpSocket, UnixDatagram, UnixStream};
+use super::rt::{self, Interest, TcpStream, UdpSocket, UnixDatagram, UnixStream};
 use super::tcp::settled;
 use futures::FutureExt;
 use std::future::poll_fn;
@@ -393,4 +393,63 @@ pub(crate) async fn nothing_at_all(log: Log) {
     let empty = [io::IoSlice::new(&[]), io::IoSlice::new(&[])];
     log.result("buffers", client.try_write_vectored(&empty));
     log.result("one buffer", client.try_write(&[]));
+}
+
+/// What comes back from the standard library is new to the runtime: nothing is known until it has looked.
+pub(crate) async fn coming_back(log: Log) {
+    let (mut client, server) = settled().await;
+    let server = TcpStream::from_std(server.into_std().unwrap()).unwrap();
+    rt::pause().await;
+    log.note(format!("nothing came {}", at_once(server.readable()).await));
+    log.note(format!("room {}", at_once(server.writable()).await));
+    rt::write_all(&mut client, b"ping").await.unwrap();
+    server.readable().await.unwrap();
+    log.result("all", server.try_read(&mut [0; 4]));
+    let server = TcpStream::from_std(server.into_std().unwrap()).unwrap();
+    rt::pause().await;
+    log.note(format!("all was read {}", at_once(server.readable()).await));
+    rt::write_all(&mut client, b"pong").await.unwrap();
+    server.readable().await.unwrap();
+    let mut server = TcpStream::from_std(server.into_std().unwrap()).unwrap();
+    log.result("is there", rt::read_exact(&mut server, 4).await);
+
+    let (mut one, two) = UnixStream::pair().unwrap();
+    rt::write_all(&mut one, b"ping").await.unwrap();
+    two.readable().await.unwrap();
+    log.result("all", two.try_read(&mut [0; 4]));
+    let two = UnixStream::from_std(two.into_std().unwrap()).unwrap();
+    rt::pause().await;
+    log.note(format!("all was read {}", at_once(two.readable()).await));
+    rt::write_all(&mut one, b"ping").await.unwrap();
+    two.readable().await.unwrap();
+    let (mut one, mut two) = (one, UnixStream::from_std(two.into_std().unwrap()).unwrap());
+    log.result("is there", rt::read_exact(&mut two, 4).await);
+    rt::write_all(&mut two, b"pong").await.unwrap();
+    log.result("back", rt::read_exact(&mut one, 4).await);
+
+    let from = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let to = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    from.send_to(b"ping", to.local_addr().unwrap())
+        .await
+        .unwrap();
+    log.result("one", to.recv(&mut [0; 4]).await);
+    let to = UdpSocket::from_std(to.into_std().unwrap()).unwrap();
+    rt::pause().await;
+    log.note(format!("all was received {}", at_once(to.readable()).await));
+    from.send_to(b"ping", to.local_addr().unwrap())
+        .await
+        .unwrap();
+    log.result("one", to.recv(&mut [0; 4]).await);
+
+    let (one, two) = UnixDatagram::pair().unwrap();
+    one.send(b"ping").await.unwrap();
+    log.result("one", two.recv(&mut [0; 4]).await);
+    let two = UnixDatagram::from_std(two.into_std().unwrap()).unwrap();
+    rt::pause().await;
+    log.note(format!(
+        "all was received {}",
+        at_once(two.readable()).await
+    ));
+    one.send(b"ping").await.unwrap();
+    log.result("one", two.recv(&mut [0; 4]).await);
 }
