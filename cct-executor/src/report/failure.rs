@@ -275,9 +275,16 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         0 => String::new(),
         started => format!(" ({started} started)"),
     };
+    // Between two sockets of one machine it is there when `write` returns.
+    let mut steps = failure.explanation.steps.iter();
+    let delivered = steps.any(|step| step.task.is_none() && step.what.starts_with("deliver "));
+    let sent = match delivered {
+        true => " what is sent arrives later,",
+        false => "",
+    };
     let _ = writeln!(
         out,
-        "  {order}. Should tokio pass, this may differ: {clock},\n  std's \
+        "  {order}. Should tokio pass, this may differ: {clock},{sent}\n  std's \
          threads{started}, files and sockets are not the world's, and a static keeps what an earlier run left in it"
     );
 }

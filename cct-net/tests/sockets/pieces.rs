@@ -50,3 +50,20 @@ fn a_large_write_arrives_in_pieces() {
 fn what_fits_into_a_packet_arrives_together() {
     assert_eq!(found_first(60_000), BTreeSet::from([60_000]));
 }
+
+/// On loopback what was written is there when `write` returns, and a test may count on that.
+#[test]
+fn reports_say_that_what_is_sent_arrives_later() {
+    let report = checker("later").iterations(1).run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let mut client = TcpStream::connect(addr).await.unwrap();
+        let (mut server, _) = listener.accept().await.unwrap();
+        client.write_all(b"a").await.unwrap();
+        server.read_exact(&mut [0]).await.unwrap();
+        client.write_all(b"b").await.unwrap();
+        assert_eq!(server.try_read(&mut [0]).unwrap(), 1);
+    });
+    let text = report.text();
+    assert!(text.contains(" what is sent arrives later,"), "{text}");
+}
