@@ -174,7 +174,7 @@ impl Notify {
     #[track_caller]
     pub fn notify_waiters(&self) {
         self.resource
-            .sync_point(OpKind::Notify, Access::Write, Location::caller());
+            .sync_point(OpKind::NotifyWaiters, Access::Write, Location::caller());
         let mut wakes = Wakes::none();
         let digest = self.state.with(|state| {
             state.tell_all(&mut wakes);
@@ -193,8 +193,11 @@ impl Notify {
     }
 
     fn notify(&self, end: End, site: &'static Location<'static>) {
-        self.resource
-            .sync_point(OpKind::Notify, Access::Write, site);
+        let kind = match end {
+            End::First => OpKind::NotifyOne,
+            End::Last => OpKind::NotifyLast,
+        };
+        self.resource.sync_point(kind, Access::Write, site);
         let (before, waiter, after, digest) = self.state.with(|state| {
             let before = state.permit;
             (before, state.tell(end), state.permit, state.digest())

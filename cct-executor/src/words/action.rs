@@ -135,8 +135,8 @@ named_enum! {
         TryRecv = "try_recv",
         /// Closing.
         Close = "close",
-        /// Waking waiters.
-        Notify = "notify",
+        /// Waking the first who waits.
+        NotifyOne = "notify_one",
         /// Waiting to be notified.
         Notified = "notified",
         /// Waiting at a barrier, or for a value to be set.
@@ -185,6 +185,10 @@ named_enum! {
         Closed = "closed",
         /// Putting what is sent where there is room for it.
         Put = "put",
+        /// Waking the last who waits.
+        NotifyLast = "notify_last",
+        /// Waking all who wait.
+        NotifyWaiters = "notify_waiters",
     }
 }
 

@@ -230,9 +230,9 @@ fn what_becomes_of_a_notification_is_told() {
     });
     let text = report.text();
     for part in [
-        "notify notify 1: wakes nobody ",
-        "notify notify 1: nobody waits, so its permit stays ",
-        "notify notify 1: nobody waits, and its permit was there already ",
+        "notify_waiters notify 1: wakes nobody ",
+        "notify_one notify 1: nobody waits, so its permit stays ",
+        "notify_one notify 1: nobody waits, and its permit was there already ",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -369,7 +369,7 @@ fn who_notified_last_is_told() {
             notify.notified().await;
         });
     let text = report.text();
-    assert!(text.contains(": notify at "), "{text}");
+    assert!(text.contains(": notify_waiters at "), "{text}");
     for other in [": drop in step", ": resume at"] {
         assert!(!text.contains(other), "{other}: {text}");
     }

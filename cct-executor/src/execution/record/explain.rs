@@ -40,10 +40,12 @@ enum End {
 impl End {
     fn of(kind: OpKind) -> End {
         use OpKind::{
-            Changed, Get, Notified, Notify, Put, Recv, Reserve, Send, Set, TryRecv, TrySend,
+            Changed, Get, Notified, NotifyLast, NotifyOne, NotifyWaiters, Put, Recv, Reserve, Send,
+            Set, TryRecv, TrySend,
         };
         match kind {
-            Send | TrySend | Reserve | Put | Set | Notify => End::In,
+            Send | TrySend | Reserve | Put | Set => End::In,
+            NotifyOne | NotifyLast | NotifyWaiters => End::In,
             Recv | TryRecv | Changed | Notified | Get => End::Out,
             _ => End::Either,
         }
