@@ -10,6 +10,8 @@
 //! 3. A packet that nobody expects is answered by a reset.
 
 #[cfg(unix)]
+mod anew;
+#[cfg(unix)]
 mod by_descriptor;
 pub(crate) mod conn;
 pub(crate) mod first_look;

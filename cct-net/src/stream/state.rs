@@ -105,6 +105,7 @@ impl State {
     }
 
     /// A side's tasks know nothing of what it is ready for.
+    #[cfg(unix)]
     pub(super) fn forget(&mut self, id: SideId) {
         self.sides[id].known = known::Known::default();
     }

@@ -156,6 +156,7 @@ impl Inner {
     }
 
     /// The runtime learns of the socket only now, however long it was there.
+    #[cfg(unix)]
     pub(super) fn look_anew(self: &Arc<Self>) {
         self.state.with(|state| {
             state.fresh = true;
