@@ -1,11 +1,14 @@
 //! Whether a task's atomic operations are those of a loop that waits for another task.
 //!
-//! 1. Such a loop looks at one thing or two, and learns nothing new.
+//! 1. Such a loop looks at a few things, and learns nothing new. A queue has three: where it begins, where it ends, and
+//!    whether somebody is done with the place there.
 //! 2. Or it changes something and takes that back, again and again, as a lock does that counts a reader before it looks
 //!    whether it may read.
 
 /// So many operations in a row that change nothing are those of a loop that waits.
 const LOOKS_MAX: u32 = 100;
+/// At so many things it looks at most.
+const PLACES: usize = 4;
 /// So many changes in a row, each of which takes back the one before, are, too. Who does work between them is only made
 /// to wait until no other can go on.
 const TAKEN_BACK_MAX: u32 = 1_000;
@@ -14,7 +17,7 @@ const TAKEN_BACK_MAX: u32 = 1_000;
 #[derive(Clone, Copy)]
 pub(super) struct Vain {
     /// Where the last ones looked.
-    at: [usize; 2],
+    at: [usize; PLACES],
     looks: u32,
     /// Where the last change was, and what was there before it.
     changed: (usize, u64),
@@ -23,7 +26,7 @@ pub(super) struct Vain {
 
 impl Vain {
     pub(super) const NOTHING: Vain = Vain {
-        at: [0; 2],
+        at: [0; PLACES],
         looks: 0,
         changed: (0, 0),
         taken_back: 0,
@@ -54,7 +57,8 @@ impl Vain {
         if before == now && self.at.contains(&address) {
             self.looks += 1;
         } else {
-            self.at = [address, self.at[0]];
+            self.at.rotate_right(1);
+            self.at[0] = address;
             self.looks = 0;
         }
     }
@@ -76,11 +80,16 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_at_one_thing_or_two_in_turn_waits() {
+    fn who_looks_at_a_few_things_in_turn_waits() {
         let one = after((0..=LOOKS_MAX).map(|_| (LOCK, 1, 1)));
         assert!(one.looks(LOCK) && !one.looks(OTHER) && !one.takes_back(LOCK));
-        let two = after((0..LOOKS_MAX + 2).map(|at| ([LOCK, OTHER][at as usize % 2], 1, 1)));
-        assert!(two.looks(LOCK) && two.looks(OTHER));
+        let in_turn = |places: usize| {
+            let looks = 0..LOOKS_MAX as usize + places;
+            after(looks.map(|at| (LOCK + at % places, 1, 1)))
+        };
+        let few = in_turn(PLACES);
+        assert!((0..PLACES).all(|at| few.looks(LOCK + at)));
+        assert!(!in_turn(PLACES + 1).looks(LOCK));
         assert!(!after((0..LOOKS_MAX).map(|_| (LOCK, 1, 1))).looks(LOCK));
     }
 
