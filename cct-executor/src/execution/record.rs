@@ -129,6 +129,8 @@ struct RawStep {
     turn: Turn,
     /// It was told `Pending`, whatever there was.
     no_budget: bool,
+    /// It could not go on, and its task waits for it.
+    waits: bool,
 }
 
 /// What a step does with its task.
@@ -249,6 +251,7 @@ impl Recorder {
             preempts,
             turn,
             no_budget: false,
+            waits: false,
         });
     }
 
@@ -286,6 +289,7 @@ impl Recorder {
             preempts: false,
             turn: Turn::Performs,
             no_budget: false,
+            waits: false,
         });
     }
 
@@ -295,6 +299,10 @@ impl Recorder {
             resource,
             site,
         };
+        if let Some(step) = self.steps.last_mut() {
+            let of = (step.turn, step.key, step.kind, step.resource);
+            step.waits |= of == (Turn::Performs, key, kind, resource);
+        }
         let waits = self.blocked.entry(key).or_default();
         // A poll may look at one thing several times, as a loop around a `select!` does.
         if !waits.contains(&wait) {

@@ -146,6 +146,8 @@ impl Step {
     /// How [`what`](Self::what) ends for an operation that returned `Pending` whatever there was, as its poll had
     /// used up its budget.
     pub const NO_BUDGET: &'static str = ", no budget left";
+    /// How [`what`](Self::what) ends for an operation that could not go on, and for which the task now waits.
+    pub const WAITS: &'static str = ": waits";
 }
 
 /// Whether a task could run.

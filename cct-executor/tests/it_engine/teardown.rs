@@ -243,7 +243,7 @@ fn ends_badly(end: End, class: &'static str) {
         for strategy in ["random", "pct:d=3"] {
             let balance = Arc::new(Balance::default());
             // A deadlock waits for foreign threads before it is called one.
-            for seed in 0..if end == End::Deadlock { 2 } else { 30 } {
+            for seed in 0..if end == End::Deadlock { 2 } else { 15 } {
                 let theirs = balance.clone();
                 within(60, move || {
                     fails_again(strategy, granularity, end, seed, class, &theirs)

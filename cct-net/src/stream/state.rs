@@ -148,7 +148,7 @@ impl State {
         };
         let (unread, unsent) = (other.arrived, own.flying_or_waiting());
         // Many wait here for ever that another system's buffers would have let pass.
-        let full = match own.open && !own.fin_queued && own.room() == 0 {
+        let full = match own.open && !own.fin_queued && !own.crowded && own.room() == 0 {
             true => ": its buffers are full (`tcp::configure`)",
             false => "",
         };

@@ -6,7 +6,7 @@ use cct_executor::task::yield_now;
 use cct_executor::time::{Instant, sleep, timeout};
 use cct_executor::{nondet, sometimes, spawn};
 use cct_net::fabric::{self, CrashStyle};
-use cct_net::{TcpListener, TcpStream, UdpSocket, UnixStream, node};
+use cct_net::{TcpListener, TcpStream, UdpSocket, node};
 use futures::io::{AsyncReadExt, AsyncWriteExt};
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -386,82 +386,6 @@ fn groups_and_broadcasts() {
             assert_eq!(heard.load(SeqCst), 3);
         })
     });
-}
-
-/// What is written in one go is read in one go, or not.
-async fn ten_bytes() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let addr = listener.local_addr().unwrap();
-    let mut client = TcpStream::connect(addr).await.unwrap();
-    let (mut server, _) = listener.accept().await.unwrap();
-    let first = client.write(b"0123456789").await.unwrap();
-    sometimes!(first == 10, "whole write");
-    sometimes!(first == 1, "one byte written");
-    client.write_all(&b"0123456789"[first..]).await.unwrap();
-    drop(client);
-    sleep(SECOND).await;
-    let mut buf = [0; 16];
-    let count = server.read(&mut buf).await.unwrap();
-    sometimes!(count == 10, "whole read");
-    sometimes!(count == 1, "one byte read");
-    let mut rest = Vec::new();
-    server.read_to_end(&mut rest).await.unwrap();
-    let text = [&buf[..count], &rest].concat();
-    assert_eq!(text, b"0123456789");
-}
-
-#[test]
-fn reads_and_writes_are_short_where_asked_for() {
-    let report = checker("short").iterations(200).run(|| async {
-        cct_net::tcp::configure(|tcp| {
-            tcp.short_reads = true;
-            tcp.short_writes = true;
-        });
-        ten_bytes().await;
-    });
-    report.assert_passed();
-    assert_eq!(report.never_reached().count(), 0);
-
-    let short = checker("short").iterations(200).partial_io(true);
-    let report = short.clone().run(ten_bytes);
-    report.assert_passed();
-    assert_eq!(report.never_reached().count(), 0);
-
-    let report = short.run(|| async {
-        cct_net::tcp::configure(|tcp| (tcp.short_reads, tcp.short_writes) = (false, false));
-        ten_bytes().await;
-    });
-    let never: Vec<_> = report.never_reached().collect();
-    assert_eq!(never.len(), 2, "{never:?}");
-}
-
-#[test]
-fn a_message_in_two_pieces_is_replayed_where_partial_io_is_asked_for() {
-    let scenario = || async {
-        let (mut here, mut there) = UnixStream::pair().unwrap();
-        here.write_all(b"hello").await.unwrap();
-        let mut buf = [0; 8];
-        let count = there.read(&mut buf).await.unwrap();
-        assert_eq!(&buf[..count], b"hello");
-    };
-    checker("pieces")
-        .iterations(50)
-        .run(scenario)
-        .assert_passed();
-    let report = checker("pieces")
-        .iterations(50)
-        .partial_io(true)
-        .run(scenario);
-    let failure = report.failure.as_ref().expect("a read that is short");
-    assert!(
-        failure.reproduced && failure.token.partial_io,
-        "{}",
-        report.text()
-    );
-    let token = failure.token.to_string().parse().unwrap();
-    let again = checker("pieces").replay(token).run(scenario);
-    let again = again.failure.expect("the same failure");
-    assert_eq!(again.kind, failure.kind);
 }
 
 /// With tiny buffers, both directions full at once, and every byte in its place.

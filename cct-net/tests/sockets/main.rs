@@ -11,6 +11,7 @@ mod fresh;
 mod keepalive;
 mod locked;
 mod netstat;
+mod partial;
 mod pieces;
 mod repeat;
 #[path = "../two_sided/results.rs"]

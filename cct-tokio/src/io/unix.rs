@@ -30,6 +30,12 @@ pub struct AsyncFd<T: AsRawFd> {
     polls: [Mutex<Option<MachineWait>>; 2],
 }
 
+/// Borrows nothing of the owner, who may not be `Sync`.
+async fn is_ready(watched: &Watched, interest: Interest) -> Ready {
+    let mut wait = None;
+    poll_fn(|cx| watched.poll_ready(cx, interest, &mut wait)).await
+}
+
 /// That a descriptor is ready.
 #[must_use = "You must explicitly choose whether to clear the readiness state by calling a method on ReadyGuard"]
 pub struct AsyncFdReadyGuard<'a, T: AsRawFd> {
@@ -210,11 +216,6 @@ impl<T: AsRawFd> AsyncFd<T> {
         self.watched.poll_ready(cx, interest, &mut wait)
     }
 
-    async fn is_ready(&self, interest: Interest) -> Ready {
-        let mut wait = None;
-        poll_fn(|cx| self.watched.poll_ready(cx, interest, &mut wait)).await
-    }
-
     /// Waits until it is ready for some of this.
     ///
     /// # Cancel safety
@@ -223,7 +224,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// # Errors
     /// None.
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
-        let ready = self.is_ready(interest).await;
+        let ready = is_ready(&self.watched, interest).await;
         Ok(self.guard(ready))
     }
 
@@ -235,7 +236,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         &mut self,
         interest: Interest,
     ) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
-        let ready = self.is_ready(interest).await;
+        let ready = is_ready(&self.watched, interest).await;
         Ok(AsyncFdReadyMutGuard { fd: self, ready })
     }
 
@@ -281,7 +282,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         mut f: impl FnMut(&T) -> io::Result<R>,
     ) -> io::Result<R> {
         loop {
-            let ready = self.is_ready(interest).await;
+            let ready = is_ready(&self.watched, interest).await;
             match f(&self.inner) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.watched.clear(ready)
@@ -301,7 +302,7 @@ impl<T: AsRawFd> AsyncFd<T> {
         mut f: impl FnMut(&mut T) -> io::Result<R>,
     ) -> io::Result<R> {
         loop {
-            let ready = self.is_ready(interest).await;
+            let ready = is_ready(&self.watched, interest).await;
             match f(&mut self.inner) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.watched.clear(ready)

@@ -8,8 +8,9 @@ use super::rt::io::{
 use super::rt::net::unix::pipe;
 use super::rt::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use super::rt::{fs, process};
+use std::cell::Cell;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::process::{ExitStatus, Output, Stdio};
 
 fn everybody<T: Send + Sync + Unpin + std::fmt::Debug>() {}
@@ -55,6 +56,17 @@ pub(crate) fn streams() {
     };
 }
 
+struct Owned(
+    OwnedFd,
+    #[expect(dead_code, reason = "is not `Sync`")] Cell<u8>,
+);
+
+impl AsRawFd for Owned {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
 pub(crate) fn descriptors() {
     everybody::<AsyncFd<OwnedFd>>();
     everybody::<AsyncFdReadyGuard<'_, OwnedFd>>();
@@ -64,6 +76,13 @@ pub(crate) fn descriptors() {
         sent::<io::Result<AsyncFdReadyGuard<'_, OwnedFd>>>(fd.readable());
         sent::<io::Result<u8>>(fd.async_io(Interest::READABLE, |_| Ok(1)));
         is::<&OwnedFd>(fd.get_ref());
+    };
+    // Who may go to another thread may wait there, whether or not two threads may see it.
+    let _ = |fd: &'static mut AsyncFd<Owned>| {
+        sent::<io::Result<AsyncFdReadyMutGuard<'_, Owned>>>(fd.readable_mut());
+    };
+    let _ = |fd: &'static mut AsyncFd<Owned>| {
+        sent::<io::Result<AsyncFdReadyMutGuard<'_, Owned>>>(fd.writable_mut());
     };
     let _ = |guard: &mut AsyncFdReadyGuard<'static, OwnedFd>| {
         is::<Ready>(guard.ready());

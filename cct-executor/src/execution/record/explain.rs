@@ -229,6 +229,8 @@ impl Core {
         if let Some(outcome) = &raw.outcome {
             what.push_str(": ");
             what.push_str(outcome);
+        } else if raw.waits {
+            what.push_str(Step::WAITS);
         }
         if raw.no_budget {
             what.push_str(Step::NO_BUDGET);

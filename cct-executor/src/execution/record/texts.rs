@@ -15,7 +15,7 @@ pub(super) struct Texts {
     sites: BTreeMap<usize, Arc<str>>,
     tasks: BTreeMap<u32, Arc<str>>,
     nodes: BTreeMap<u16, Arc<str>>,
-    operations: BTreeMap<(Turn, OpKind, u32), Arc<str>>,
+    operations: BTreeMap<(Turn, OpKind, u32, bool), Arc<str>>,
 }
 
 impl Texts {
@@ -41,7 +41,9 @@ impl Texts {
         if has_more || raw.no_budget {
             return make();
         }
-        let known = self.operations.entry((raw.turn, raw.kind, raw.resource));
+        let known = self
+            .operations
+            .entry((raw.turn, raw.kind, raw.resource, raw.waits));
         known.or_insert_with(make).clone()
     }
 }

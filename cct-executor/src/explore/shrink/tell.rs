@@ -111,5 +111,7 @@ fn told(step: &Step) -> String {
     let task = step.task.as_ref().map(|task| format!("task {task}, "));
     let site = step.site.as_ref().map(|site| format!(" ({site})"));
     let [task, site] = [task, site].map(Option::unwrap_or_default);
-    format!("{task}{}{site}", step.what)
+    // What came of the choice is for the steps to say.
+    let what = step.what.strip_suffix(Step::WAITS).unwrap_or(&step.what);
+    format!("{task}{what}{site}")
 }

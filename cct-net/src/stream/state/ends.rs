@@ -91,6 +91,7 @@ impl State {
             let closed = self.sides[id].closed;
             let sender = &mut self.sides[1 - id];
             sender.flying -= count;
+            sender.crowded = false;
             if closed {
                 // Nobody is there who would keep it for a reader.
                 sender.bytes.drain(sender.arrived..sender.arrived + count);

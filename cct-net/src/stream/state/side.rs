@@ -20,6 +20,8 @@ pub(crate) struct Side {
     pub(super) recv_buffer: usize,
     /// Both buffers are one, which is the sender's: what arrived fills it until it is read.
     pub(super) shares_buffer: bool,
+    /// A write took less than it could: there is no room until some of what is on its way has arrived.
+    pub(super) crowded: bool,
     /// The handshake is over.
     pub(super) open: bool,
     /// This side writes no more.
@@ -63,6 +65,9 @@ impl Side {
     }
 
     pub(super) fn room(&self) -> usize {
+        if self.crowded {
+            return 0;
+        }
         let held = match self.shares_buffer {
             true => self.bytes.len(),
             false => self.flying_or_waiting(),
@@ -94,7 +99,8 @@ impl Side {
             | u64::from(self.orphan) << 2
             | u64::from(self.closed) << 1
             | u64::from(self.error.is_some());
-        let flags = flags << 5 | self.known.digest() | u64::from(self.deaf) << 63;
+        let more = u64::from(self.deaf) << 63 | u64::from(self.crowded) << 62;
+        let flags = flags << 5 | self.known.digest() | more;
         (other.arrived as u64) << 32 ^ (self.flying_or_waiting() as u64) << 11 ^ flags
     }
 
