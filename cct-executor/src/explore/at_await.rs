@@ -27,6 +27,8 @@ use std::time::Duration;
 const ITERATIONS: u64 = 1_000;
 /// ...and at least so many times those that it took to fail.
 const TIMES: u64 = 4;
+/// Iterations in tokio's order, with other values each.
+const DRAWN: u64 = 100;
 /// The report does not come later than that.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long threads have, of that, to end the iterations they are in.
@@ -107,18 +109,35 @@ impl Campaign {
         }
         // Without a decision there is no other order.
         if one_thread && !failure.token.trace.decisions().is_empty() {
-            let once = Checker {
-                iterations: 1,
+            failure.in_order = self.try_in_order(checker, &failure.kind);
+        }
+    }
+
+    /// Tries the order of tokio's `current_thread` runtime: with the first of all values, and then with some that are
+    /// drawn, as there.
+    fn try_in_order(&self, checker: Checker, kind: &FailureKind) -> Option<InOrder> {
+        let tried = |iterations, strategy: fn() -> RoundRobin| {
+            let checker = checker.clone();
+            let checker = Checker {
+                iterations,
                 ..checker
             };
-            let in_order = Arc::new(|| Box::new(RoundRobin::new()) as Box<dyn Strategy>);
-            let run = self.try_with(once, in_order, &failure.kind);
-            failure.in_order = run.map(|run| match run.same {
-                Some(_) => InOrder::Fails,
-                None if run.passes_whole() => InOrder::Passes,
-                None => InOrder::Otherwise,
-            });
+            let made = move || Box::new(strategy()) as Box<dyn Strategy>;
+            self.try_with(checker, Arc::new(made), kind)
+        };
+        let plain = tried(1, RoundRobin::new)?;
+        if plain.same.is_some() {
+            return Some(InOrder::Fails);
         }
+        if !plain.passes_whole() {
+            return Some(InOrder::Otherwise);
+        }
+        let drawn = tried(DRAWN, RoundRobin::with_random_data);
+        let fails = drawn.is_some_and(|drawn| drawn.same.is_some());
+        Some(match fails {
+            true => InOrder::FailsByValues,
+            false => InOrder::Passes,
+        })
     }
 
     /// Who chooses when it is tried again.

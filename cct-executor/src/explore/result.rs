@@ -281,7 +281,7 @@ pub struct AtAwait {
     pub other: Option<(u64, FailureKind)>,
 }
 
-/// What came of the one schedule in which tasks go on in the order in which they became ready.
+/// What came of it when tasks went on in the order in which they became ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum InOrder {
@@ -289,6 +289,9 @@ pub enum InOrder {
     Passes,
     /// It fails in the same way.
     Fails,
+    /// It passes with the first of all values, and fails in the same way with some that are drawn: those of the
+    /// strategy, such as where a `select!` begins, or of `rand`.
+    FailsByValues,
     /// It fails in another way, or was cut.
     Otherwise,
 }

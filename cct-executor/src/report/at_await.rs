@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 const TELLING: u64 = 100;
 const TELLING_EACH: u64 = 2;
 
-/// Says so where tokio's own order hides the failure; not where what it takes is a fault, a cancellation or a value, and
-/// no order of tasks.
+/// Says so where tokio's own order hides the failure, or only what is random there does; not where what it takes is a
+/// fault, a cancellation or a value, and no order of tasks.
 pub(super) fn order_text(failure: &FailureReport) -> &'static str {
     let is_of_order = |one: &Departure| !one.is_value && one.taken.starts_with("task ");
     let departures = failure.departures.as_ref();
-    if departures.is_some_and(|all| !all.is_empty() && !all.iter().any(is_of_order)) {
+    if departures.is_some_and(|all| !all.iter().any(is_of_order)) {
         return "";
     }
     match (failure.in_order, &failure.at_await) {
@@ -25,6 +25,9 @@ pub(super) fn order_text(failure: &FailureReport) -> &'static str {
         (Some(InOrder::Passes), None) => {
             "  passes with `strategy = \"round-robin\"`, where tasks go on in the order in which they \
              became ready, as in\n  tokio's `current_thread` runtime\n"
+        }
+        (Some(InOrder::FailsByValues), _) => {
+            "  in the order of tokio's `current_thread` runtime it passes with some values and fails with others (of              `rand`, or where\n  a `select!` begins): it may take no other order of tasks\n"
         }
         _ => "",
     }

@@ -124,7 +124,8 @@ fn of_values(failure: &FailureReport) -> bool {
         .departures
         .as_ref()
         .is_none_or(|all| !all.is_empty());
-    let plain = undecided || !departs && failure.in_order == Some(InOrder::Passes);
+    let others = [Some(InOrder::Passes), Some(InOrder::FailsByValues)];
+    let plain = undecided || !departs && others.contains(&failure.in_order);
     claims && failure.reproduced && plain && failure.iteration() > 0
 }
 

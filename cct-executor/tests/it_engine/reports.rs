@@ -531,8 +531,14 @@ fn no_order_is_blamed_where_only_a_value_matters() {
         assert!(!cct_executor::nondet::boolean(), "tails");
     });
     let text = report.text();
-    assert_eq!(failed(&report).in_order, Some(InOrder::Passes), "{text}");
-    assert!(!text.contains("round-robin"), "{text}");
+    assert_eq!(
+        failed(&report).in_order,
+        Some(InOrder::FailsByValues),
+        "{text}"
+    );
+    for of_order in ["round-robin", "current_thread"] {
+        assert!(!text.contains(of_order), "{text}");
+    }
     assert!(text.contains(", 1 decision\n"), "{text}");
 }
 
@@ -558,4 +564,30 @@ fn a_failure_of_random_values_is_none_of_an_order() {
     for of_order in ["one thread is enough", "round-robin", "granularity `await`"] {
         assert!(!text.contains(of_order), "{text}");
     }
+}
+
+/// Which task draws which number hangs on the order in which they begin, and any order will do.
+#[test]
+fn where_random_values_are_enough_no_order_is_blamed() {
+    if !cct_interpose::CONTROLLED {
+        return;
+    }
+    let draws = || spawn(async { RandomState::new().hash_one("random") % 4 });
+    let found = (0..20).any(|seed| {
+        let report = checker("drawn").seed(Seed(seed)).run(move || async move {
+            let (first, second) = (draws(), draws());
+            assert_ne!((first.await.unwrap(), second.await.unwrap()), (1, 3));
+        });
+        let (failure, text) = (failed(&report), report.text());
+        assert_eq!(failure.in_order, Some(InOrder::FailsByValues), "{text}");
+        assert!(!text.contains("round-robin"), "{text}");
+        let departs = failure
+            .departures
+            .as_ref()
+            .is_some_and(|all| !all.is_empty());
+        let told = "it may take no other order of tasks";
+        assert_eq!(text.contains(told), departs, "{text}");
+        departs
+    });
+    assert!(found, "a failure that takes an order for its values");
 }

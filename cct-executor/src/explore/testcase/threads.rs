@@ -163,7 +163,7 @@ fn is_any_timed() -> bool {
 /// Whether the failure takes no order but the plain one.
 fn in_plain_order(failure: &FailureReport) -> bool {
     failure.token.trace.decisions().is_empty()
-        || failure.in_order.is_some_and(|it| it != InOrder::Passes)
+        || matches!(failure.in_order, Some(InOrder::Fails | InOrder::Otherwise))
         || failure.departures.as_ref().is_some_and(Vec::is_empty)
 }
 
