@@ -7,11 +7,13 @@ use std::ops::{BitOr, BitOrAssign};
 const READABLE: u8 = 1;
 const WRITABLE: u8 = 2;
 const ERROR: u8 = 4;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const PRIORITY: u8 = 8;
 
 /// What to wait for at a socket. Never empty.
 ///
 /// # Differences from tokio
-/// There is no `PRIORITY`: urgent data is not modelled.
+/// Urgent data is not modelled: no socket of the simulated network is ready for it before nothing more will come.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Interest(u8);
 
@@ -22,6 +24,10 @@ impl Interest {
     pub const WRITABLE: Interest = Interest(WRITABLE);
     /// That there is an error.
     pub const ERROR: Interest = Interest(ERROR);
+
+    /// That there is urgent data, or that nothing more will come.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const PRIORITY: Interest = Interest(PRIORITY);
 
     /// Whether it includes reading.
     pub const fn is_readable(self) -> bool {
@@ -36,6 +42,12 @@ impl Interest {
     /// Whether it includes errors.
     pub const fn is_error(self) -> bool {
         self.0 & ERROR != 0
+    }
+
+    /// Whether it includes urgent data.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const fn is_priority(self) -> bool {
+        self.0 & PRIORITY != 0
     }
 
     /// `try_io` of tokio knows of one interest at a time: no socket is ready for several.
@@ -79,6 +91,8 @@ impl fmt::Debug for Interest {
         let names = [
             (self.is_readable(), "READABLE"),
             (self.is_writable(), "WRITABLE"),
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            (self.is_priority(), "PRIORITY"),
             (self.is_error(), "ERROR"),
         ];
         let names: Vec<&str> = names.iter().filter(|n| n.0).map(|n| n.1).collect();

@@ -8,7 +8,7 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 /// What a socket is ready for.
 ///
 /// # Differences from tokio
-/// There is no `PRIORITY`. As there, readiness is what was told last, and may be more than is true
+/// As there, readiness is what was told last, and may be more than is true
 /// until an operation finds out; but it is told at once, where tokio is told by and by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ready(u8);
@@ -26,19 +26,29 @@ impl Ready {
     pub const WRITE_CLOSED: Ready = Ready(8);
     /// There is an error.
     pub const ERROR: Ready = Ready(16);
+    /// There is urgent data.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub const PRIORITY: Ready = Ready(32);
     /// Everything.
-    pub const ALL: Ready = Ready(31);
+    pub const ALL: Ready = Ready(if cfg!(any(target_os = "linux", target_os = "android")) {
+        63
+    } else {
+        31
+    });
 
     /// What belongs to an interest. For who waits for what is no socket of ours.
     #[doc(hidden)]
     pub fn mask(interest: Interest) -> Ready {
         let part = |is: bool, ready: Ready| if is { ready } else { Ready::EMPTY };
-        part(interest.is_readable(), Ready::READABLE | Ready::READ_CLOSED)
+        let ready = part(interest.is_readable(), Ready::READABLE | Ready::READ_CLOSED)
             | part(
                 interest.is_writable(),
                 Ready::WRITABLE | Ready::WRITE_CLOSED,
             )
-            | part(interest.is_error(), Ready::ERROR)
+            | part(interest.is_error(), Ready::ERROR);
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let ready = ready | part(interest.is_priority(), Ready::PRIORITY | Ready::READ_CLOSED);
+        ready
     }
 
     pub(crate) fn bits(self) -> u64 {
@@ -68,6 +78,12 @@ impl Ready {
     /// Whether nothing more can be written.
     pub fn is_write_closed(self) -> bool {
         self.contains(Ready::WRITE_CLOSED)
+    }
+
+    /// Whether there is urgent data.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn is_priority(self) -> bool {
+        self.contains(Ready::PRIORITY)
     }
 
     /// Whether there is an error.
@@ -126,12 +142,14 @@ impl Sub for Ready {
 
 impl fmt::Debug for Ready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ready")
-            .field("is_readable", &self.is_readable())
+        let mut told = f.debug_struct("Ready");
+        told.field("is_readable", &self.is_readable())
             .field("is_writable", &self.is_writable())
             .field("is_read_closed", &self.is_read_closed())
             .field("is_write_closed", &self.is_write_closed())
-            .field("is_error", &self.is_error())
-            .finish()
+            .field("is_error", &self.is_error());
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        told.field("is_priority", &self.is_priority());
+        told.finish()
     }
 }

@@ -25,10 +25,16 @@ pub(crate) fn can_be_watched(fd: BorrowedFd<'_>) -> io::Result<bool> {
 /// What it is ready for now, of this; and errors in any case.
 pub(crate) fn readiness(fd: BorrowedFd<'_>, interest: Interest) -> Ready {
     let (to_read, to_write) = (interest.is_readable(), interest.is_writable());
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let urgent = interest.is_priority();
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let urgent = false;
     let event = |wanted: bool, event: libc::c_short| if wanted { event } else { 0 };
     let mut asked = libc::pollfd {
         fd: fd.as_raw_fd(),
-        events: event(to_read, libc::POLLIN) | event(to_write, libc::POLLOUT),
+        events: event(to_read, libc::POLLIN)
+            | event(to_write, libc::POLLOUT)
+            | event(urgent, libc::POLLPRI),
         revents: 0,
     };
     // SAFETY: one record, which lives.
@@ -43,7 +49,13 @@ pub(crate) fn readiness(fd: BorrowedFd<'_>, interest: Interest) -> Ready {
     let mut ready = part(libc::POLLERR, Ready::ERROR);
     if to_read {
         ready |= part(libc::POLLIN | libc::POLLHUP, Ready::READABLE);
+    }
+    if to_read || urgent {
         ready |= part(libc::POLLHUP, Ready::READ_CLOSED);
+    }
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if urgent {
+        ready |= part(libc::POLLPRI, Ready::PRIORITY);
     }
     if to_write {
         ready |= part(libc::POLLOUT, Ready::WRITABLE);

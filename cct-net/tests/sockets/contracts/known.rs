@@ -185,6 +185,32 @@ pub(crate) async fn udp_error(log: Log) {
     log.note(format!("recv {}", at_once(one.recv(&mut [0; 4])).await));
 }
 
+/// Nothing urgent comes, and then nothing more at all. Elsewhere than on Linux there is no such interest.
+pub(crate) async fn urgent(log: Log) {
+    let (client, server) = settled().await;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        log.note(format!("{:?}", Interest::PRIORITY | Interest::READABLE));
+        log.note(format!("{}", Interest::PRIORITY.is_priority()));
+        log.note(format!(
+            "at once {}",
+            at_once(server.ready(Interest::PRIORITY)).await
+        ));
+        drop(client);
+        let ready = server.ready(Interest::PRIORITY).await.unwrap();
+        log.note(format!(
+            "{} {}",
+            ready.is_priority(),
+            ready.is_read_closed()
+        ));
+        log.note(format!("{:?} {:?}", rt::Ready::PRIORITY, rt::Ready::ALL));
+        let tried = server.try_io(Interest::PRIORITY, || Ok(7));
+        log.result("tried", tried);
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    drop((log, client, server));
+}
+
 /// To look by hand spends budget, and to wait does not.
 pub(crate) async fn budget(log: Log) {
     let (one, _two) = UnixStream::pair().unwrap();
