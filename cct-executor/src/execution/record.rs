@@ -439,6 +439,8 @@ impl Recorder {
 
 /// What a task does that waited for something of another crate, as reports have it.
 pub(crate) const AGAIN: &str = "poll again";
+/// What becomes of a task whose handle was told to abort it.
+pub(crate) const DROPPED: &str = "drop (aborted)";
 
 impl Core {
     /// Notes that the running task is about to wait for a resource.

@@ -244,7 +244,10 @@ impl Campaign {
             let world = self.world(index);
             failure = determinism::check(self, &world, trace, end.schedule_hash, watch);
         }
-        let cut = matches!(end.outcome, Outcome::Cut(_)) && determinism::samples(index);
+        // What is recorded of a step takes some hundred bytes: of many millions there is no room for that.
+        let cut = matches!(end.outcome, Outcome::Cut(_))
+            && determinism::samples(index)
+            && end.steps <= self.checker.world.limits.more_steps();
         if let (None, true, Some(trace)) = (&failure, cut, &trace) {
             failure = determinism::look_into_cut(self, &self.world(index), trace, watch);
         }

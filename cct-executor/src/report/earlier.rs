@@ -1,7 +1,9 @@
 //! What the end is explained by, of the steps that come before the last ones: faults, departures, and what was
-//! going on around them.
+//! going on around them; and where there is room, what was given up, maybe in the middle of something.
 
 use super::steps::{Line, Row};
+use crate::execution::record::DROPPED;
+use crate::words::OpKind;
 use crate::words::explanation::Step;
 
 /// Lines shown.
@@ -9,16 +11,18 @@ const EARLIER: usize = 30;
 /// Rows shown before and after a fault or a departure: as many as there is room for, and at least what was overtaken.
 const AROUND: [(usize, usize); 3] = [(2, 3), (1, 1), (1, 0)];
 
+/// Cancellations shown at most: a program may have one for each message.
+const CANCELLATIONS: usize = 6;
+
 /// The lines of it, and what they are called.
-pub(super) fn earlier<'a>(rows: &[Row<'a>]) -> (Vec<Line<'a>>, &'static str) {
-    let faults = rows.iter().any(|row| is_fault(row.step));
-    let departures = rows.iter().any(|row| row.departs);
-    let named = match (faults, departures) {
-        (false, false) => return (Vec::new(), ""),
-        (true, false) => ", and the faults before them",
-        (false, true) => ", and the departures before them",
-        (true, true) => ", and the faults and departures before them",
-    };
+pub(super) fn earlier<'a>(rows: &[Row<'a>]) -> (Vec<Line<'a>>, String) {
+    let mut named = Vec::new();
+    if rows.iter().any(|row| is_fault(row.step)) {
+        named.push("faults");
+    }
+    if rows.iter().any(|row| row.departs) {
+        named.push("departures");
+    }
     let mut shown = Vec::new();
     for (before, after) in AROUND {
         shown = around(rows, before, after);
@@ -26,6 +30,17 @@ pub(super) fn earlier<'a>(rows: &[Row<'a>]) -> (Vec<Line<'a>>, &'static str) {
             break;
         }
     }
+    let cancelled = cancellations(rows, &shown);
+    if !cancelled.is_empty() {
+        named.push("cancellations");
+        shown.extend(cancelled);
+        shown.sort_unstable();
+    }
+    let named = match &named[..] {
+        [] => return (Vec::new(), String::new()),
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        all => all.concat(),
+    };
     // The end follows from what came after the last of them.
     let after_last = shown.last().map_or(0, |last| last + 1);
     let room = EARLIER.saturating_sub(shown.len());
@@ -39,7 +54,14 @@ pub(super) fn earlier<'a>(rows: &[Row<'a>]) -> (Vec<Line<'a>>, &'static str) {
             lines.push(Line::Gap);
         }
     }
-    (lines, named)
+    (lines, format!(", and the {named} before them"))
+}
+
+/// The last rows, as many as there is room for, in which something is given up, and that are not shown anyway.
+fn cancellations(rows: &[Row<'_>], shown: &[usize]) -> Vec<usize> {
+    let room = EARLIER.saturating_sub(shown.len()).min(CANCELLATIONS);
+    let given_up = |&at: &usize| is_cancellation(rows[at].step) && !shown.contains(&at);
+    (0..rows.len()).rev().filter(given_up).take(room).collect()
 }
 
 /// The indices of all rows that are so near to a fault or a departure.
@@ -59,6 +81,12 @@ fn around(rows: &[Row<'_>], before: usize, after: usize) -> Vec<usize> {
 /// Faults and what mends them are nobody's steps.
 fn is_fault(step: &Step) -> bool {
     step.task.is_none() && step.what.starts_with("fault ")
+}
+
+/// A future is dropped before it was ready, or a task is.
+fn is_cancellation(step: &Step) -> bool {
+    let over = OpKind::Elapsed.name();
+    step.what.starts_with(over) || &*step.what == DROPPED
 }
 
 #[cfg(test)]
@@ -126,5 +154,27 @@ mod tests {
             "those that lie close are not told twice"
         );
         assert_eq!(shown(&[173]), (4, 0), "nothing is left out before the last");
+    }
+
+    #[test]
+    fn what_was_given_up_is_shown_where_there_is_room() {
+        let mut steps: Vec<_> = (1..200).map(|at| step(at, "1", "lock mutex 1")).collect();
+        for at in (9..169).step_by(20) {
+            steps[at] = step(at as u64 + 1, "2", "time limit over");
+        }
+        steps[99] = step(100, "3", "drop (aborted)");
+        let lines = |departures: &[u64]| {
+            let table = with_departures(steps.clone(), departures);
+            let (earlier, _) = table.split_once("175   0ms").expect("the last 25");
+            let given_up = earlier.matches("time limit over").count();
+            let named = earlier.contains("cancellations before them");
+            (named, given_up, earlier.matches("drop (aborted)").count())
+        };
+        assert_eq!(lines(&[]), (true, 5, 1), "the last six");
+        let (named, ..) = lines(&[30]);
+        assert!(named, "there is room for both");
+        let many: Vec<u64> = (5..174).step_by(10).collect();
+        let (named, ..) = lines(&many);
+        assert!(!named, "there is none");
     }
 }
