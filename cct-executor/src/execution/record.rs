@@ -30,6 +30,14 @@ struct Blocked {
     site: Site,
 }
 
+/// A task that waits, and since when.
+#[derive(Clone, Copy)]
+struct Waiter {
+    key: u32,
+    site: Site,
+    step: u64,
+}
+
 /// A timer that one task waited for, and another polled later: it wakes the latter alone.
 #[derive(Clone, Copy)]
 struct TakenOver {
@@ -57,6 +65,8 @@ pub(crate) struct Recorder {
     pub(crate) hashes: Vec<u64>,
     holders: BTreeMap<u32, Vec<(u32, Site)>>,
     blocked: BTreeMap<u32, Vec<Blocked>>,
+    /// Who began to wait last for a resource, to do this.
+    waited_last: BTreeMap<(u32, OpKind), Waiter>,
     /// What resources look like.
     remarks: BTreeMap<u32, String>,
     /// What lies in resources and will never be taken out.
@@ -294,6 +304,9 @@ impl Recorder {
     }
 
     pub(crate) fn blocked(&mut self, key: u32, kind: OpKind, resource: u32, site: Site) {
+        let step = self.steps.last().map_or(0, |step| step.step);
+        let waiter = Waiter { key, site, step };
+        self.waited_last.insert((resource, kind), waiter);
         let wait = Blocked {
             kind,
             resource,

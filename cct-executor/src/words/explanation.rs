@@ -221,7 +221,7 @@ pub struct Wait {
     /// What other tasks did last at the other end of a channel, [`USES_MAX`](Self::USES_MAX) of them at most; `None`
     /// for what has no ends.
     pub uses: Option<Vec<Use>>,
-    /// What another task did last of what this one waits to do with a stream or a timer, after this one
+    /// What another task did last of what this one waits to do with a stream, a receiver or a timer, after this one
     /// began to wait. Of those that poll, only the last is woken.
     pub overtaken: Option<Use>,
 }

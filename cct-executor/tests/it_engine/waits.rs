@@ -197,6 +197,28 @@ fn who_waits_for_a_timer_of_another_task_is_told_who_has_it() {
 
 /// What is lost without a panic or a wait shows in the steps before the failure.
 #[test]
+fn who_waits_at_a_receiver_that_another_task_has_polled_since_is_told_who() {
+    let report = checker("one waker")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let (sender, receiver) = mpsc::channel::<u32>(1);
+            let receiver = Arc::new(std::sync::Mutex::new(receiver));
+            let polled = |receiver: Arc<std::sync::Mutex<mpsc::Receiver<u32>>>| {
+                spawn(poll_fn(move |cx| receiver.lock().unwrap().poll_recv(cx)))
+            };
+            let (first, second) = (polled(receiver.clone()), polled(receiver));
+            yield_now().await;
+            sender.send(1).await.unwrap();
+            assert_eq!(second.await.unwrap(), Some(1));
+            sender.send(2).await.unwrap();
+            first.await.unwrap();
+        });
+    let text = report.text();
+    let told = "the same was done later by task 2, which has ended: recv at";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
 fn who_sends_to_nobody_and_what_nobody_reads_are_told() {
     let report = checker("lost letters").run(|| async {
         let (sender, receiver) = mpsc::channel(4);

@@ -353,7 +353,7 @@ impl Core {
         Some(last.map(|step| self.explain_use(step)).collect())
     }
 
-    /// Who did the same with a stream or a timer after this task had begun to wait.
+    /// Who did the same with a stream, a receiver or a timer after this task had begun to wait.
     fn explain_overtaking(
         &self,
         waiting: u32,
@@ -372,9 +372,25 @@ impl Core {
                 step: over.step,
             });
         }
-        let entry = self.resources.get(resource as usize);
+        let entry = self
+            .resources
+            .get(resource as usize)
+            .filter(|_| resource != 0)?;
+        // Whoever waits at a receiver leaves a waker in the place of the one that was there.
+        if matches!(entry.kind, ResourceKind::Mpsc | ResourceKind::Oneshot) {
+            let last = recorder.waited_last.get(&(resource, blocked.kind))?;
+            return (last.key != waiting).then(|| Use {
+                task: self.task_name(last.key),
+                ended: !self.is_alive(last.key),
+                op: blocked.kind.name().to_owned(),
+                site: Some(place(last.site)),
+                step: last.step,
+            });
+        }
         let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
-        entry.filter(|entry| stream && resource != 0 && entry.kind == ResourceKind::Socket)?;
+        if !stream || entry.kind != ResourceKind::Socket {
+            return None;
+        }
         let mut uses = recorder.last_uses_of(resource);
         let last = uses.find(|step| step.kind == blocked.kind);
         let last = last.filter(|step| step.key != waiting);
