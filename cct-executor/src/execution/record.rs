@@ -2,6 +2,7 @@
 
 mod again;
 mod explain;
+mod room;
 mod texts;
 mod vain;
 
@@ -61,6 +62,8 @@ pub(crate) enum Detail {
 #[derive(Default)]
 pub(crate) struct Recorder {
     steps: Vec<RawStep>,
+    /// How many steps there was no room for.
+    left_out: u64,
     /// The rolling hash after each decision, to find where two runs part.
     pub(crate) hashes: Vec<u64>,
     holders: BTreeMap<u32, Vec<(u32, Site)>>,
@@ -242,11 +245,8 @@ impl Recorder {
             self.standstills_before.insert(key, self.standstills);
         }
         let turn = std::mem::take(&mut self.turn);
-        if turn == Turn::Performs {
-            let uses = self.uses.entry(action.op.resource).or_default();
-            uses.push(self.steps.len());
-        }
-        self.steps.push(RawStep {
+        let stack = self.left_at.take();
+        self.push(RawStep {
             step,
             time_ns,
             key,
@@ -256,7 +256,7 @@ impl Recorder {
             value: None,
             note: None,
             outcome: None,
-            stack: self.left_at.take(),
+            stack,
             choices,
             preempts,
             turn,
@@ -284,7 +284,7 @@ impl Recorder {
         if label.starts_with(UNTOLD) {
             return;
         }
-        self.steps.push(RawStep {
+        self.push(RawStep {
             step,
             time_ns,
             key,

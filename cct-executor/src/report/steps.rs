@@ -54,13 +54,15 @@ pub(super) fn steps(out: &mut String, report: &Report, failure: &FailureReport) 
         true => "CCT_REPORT_ROWS=all shows all",
         false => "`Report::rows` sets how many are shown",
     };
-    story(
-        out,
-        &steps,
-        &departures,
-        report.rows.unwrap_or(LAST_LINES),
-        all,
-    );
+    let all = match failure.explanation.left_out {
+        0 => all.to_owned(),
+        count => format!(
+            "{all}, but for {} in the middle for which there was no room",
+            grouped(count)
+        ),
+    };
+    let shown = report.rows.unwrap_or(LAST_LINES);
+    story(out, &steps, &departures, shown, &all);
 }
 
 /// A panic that did not end the iteration is something that the task did, too.

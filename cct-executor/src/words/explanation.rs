@@ -7,8 +7,10 @@ use std::sync::Arc;
 /// The whole story of one iteration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Explanation {
-    /// Every step, first to last.
+    /// The steps, first to last.
     pub steps: Vec<Step>,
+    /// How many of them are left out in the middle, as there was no room for so many.
+    pub left_out: u64,
     /// The tasks that were alive at the end.
     pub tasks: Vec<TaskStory>,
     /// Tasks that wait for each other in a circle, by task number.

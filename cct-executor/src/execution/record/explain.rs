@@ -112,6 +112,7 @@ impl Core {
         let shared_locals = self.shared_locals(&recorder);
         let Recorder {
             hashes,
+            left_out,
             log,
             snapshot,
             outside,
@@ -134,6 +135,7 @@ impl Core {
             .collect();
         Some(Explanation {
             steps,
+            left_out,
             tasks,
             cycles,
             left,
