@@ -10,12 +10,14 @@
 //! 2. Who was seen to spin for so long is believed sooner the next time.
 //! 3. Where there is no deadline, a while passes for those who look at a clock: they wait until it is late.
 //! 4. Where work goes on and on it takes time: once half of the steps that an iteration usually has were taken at one
-//!    instant, each counts as a microsecond, and the timer that is due by then fires. That is a guess at what a poll takes
-//!    where nothing is optimised; a time limit of seconds is out of reach of the usual steps.
+//!    instant, each counts as a microsecond (a whole poll as four, and one that uses up its budget as 128 more), and the
+//!    timer that is due by then fires. That is a guess at what a poll takes where nothing is optimised; a time limit of
+//!    seconds is out of reach of the usual steps.
 //! 5. It costs nothing while it looks for nothing: the step count is compared anyway.
 
 use super::core::Core;
 use super::decider::Decider;
+use crate::words::Granularity;
 use crate::words::action::Sort;
 use std::collections::BTreeSet;
 
@@ -23,6 +25,10 @@ use std::collections::BTreeSet;
 const AGAIN: u64 = 1_000;
 /// How long a step is taken to last where work goes on and on.
 const STEP_NS: u64 = 1_000;
+/// At granularity `await` a step is a whole poll: so many of the others...
+const STEPS_OF_A_POLL: u64 = 4;
+/// ...and so many more where it has used up its budget.
+const STEPS_OF_A_BUDGET: u64 = 128;
 /// How much time passes where there is no deadline.
 const WHILE_NS: u64 = 10_000_000;
 
@@ -47,6 +53,8 @@ pub(crate) struct Spin {
     still_since: u64,
     /// The time then.
     still_ns: u64,
+    /// How many polls have used up their budget since.
+    budgets: u64,
     /// Work has gone on for so long that a timer fired beside it.
     busy: bool,
     /// Time is to move.
@@ -68,6 +76,7 @@ impl Spin {
         }
         self.still_since = 0;
         self.still_ns = 0;
+        self.budgets = 0;
         self.busy = false;
         self.due = false;
     }
@@ -76,6 +85,11 @@ impl Spin {
     #[inline]
     pub(crate) fn breaks(&mut self) {
         self.broken = true;
+    }
+
+    /// A poll has used up its budget.
+    pub(crate) fn spent(&mut self) {
+        self.budgets += 1;
     }
 
     /// A poll of this task ended, with the task woken already or not.
@@ -108,8 +122,29 @@ impl Core {
             // Who spins for half of the steps is seen at the second look, if not at the first.
             self.patience() / 4
         };
+        let looking = looking.min(self.steps_until_due());
         self.last_step()
             .min(self.point.step.saturating_add(looking.max(1)))
+    }
+
+    /// Beside work that goes on and on: after how many steps the next timer may be due.
+    fn steps_until_due(&self) -> u64 {
+        let first = self.timers.first().filter(|_| self.spin.busy);
+        first.map_or(u64::MAX, |first| {
+            let left = first.deadline_ns.saturating_sub(self.point.time_ns);
+            left / (STEP_NS * self.work(1, 1))
+        })
+    }
+
+    /// How much work so many steps are, in which so many polls have used up their budget.
+    fn work(&self, steps: u64, budgets: u64) -> u64 {
+        match self.config.granularity {
+            Granularity::Await => {
+                let whole = budgets.saturating_mul(STEPS_OF_A_BUDGET);
+                steps.saturating_mul(STEPS_OF_A_POLL).saturating_add(whole)
+            }
+            _ => steps,
+        }
     }
 
     /// Whether all that is enabled, and not optional, is these tasks.
@@ -143,13 +178,15 @@ impl Core {
         if self.spin.still_ns != time_ns {
             self.spin.still_ns = time_ns;
             self.spin.still_since = step;
+            self.spin.budgets = 0;
         }
         let steps = step - self.spin.still_since;
         let enough = steps > 0 && (self.spin.busy || steps >= self.patience());
         if !enough || self.looks.frozen || !self.timers.clock().waits_for_work() {
             return false;
         }
-        let by_now = time_ns.saturating_add(steps.saturating_mul(STEP_NS));
+        let work = self.work(steps, self.spin.budgets);
+        let by_now = time_ns.saturating_add(work.saturating_mul(STEP_NS));
         let is_due = self
             .timers
             .first()

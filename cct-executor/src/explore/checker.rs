@@ -100,6 +100,8 @@ pub struct Checker {
     pub(super) world: WorldConfig,
     pub(super) use_environment: bool,
     pub(super) keep_going: bool,
+    /// Whether iterations that a limit has cut are looked into. Not where all that counts is whether they end.
+    pub(super) cut_check: bool,
     pub(super) knowledge: Option<PathBuf>,
 }
 
@@ -155,6 +157,7 @@ impl Checker {
             world: WorldConfig::default(),
             use_environment: true,
             keep_going: false,
+            cut_check: true,
             knowledge: None,
         }
     }
@@ -187,7 +190,8 @@ impl Checker {
 
     /// The same for one iteration in plain order, that of tokio's `current_thread`.
     pub(super) fn in_plain_order(&self) -> Checker {
-        self.clone()
+        let plain = self
+            .clone()
             .use_environment(false)
             .strategy_text("round-robin")
             .granularity(Granularity::Await)
@@ -195,7 +199,11 @@ impl Checker {
             .iterations(1)
             .determinism_check(false)
             .await_check(false)
-            .shrink(false)
+            .shrink(false);
+        Checker {
+            cut_check: false,
+            ..plain
+        }
     }
 
     /// How many iterations at most, and at least 1.

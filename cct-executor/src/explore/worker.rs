@@ -244,10 +244,9 @@ impl Campaign {
             let world = self.world(index);
             failure = determinism::check(self, &world, trace, end.schedule_hash, watch);
         }
-        // What is recorded of a step takes some hundred bytes: of many millions there is no room for that.
         let cut = matches!(end.outcome, Outcome::Cut(_))
             && determinism::samples(index)
-            && end.steps <= self.checker.world.limits.more_steps();
+            && self.checker.cut_check;
         if let (None, true, Some(trace)) = (&failure, cut, &trace) {
             failure = determinism::look_into_cut(self, &self.world(index), trace, watch);
         }

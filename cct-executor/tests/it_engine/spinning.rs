@@ -4,7 +4,8 @@ use crate::{GRANULARITIES, checker};
 use cct_executor::runtime::Builder;
 use cct_executor::task::{spawn_blocking, yield_now};
 use cct_executor::time::{Instant, sleep, timeout};
-use cct_executor::{Checker, Report, spawn};
+use cct_executor::{Checker, Granularity, Report, spawn};
+use cct_sync::Mutex;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -283,6 +284,27 @@ fn work_without_end_takes_time() {
 }
 
 /// A time limit is far from what so many steps may take.
+/// Of polls that use up their budgets a few are as long as it takes to the next tick.
+#[test]
+fn who_looks_at_a_lock_over_and_over_sees_many_ticks() {
+    let report = checker("ticks")
+        .strategy_text("round-robin")
+        .granularity(Granularity::Await)
+        .run(|| async {
+            let ticks = Arc::new(Mutex::new(0));
+            let theirs = ticks.clone();
+            spawn(async move {
+                for _ in 0..300 {
+                    sleep(Duration::from_millis(1)).await;
+                    *theirs.lock().await += 1;
+                }
+            });
+            while *ticks.lock().await < 300 {}
+        });
+    report.assert_passed();
+    assert_eq!(report.cut(), 0, "{}", report.text());
+}
+
 #[test]
 fn much_work_does_not_run_into_a_time_limit() {
     let works = || async {
