@@ -14,7 +14,7 @@ pub struct Options {
     /// come between two packets anyway.
     pub short_reads: bool,
     /// Whether a write may take less than there is room for, in the same way, and with the same
-    /// default.
+    /// default. Until something has arrived there is no more room then: a kernel takes what it can.
     pub short_writes: bool,
     /// How many bytes a socket holds that have not arrived: 64 KiB by default.
     pub send_buffer: usize,
