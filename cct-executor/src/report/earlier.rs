@@ -2,7 +2,6 @@
 //! going on around them; and where there is room, what was given up, maybe in the middle of something.
 
 use super::steps::{Line, Row};
-use crate::execution::record::DROPPED;
 use crate::words::OpKind;
 use crate::words::explanation::Step;
 
@@ -86,7 +85,7 @@ fn is_fault(step: &Step) -> bool {
 /// A future is dropped before it was ready, or a task is.
 fn is_cancellation(step: &Step) -> bool {
     let over = OpKind::Elapsed.name();
-    step.what.starts_with(over) || &*step.what == DROPPED
+    step.what.starts_with(over) || &*step.what == Step::DROPPED
 }
 
 #[cfg(test)]

@@ -150,6 +150,8 @@ impl Step {
     pub const NO_BUDGET: &'static str = ", no budget left";
     /// How [`what`](Self::what) ends for an operation that could not go on, and for which the task now waits.
     pub const WAITS: &'static str = ": waits";
+    /// [`What`](Self::what) becomes of a task that was aborted.
+    pub const DROPPED: &'static str = "drop (aborted)";
 }
 
 /// Whether a task could run.

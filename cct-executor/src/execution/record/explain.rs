@@ -1,7 +1,7 @@
 //! An explanation, made of what was recorded.
 
 use super::texts::Texts;
-use super::{AGAIN, Blocked, DROPPED, RawStep, Recorder, TakenOver, Turn};
+use super::{AGAIN, Blocked, RawStep, Recorder, TakenOver, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
 use crate::execution::point::resource_task;
@@ -224,7 +224,7 @@ impl Core {
             (None, Some(("choose", value))) => format!("choose = {value}"),
             (None, Some((label, value))) => format!("choose {label} = {value}"),
             (None, None) if raw.turn == Turn::Again => AGAIN.to_owned(),
-            (None, None) if raw.turn == Turn::Aborted => DROPPED.to_owned(),
+            (None, None) if raw.turn == Turn::Aborted => Step::DROPPED.to_owned(),
             (None, None) => format!("{} {}", raw.kind, self.short_resource_name(raw.resource)),
         };
         let mut what = what.trim_end().to_owned();
