@@ -55,7 +55,7 @@ fn a_task_woken_by_another_crate_before_its_deadline_does_not_seem_to_have_slept
         });
     assert_eq!(
         whats(&report, "1"),
-        ["start", "sleep", "poll again", "sleep"],
+        ["start", "sleep: waits", "poll again", "sleep"],
         "{}",
         report.text()
     );

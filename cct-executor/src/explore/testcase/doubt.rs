@@ -96,9 +96,14 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         }) => Doubt::Threads(why),
         Some(verdict) if verdict.says != Says::Unable => Doubt::Apart(verdict.with(&[format!(
             "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the \
-             process, by an iteration before it or by another test{}: alone in a process its schedule does not fail. So \
-             each iteration had a process of its own; isolation = \"process\" does so from the beginning",
+             process, by {} or by another test{}: alone in a process its schedule does not fail. So each iteration had a \
+             process of its own; isolation = \"process\" does so from the beginning",
             failure.iteration() + 1,
+            // Some are run twice.
+            match failure.iteration() {
+                0 => "an earlier run of it",
+                _ => "an iteration before it",
+            },
             if listens { UNHEARD } else { "" },
         )])),
         _ => Doubt::Note(
