@@ -87,11 +87,6 @@ impl Spin {
         self.broken = true;
     }
 
-    /// A poll has used up its budget.
-    pub(crate) fn spent(&mut self) {
-        self.budgets += 1;
-    }
-
     /// A poll of this task ended, with the task woken already or not.
     pub(crate) fn polled(&mut self, key: u32, notified: bool) {
         if !notified {
@@ -103,6 +98,13 @@ impl Spin {
 }
 
 impl Core {
+    /// The poll of this task has used up its budget.
+    #[cold]
+    pub(crate) fn budget_is_spent(&mut self, key: u32) {
+        self.spin.budgets += 1;
+        self.note_no_budget(key);
+    }
+
     /// How long a world has to spin before it is believed.
     fn patience(&self) -> u64 {
         let limits = &self.config.limits;

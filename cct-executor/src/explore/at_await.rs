@@ -117,10 +117,9 @@ impl Campaign {
     /// drawn, as there.
     fn try_in_order(&self, checker: Checker, kind: &FailureKind) -> Option<InOrder> {
         let tried = |iterations, strategy: fn() -> RoundRobin| {
-            let checker = checker.clone();
             let checker = Checker {
                 iterations,
-                ..checker
+                ..checker.clone()
             };
             let made = move || Box::new(strategy()) as Box<dyn Strategy>;
             self.try_with(checker, Arc::new(made), kind)

@@ -25,7 +25,7 @@ pub struct Report {
     /// The command that takes a token, if it is not `cargo test` with `CCT_REPLAY`.
     pub replay_with: Option<String>,
     /// How many rows of what led to a failure its text shows, counted from the end. `None` for the last 25, and
-    /// those around faults and departures before them.
+    /// those around faults and departures before them, and cancellations where there is room.
     pub rows: Option<usize>,
     /// The strategy with its parameters.
     pub strategy: String,

@@ -27,7 +27,8 @@ pub(super) fn order_text(failure: &FailureReport) -> &'static str {
              became ready, as in\n  tokio's `current_thread` runtime\n"
         }
         (Some(InOrder::FailsByValues), _) => {
-            "  in the order of tokio's `current_thread` runtime it passes with some values and fails with others (of              `rand`, or where\n  a `select!` begins): it may take no other order of tasks\n"
+            "  in the order of tokio's `current_thread` runtime it passes with some values and fails with \
+             others (of `rand`, or\n  where a `select!` begins): it may take no other order of tasks\n"
         }
         _ => "",
     }

@@ -64,7 +64,7 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<RestoreOnPending> {
         0 => {
             WORLD.with(|world| {
                 let key = world.running.key.get();
-                world.with(|core, _| core.note_no_budget(key));
+                world.with(|core, _| core.budget_is_spent(key));
             });
             crate::shim::defer(cx);
             return Poll::Pending;

@@ -585,7 +585,7 @@ fn where_random_values_are_enough_no_order_is_blamed() {
             .departures
             .as_ref()
             .is_some_and(|all| !all.is_empty());
-        let told = "it may take no other order of tasks";
+        let told = "fails with others (of `rand`, or\n  where a `select!` begins): it may take no other order of tasks\n";
         assert_eq!(text.contains(told), departs, "{text}");
         departs
     });

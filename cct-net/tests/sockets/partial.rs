@@ -13,12 +13,16 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// Who has connected, and who has accepted.
+async fn connected() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).await;
+    (client.unwrap(), listener.accept().await.unwrap().0)
+}
+
 /// What is written in one go is read in one go, or not.
 async fn ten_bytes() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let addr = listener.local_addr().unwrap();
-    let mut client = TcpStream::connect(addr).await.unwrap();
-    let (mut server, _) = listener.accept().await.unwrap();
+    let (mut client, mut server) = connected().await;
     let first = client.write(b"0123456789").await.unwrap();
     sometimes!(first == 10, "whole write");
     sometimes!(first == 1, "one byte written");
@@ -93,10 +97,7 @@ fn a_message_in_two_pieces_is_replayed_where_partial_io_is_asked_for() {
 #[test]
 fn who_writes_may_be_given_up_after_a_short_write() {
     let scenario = || async {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let client = TcpStream::connect(addr).await.unwrap();
-        let (mut server, _) = listener.accept().await.unwrap();
+        let (client, mut server) = connected().await;
         let shared = Arc::new(Mutex::new(client));
         let theirs = shared.clone();
         let writer = spawn(async move { theirs.lock().await.write_all(b"first;").await });
@@ -128,10 +129,7 @@ fn there_is_room_again_after_a_short_write_once_something_has_arrived() {
         .iterations(300)
         .partial_io(true)
         .run(|| async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let addr = listener.local_addr().unwrap();
-            let mut client = TcpStream::connect(addr).await.unwrap();
-            let (server, _) = listener.accept().await.unwrap();
+            let (mut client, server) = connected().await;
             // Nobody reads: what has arrived lies in the other socket.
             let first = client.write(&[1; 100]).await.unwrap();
             let more = client.try_write(&[2; 100]);

@@ -106,7 +106,6 @@ impl Core {
     /// its budget.
     #[cold]
     pub(crate) fn note_no_budget(&mut self, key: u32) {
-        self.spin.spent();
         if let Some(recorder) = &mut self.recorder {
             recorder.no_budget(key);
         }
