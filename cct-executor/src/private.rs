@@ -51,6 +51,7 @@ pub fn waypoint(
 
 use crate::explore::any_scenario::AnyScenario;
 use crate::explore::apart::{Says, tell_once};
+use crate::explore::fn_main::left_behind;
 use crate::explore::lone::open_to_threads;
 use crate::explore::testcase::{Judged, ToRunOnce, Told, is_better_run_once};
 pub use crate::explore::testcase::{TestCase, case_name};
@@ -95,6 +96,9 @@ where
     if let Some(why) = is_better_run_once(&report) {
         tell(&why);
         return run_once(site, start_paused, scenario);
+    }
+    if let Some(why) = left_behind(&report) {
+        return tell(&why);
     }
     report.assert_passed();
     tell(&report.text());

@@ -271,6 +271,9 @@ impl World {
             return false;
         }
         if self.phase.get() == Phase::Running && !time.is_zero() {
+            if self.with(|core, _| core.sleeps_in_frozen_time(key, time)) {
+                return true;
+            }
             let suspends = self.suspends_polls() || self.with(|core, _| core.task(key).blocking);
             if suspends && self.may_leave_stack() {
                 let time = self.with(|core, _| core.sleeps_for(key, time));

@@ -111,7 +111,8 @@ fn hook(info: &PanicHookInfo<'_>) {
         let (line, column) = (at.line(), at.column());
         format!("{}:{line}:{column}", short(at.file()))
     });
-    SEEN.with(|seen| {
+    // At a thread's end it may be gone.
+    let _ = SEEN.try_with(|seen| {
         let mut seen = seen.borrow_mut();
         if seen.len() == SEEN_MAX {
             seen.remove(0);

@@ -226,6 +226,7 @@ impl World {
                 return false;
             }
             core.announce(key, op);
+            core.gives_way(key);
             core.note_gave_way();
             true
         })

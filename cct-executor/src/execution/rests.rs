@@ -25,6 +25,9 @@ const STEPS: u64 = 61 * 4;
 #[derive(Default)]
 pub(super) struct Rests {
     main: bool,
+    /// In its poll that goes on, an operation of the scenario's own task has given way for a decision: that it is woken
+    /// at once does not mean that it yields.
+    main_gave_way: bool,
     others: Vec<u32>,
     /// Who rests after its poll in any case.
     asked: Option<u32>,
@@ -38,6 +41,7 @@ impl Rests {
     pub(super) fn clear(&mut self) {
         self.others.clear();
         (self.main, self.others_are_due, self.until) = (false, false, None);
+        self.main_gave_way = false;
         self.asked = None;
     }
 }
@@ -84,12 +88,18 @@ impl Core {
         notified && self.rests(key)
     }
 
+    /// An operation of this task returns `Pending` for a decision, and nothing else.
+    pub(super) fn gives_way(&mut self, key: u32) {
+        self.rests.main_gave_way |= key == MAIN;
+    }
+
     /// Whether a task whose poll has ended, and which was woken already, rests first.
     pub(super) fn rests(&mut self, key: u32) -> bool {
+        let woke_itself = key == MAIN && !std::mem::take(&mut self.rests.main_gave_way);
         let action = &mut self.actions[key as usize];
         let yielded = action.state & (state::YIELDED | state::ABORTED) == state::YIELDED;
         let asked = self.rests.asked.take_if(|asked| *asked == key).is_some();
-        let rests = asked || self.config.lasting_yields && (key == MAIN || yielded);
+        let rests = asked || self.config.lasting_yields && (woke_itself || yielded);
         if rests {
             if key == MAIN {
                 self.rests.main = true;

@@ -126,6 +126,17 @@ impl Core {
         shown.saturating_add(self.looks.ahead_ns)
     }
 
+    /// A poll blocks its thread for so long while tokio's clock is frozen, and with it the one thread of its runtime:
+    /// only the system's clocks go on. A closure that has a thread for itself sleeps otherwise.
+    pub(super) fn sleeps_in_frozen_time(&mut self, key: u32, time: Duration) -> bool {
+        let blocks = self.looks.frozen && !self.task(key).blocking;
+        if blocks {
+            let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            self.looks.ahead_ns = self.looks.ahead_ns.saturating_add(ns);
+        }
+        blocks
+    }
+
     /// When so much time will have passed on the clock of a task.
     pub(super) fn deadline_after(&self, key: u32, time: Duration) -> u64 {
         let clock = self.clock_of(key);
@@ -142,6 +153,16 @@ impl World {
             core.frozen_or_not();
             was_frozen
         })
+    }
+
+    /// As [`freeze_clock`](Self::freeze_clock), in the middle of a program: time has passed since it was looked at.
+    pub(crate) fn pause_clock(&self) -> bool {
+        self.with(|core, _| {
+            if core.config.late_timers && !core.looks.frozen {
+                core.creep(LATE_STEP_NS);
+            }
+        });
+        self.freeze_clock(true)
     }
 
     /// Tokio's clock begins, and does not go on by itself.

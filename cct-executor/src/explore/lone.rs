@@ -319,6 +319,11 @@ fn end(serial: u64) -> bool {
     if !lone::is_around_us(serial) {
         return false;
     }
+    if AROUND.try_with(|_| ()).is_err() {
+        // A thread-local has held the runtime: the thread ends, and leaves its world as behind one in a static.
+        over().insert(serial);
+        return true;
+    }
     lone::see_off();
     if let Some(around) = AROUND.take() {
         around.world.end();

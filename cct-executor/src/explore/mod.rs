@@ -21,6 +21,7 @@ mod driver;
 mod endless;
 pub(crate) mod env;
 mod explain;
+pub(crate) mod fn_main;
 mod hang;
 mod knowledge;
 mod lasting;

@@ -16,7 +16,7 @@ pub(crate) use body::{Body, Lent};
 use body::Free;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
 use std::pin::Pin;
 use std::ptr;
@@ -33,6 +33,11 @@ pub(crate) trait Ending<T> {
 
     /// Its poll panicked. Returns whether anybody can still learn of it.
     fn panicked(&self, payload: Box<dyn Any + Send>) -> bool;
+
+    /// Whether the future is dropped while a panic of its poll unwinds. If not, that is done after it.
+    fn drops_in_unwinding(&self) -> bool {
+        true
+    }
 }
 
 /// What wakes the task.
@@ -164,8 +169,12 @@ where
         // SAFETY: as said.
         let pinned = unsafe { Pin::new_unchecked(pinned) };
         let waker = self.waker.waker(task.cast());
-        let output = ready!(pinned.poll(&mut Context::from_waker(&waker)));
-        *future = None;
+        let unwinds = InUnwinding(self);
+        let polled = pinned.poll(&mut Context::from_waker(&waker));
+        mem::forget(unwinds);
+        let output = ready!(polled);
+        // SAFETY: as in `drop_future`, which takes what the reference above has had.
+        unsafe { self.drop_future() };
         self.ending.ended(output);
         Poll::Ready(())
     }
@@ -185,6 +194,21 @@ where
 
     fn waker_data(&self, task: *const ()) -> *const () {
         self.waker.waker(task.cast()).data()
+    }
+}
+
+/// Drops the future of a poll that panics, so that what it owns sees `std::thread::panicking`, as what lies on its stack
+/// does.
+struct InUnwinding<'a, F, E: Ending<F::Output>, W>(&'a Task<F, E, W>)
+where
+    F: Future;
+
+impl<F: Future, E: Ending<F::Output>, W> Drop for InUnwinding<'_, F, E, W> {
+    fn drop(&mut self) {
+        if self.0.ending.drops_in_unwinding() {
+            // SAFETY: the poll is over, and with it the reference that it has had; the loan ends after this.
+            unsafe { *self.0.future.get() = None };
+        }
     }
 }
 

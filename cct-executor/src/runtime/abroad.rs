@@ -13,7 +13,8 @@ thread_local! {
 
 /// The handle that this thread has entered last, where it has no world of its own.
 pub(crate) fn entered() -> Option<Handle> {
-    ENTERED.with_borrow(|entered| entered.last().cloned())
+    let last = ENTERED.try_with(|entered| entered.borrow().last().cloned());
+    last.ok().flatten()
 }
 
 pub(super) fn enter(handle: Handle) {

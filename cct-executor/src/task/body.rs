@@ -3,7 +3,7 @@
 use super::error::JoinError;
 use super::id::Id;
 use crate::execution::waker::{TaskWaker, Waiter};
-use crate::execution::world::WORLD;
+use crate::execution::world::{Phase, WORLD};
 use crate::raw::shared::Shared;
 use crate::raw::task::{Body, Ending, WakeTask};
 use std::any::Any;
@@ -125,6 +125,16 @@ impl<T> Ending<T> for JoinCell<T> {
     fn panicked(&self, payload: Box<dyn Any + Send>) -> bool {
         self.complete(Err(JoinError::panic(self.id, payload)))
     }
+
+    fn drops_in_unwinding(&self) -> bool {
+        as_on_tokio()
+    }
+}
+
+/// Tokio drops the future of a poll that panics while that unwinds. What unwinds as the world closes is no panic, and a
+/// destructor that panics then must not end the process.
+fn as_on_tokio() -> bool {
+    WORLD.with(|world| world.phase.get() == Phase::Running)
 }
 
 /// What a scenario may return: `()`, a `Result` whose error can be shown, an `ExitCode`, or never.
@@ -221,5 +231,9 @@ impl Ending<Result<(), String>> for MainEnding {
 
     fn panicked(&self, _payload: Box<dyn Any + Send>) -> bool {
         false
+    }
+
+    fn drops_in_unwinding(&self) -> bool {
+        as_on_tokio()
     }
 }

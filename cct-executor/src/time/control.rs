@@ -27,7 +27,7 @@ const NOT_FROZEN: &str = "time is not frozen";
 /// It works in a runtime of several threads too, where tokio panics.
 #[track_caller]
 pub fn pause() {
-    let frozen = with_clock(|world| world.freeze_clock(true));
+    let frozen = with_clock(World::pause_clock);
     assert!(!frozen, "time is already frozen");
 }
 

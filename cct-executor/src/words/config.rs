@@ -108,9 +108,9 @@ impl Limits {
     /// What it is raised to together with the steps. Half as many: should they never end, all are in memory.
     pub(crate) const MORE_TASKS: u32 = 500_000;
 
-    /// The usual limit of virtual time: ten years, of which tokio's timers hold two at once. What repeats more often than
-    /// every few minutes meets the other limits before.
-    pub(crate) const TIME: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+    /// The usual limit of virtual time: 35 years, of which 30 are tokio's far future. What repeats more often than every
+    /// few hours meets the other limits before.
+    pub(crate) const TIME: Duration = Duration::from_secs(35 * 365 * 24 * 3600);
 
     /// For a test that takes more than is usual, and has no limits of its own.
     pub(crate) fn raise(&mut self) {

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 
-/// Where ports that nobody chose come from, as on Linux.
-pub(crate) const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
+/// Where ports that nobody chose come from.
+pub(crate) const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=u16::MAX;
+
+/// The first of them. Linux draws from those below, for sockets of the standard library in the same test
+/// for one, and knows nothing of the ports that are in use here.
+const FIRST: u16 = 61_000;
 
 /// What is bound, by port.
 pub(crate) struct Ports<S> {
@@ -48,8 +52,9 @@ fn first_drawn() -> u16 {
     const SHARE: u64 = 256;
     let shares = EPHEMERAL.len() as u64 / SHARE;
     let share = number_among_relatives().map_or(0, |number| number % shares);
-    let offset = u16::try_from(share * SHARE).expect("cct bug: a share beyond all ports");
-    EPHEMERAL.start() + offset
+    let offset = u64::from(FIRST - EPHEMERAL.start()) + share * SHARE;
+    let offset = u16::try_from(offset % EPHEMERAL.len() as u64);
+    EPHEMERAL.start() + offset.expect("cct bug: a share beyond all ports")
 }
 
 /// Whether two sockets at these addresses would get in each other's way.
@@ -115,7 +120,7 @@ impl<S> Ports<S> {
         }
         Err(io::Error::new(
             ErrorKind::AddrInUse,
-            "all ports from 32768 to 60999 are in use",
+            "all ports from 32768 to 65535 are in use",
         ))
     }
 

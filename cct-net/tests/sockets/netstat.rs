@@ -47,11 +47,11 @@ fn a_report_lists_who_listens_who_is_connected_and_what_waits() {
     };
     has("`db`: tcp 0.0.0.0:5432 listens, 1 of 1024 wait to be accepted");
     has(
-        "`db`: tcp 10.0.0.1:5432 - 10.0.0.2:32768 will be sent no more, 5 bytes to read, 0 on their way",
+        "`db`: tcp 10.0.0.1:5432 - 10.0.0.2:61000 will be sent no more, 5 bytes to read, 0 on their way",
     );
-    has("`db`: tcp 10.0.0.1:5432 - 10.0.0.2:32769 is open, 0 bytes to read, 0 on their way");
+    has("`db`: tcp 10.0.0.1:5432 - 10.0.0.2:61001 is open, 0 bytes to read, 0 on their way");
     has(
-        "`app`: tcp 10.0.0.2:32768 - 10.0.0.1:5432 writes no more, 0 bytes to read, 0 on their way",
+        "`app`: tcp 10.0.0.2:61000 - 10.0.0.1:5432 writes no more, 0 bytes to read, 0 on their way",
     );
     has("`db`: udp 0.0.0.0:53, 1 datagrams to receive");
     has("`db`: tcp connections: 2 taken");

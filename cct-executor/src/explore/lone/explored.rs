@@ -74,10 +74,12 @@ pub(crate) fn fail_if_found() {
     }
 }
 
-/// The same where a runtime is dropped, maybe by a panic of the code itself.
+/// The same where a runtime is dropped, maybe by a panic of the code itself, or with the thread-local that holds it,
+/// when what a thread has had may be gone.
 #[track_caller]
 pub(crate) fn fail_at_end() {
-    match FAILED.take() {
+    let failed = FAILED.try_with(Cell::take).ok().flatten();
+    match failed {
         // The harness captures what is printed, unless it shows it.
         Some(report) if std::thread::panicking() => tell(&report),
         Some(report) => panic!("{report}"),
