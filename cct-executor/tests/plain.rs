@@ -7,11 +7,12 @@ mod passes;
 
 use again::{again, is_again, said};
 use cct_executor::runtime::{Builder, Handle, Runtime};
-use cct_executor::task::yield_now;
+use cct_executor::task::{LocalSet, spawn_local, yield_now};
 use cct_executor::time::{Duration, Instant, sleep, timeout};
 use cct_executor::{always, spawn, task};
 use cct_sync::{Mutex, Semaphore, mpsc, oneshot};
 use std::backtrace::Backtrace;
+use std::cell::RefCell;
 use std::future::pending;
 use std::hint::black_box;
 use std::io::ErrorKind;
@@ -241,6 +242,28 @@ fn dropped_by_a_thread(runtime: Runtime) {
     thread.join().unwrap();
     assert!(task.is_finished());
 }
+
+passes!(["once" "explore"] a_thread_local_may_hold_a_runtime {
+    thread_local! {
+        static EARLY: RefCell<Option<Runtime>> = const { RefCell::new(None) };
+        static LATE: (Runtime, LocalSet) = (Runtime::new().unwrap(), LocalSet::new());
+    }
+    EARLY.with_borrow_mut(|early| *early = Some(Runtime::new().unwrap()));
+    EARLY.with_borrow(|early| {
+        let runtime = early.as_ref().unwrap();
+        runtime.block_on(async {
+            spawn(pending::<()>());
+            spawn(sleep(Duration::from_secs(60)));
+            yield_now().await;
+        });
+    });
+    let local = |(runtime, set): &(Runtime, LocalSet)| {
+        set.block_on(runtime, async { spawn_local(async { 1 }).await.unwrap() })
+    };
+    assert_eq!(LATE.with(local), 1);
+    let thread = std::thread::spawn(move || LATE.with(local));
+    assert_eq!(thread.join().unwrap(), 1);
+});
 
 passes!(["once" "explore"] a_runtime_that_a_thread_drops_loses_its_tasks {
     dropped_by_a_thread(Builder::new_current_thread().build().unwrap());

@@ -72,7 +72,8 @@ pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
 /// test that is no `async fn`.
 ///
 /// Anywhere else, as in a program or an example of the documentation, it is a scenario itself, and run many
-/// times: if it takes no parameters and returns nothing, or a `Result<(), _>`.
+/// times: if it takes no parameters and returns nothing, or a `Result<(), _>`. A failure of `main` that does not come
+/// where it is run once in a process of its own is none, as what it has set up for its process stays.
 ///
 /// Options are `flavor` (`"multi_thread"` or `"current_thread"`), `start_paused`, `name`, `crate`, and
 /// `worker_threads`, which has no effect.

@@ -19,6 +19,22 @@
 //! report.assert_passed();
 //! ```
 //!
+//! A program whose `main` has the attribute is a scenario itself, and run many times in one process. What it sets up for
+//! all of the process fails the second time then. Such a failure, which does not come in a process of its own, is none:
+//!
+//! ```
+//! use cct_executor::task::yield_now;
+//! use std::sync::OnceLock;
+//!
+//! static NAME: OnceLock<&str> = OnceLock::new();
+//!
+//! #[cct_executor::main]
+//! async fn main() {
+//!     NAME.set("example").expect("a process has one name");
+//!     yield_now().await;
+//! }
+//! ```
+//!
 //! Outside of worlds no runtime is built, unless `CCT_PLAIN_TESTS` asks for it: then code that builds one has a world
 //! around it until its last runtime is dropped, and is run once, in plain order; with `explore` that comes after
 //! processes that run the whole test in other orders. On Linux that goes for all threads but those that were started in a

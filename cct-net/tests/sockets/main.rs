@@ -11,6 +11,7 @@ mod fresh;
 mod keepalive;
 mod locked;
 mod netstat;
+mod of_the_test;
 mod partial;
 mod pieces;
 mod repeat;

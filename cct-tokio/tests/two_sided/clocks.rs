@@ -3,7 +3,7 @@
 
 use super::Log;
 use super::rt;
-use rt::time::{Instant, advance, interval, pause, sleep, timeout};
+use rt::time::{Instant, advance, interval, pause, resume, sleep, timeout};
 use std::future::ready;
 use std::time::Duration;
 
@@ -43,6 +43,23 @@ pub(crate) async fn paused_on_the_way(log: Log) {
         }
         log.note(sleeper.is_finished());
     }
+}
+
+/// It is paused after it was looked at.
+pub(crate) async fn paused_and_resumed(log: Log) {
+    let began = Instant::now();
+    pause();
+    advance(10 * MS).await;
+    let moved = Instant::now();
+    log.note(moved - began > 10 * MS);
+    log.note(moved - began < 11 * MS);
+    resume();
+    log.note(Instant::now() > moved);
+    pause();
+    let began = Instant::now();
+    let year = Duration::from_secs(365 * 24 * 3600);
+    sleep(11 * year).await;
+    log.note(began.elapsed() >= 11 * year);
 }
 
 /// No two looks are at one moment.

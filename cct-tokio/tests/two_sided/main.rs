@@ -114,5 +114,5 @@ mod of_a_test {
         };
     }
 
-    contracts! { yields::of_the_test yields::of_another_task yields::of_all clocks::due_now clocks::paused_on_the_way clocks::looks }
+    contracts! { yields::of_the_test yields::of_another_task yields::of_all clocks::due_now clocks::paused_on_the_way clocks::paused_and_resumed clocks::looks }
 }

@@ -101,6 +101,19 @@ pub(crate) async fn a_resumed_clock_still_sleeps(log: Log) {
     time::pause();
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the clock under test is that of tokio, which is paused"
+)]
+pub(crate) async fn a_paused_clock_stands_while_a_poll_sleeps(log: Log) {
+    let (start, outside) = (Instant::now(), std::time::Instant::now());
+    std::thread::sleep(millis(3));
+    note!(log, "{:?}", start.elapsed());
+    note!(log, "{}", outside.elapsed() >= millis(3));
+    time::sleep(millis(5)).await;
+    note!(log, "{:?}", start.elapsed());
+}
+
 pub(crate) async fn the_unread_past_is_not_repeated(log: Log) {
     let mut interval = time::interval(millis(10));
     interval.tick().await;

@@ -5,6 +5,8 @@ use cct_tests::tools::{Tombstone, panic_text, payload_text};
 use cct_tests::{Log, note};
 use std::future::pending;
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio_test::task;
 
 /// An error's texts, without the id in them.
@@ -50,6 +52,36 @@ pub(crate) async fn a_panic_becomes_an_error(log: Log) {
         .unwrap_err();
     note!(log, "{}", show(&error));
     note!(log, "{:?}", error.into_panic().downcast_ref::<u8>());
+}
+
+/// Notes whether it is dropped while its own poll unwinds.
+struct Bomb(Log);
+
+impl Future for Bomb {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        panic!("boom");
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        note!(self.0, "unwinds: {}", std::thread::panicking());
+    }
+}
+
+pub(crate) async fn a_future_that_panics_is_dropped_as_it_unwinds(log: Log) {
+    let error = spawn(Bomb(log.clone())).await.unwrap_err();
+    note!(log, "{}", error.is_panic());
+    let bomb = Bomb(log.clone());
+    let never_polled = spawn(async move {
+        let _bomb = bomb;
+        pending::<()>().await;
+    });
+    tasks::yield_now().await;
+    never_polled.abort();
+    note!(log, "{}", never_polled.await.unwrap_err().is_cancelled());
 }
 
 pub(crate) async fn a_panic_after_an_await_does_too(log: Log) {

@@ -31,6 +31,7 @@ macro_rules! runtime_contracts {
                     advance_in_steps_reaches_the_deadline a_deadline_within_the_current_millisecond
                     sleeps_between_milliseconds_are_never_short advance_and_sleep_add_up
                     pausing_twice_panics a_resumed_clock_still_sleeps
+                    a_paused_clock_stands_while_a_poll_sleeps
                     the_unread_past_is_not_repeated time_waits_for_blocking_tasks
                     timers_do_not_fire_in_the_poll_that_advances an_advance_outlives_its_task;
             }
@@ -152,6 +153,7 @@ macro_rules! runtime_contracts {
             }
             spawn {
                 any: join_returns_the_output a_panic_becomes_an_error
+                    a_future_that_panics_is_dropped_as_it_unwinds
                     a_panic_after_an_await_does_too a_panicking_task_disturbs_no_other
                     abort_cancels_and_drops into_panic_of_a_cancelled_task_panics
                     abort_after_the_end_changes_nothing abort_handles_act_from_afar
