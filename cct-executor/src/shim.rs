@@ -13,6 +13,7 @@
 //! Outside a world points are passed at once and everything works as an ordinary, thread-safe
 //! primitive.
 
+mod belongs;
 mod looks;
 mod machine;
 mod relatives;
@@ -24,6 +25,7 @@ pub use crate::execution::waker::Waiter;
 pub use crate::raw::shared::Shared;
 pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
+pub use belongs::Belongs;
 pub use cct_interpose::{Toward, accepts_itself, accepts_no_longer, on_connect};
 pub use looks::Looks;
 pub use machine::{MachineWait, machine_is_open, machine_is_refused, wait_for_machine};

@@ -156,6 +156,11 @@ impl RegressionsMode {
     }
 }
 
+/// What this program was given, for a process that runs it again.
+pub(super) fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os().skip(1)
+}
+
 impl Settings {
     /// What the environment of this process asks for.
     pub(crate) fn from_env() -> Result<Settings, EnvError> {

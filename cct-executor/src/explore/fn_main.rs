@@ -4,7 +4,7 @@
 //! when the first is repeated, and nowhere else.
 
 use super::checker::running_test;
-use super::env;
+use super::env::{self, Settings};
 use super::result::Report;
 use std::process::{Command, Stdio};
 
@@ -13,12 +13,12 @@ use std::process::{Command, Stdio};
 pub(crate) fn left_behind(report: &Report) -> Option<String> {
     let failure = report.failure.as_ref()?;
     let is_main = report.name.ends_with("::main") && running_test().is_none();
-    if !is_main || std::env::var_os(env::REPLAY).is_some() {
+    if !is_main || Settings::from_env().ok()?.replay.is_some() {
         return None;
     }
     let mut again = Command::new(std::env::current_exe().ok()?);
     again
-        .args(std::env::args_os().skip(1))
+        .args(env::arguments())
         .env(env::REPLAY, failure.token.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -8,7 +8,7 @@ use crate::host::Hosts;
 use crate::tcp::Options;
 use crate::unix;
 use cct_executor::node::{self, NodeId};
-use cct_executor::shim::{Alarm, Resource, ResourceKind, Shared, world_time_ns};
+use cct_executor::shim::{Alarm, Belongs, Resource, ResourceKind, Shared, world_time_ns};
 use std::net::SocketAddr;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
@@ -24,6 +24,7 @@ pub(crate) struct Conn {
     pub(crate) site: &'static Location<'static>,
     /// Tells it from other connections of the world.
     pub(crate) serial: u64,
+    world: Belongs,
     pub(crate) names: Names,
     pub(crate) nodes: [NodeId; 2],
     shared: Shared<Handshake>,
@@ -98,6 +99,7 @@ impl Conn {
             resources: [resource(), resource()],
             site,
             serial: about.serial,
+            world: Belongs::here(),
             names: about.names,
             nodes: about.nodes,
             shared: Shared::default(),
@@ -115,6 +117,18 @@ impl Conn {
             let result = f(state, &mut fx);
             (result, state.new_digests())
         });
+        if self.world.elsewhere() {
+            let conn = self.clone();
+            self.world.leave(move || conn.follow(digests, fx));
+        } else {
+            self.follow(digests, fx);
+        }
+        result
+    }
+
+    /// Does what follows from a change of the state.
+    #[inline]
+    fn follow(self: &Arc<Self>, digests: [Option<u64>; 2], mut fx: Effects) {
         let [first, second] = &self.resources;
         if let Some(digest) = digests[0] {
             first.set_state(digest);
@@ -129,7 +143,6 @@ impl Conn {
             self.count(id, told);
         }
         fx.wakes.wake();
-        result
     }
 
     /// Counts what a side was told, at its host.
@@ -194,6 +207,10 @@ impl Conn {
 
     /// The handle of a side is dropped, or its process dies.
     pub(crate) fn close(self: &Arc<Self>, id: SideId) {
+        if self.world.elsewhere() {
+            let conn = self.clone();
+            return self.world.leave(move || conn.close(id));
+        }
         self.run(|state, fx| state.close(id, fx));
         self.tidy_up();
     }

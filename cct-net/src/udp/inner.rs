@@ -9,7 +9,7 @@ use crate::stream::state::Readiness;
 use crate::stream::waiters::{Wait, Waiters, Wakes};
 use bytes::Bytes;
 use cct_executor::node::NodeId;
-use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
+use cct_executor::shim::{self, Access, Belongs, OpKind, Resource, ResourceKind, Shared};
 use cct_executor::task::coop;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -35,6 +35,7 @@ pub(crate) struct Inner {
     pub(super) resource: Resource,
     pub(super) node: NodeId,
     pub(super) hosts: Weak<Hosts>,
+    pub(super) world: Belongs,
     /// Where it is bound.
     pub(crate) v6: bool,
 }
@@ -144,6 +145,7 @@ impl Inner {
             resource: Resource::at(ResourceKind::Socket, site),
             node,
             hosts: Arc::downgrade(hosts),
+            world: Belongs::here(),
             v6: local.is_ipv6(),
         });
         inner.await_first_look();

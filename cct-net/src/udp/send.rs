@@ -140,24 +140,33 @@ impl Inner {
             return Err(error);
         }
         let options = hosts.state.with(|state| state.udp());
-        for node in ways {
-            let flight = Flight {
-                hosts: self.hosts.clone(),
-                from: self.node,
-                to: node,
-                addr: to,
-                load: Load::Datagram(datagram.clone()),
-                at_once: options.at_once && node == self.node,
-                site,
-            };
-            match fate(options.loss, options.duplication) {
-                0 => {}
-                1 => flight.leave()?,
-                _ => {
-                    flight.clone().leave()?;
-                    flight.leave()?;
+        let (hosts, sender) = (self.hosts.clone(), self.node);
+        let fly = move || {
+            for node in ways {
+                let flight = Flight {
+                    hosts: hosts.clone(),
+                    from: sender,
+                    to: node,
+                    addr: to,
+                    load: Load::Datagram(datagram.clone()),
+                    at_once: options.at_once && node == sender,
+                    site,
+                };
+                match fate(options.loss, options.duplication) {
+                    0 => {}
+                    1 => flight.leave()?,
+                    _ => {
+                        flight.clone().leave()?;
+                        flight.leave()?;
+                    }
                 }
             }
+            io::Result::Ok(())
+        };
+        if self.world.elsewhere() {
+            self.world.leave(move || drop(fly()));
+        } else {
+            fly()?;
         }
         Ok(data.len())
     }

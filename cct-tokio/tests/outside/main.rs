@@ -25,6 +25,7 @@ mod on_tokio {
 
     pub(crate) mod clients;
     pub(crate) mod contracts;
+    pub(crate) mod handed;
     pub(crate) mod servers;
 }
 
@@ -34,6 +35,7 @@ mod on_ours {
 
     pub(crate) mod clients;
     pub(crate) mod contracts;
+    pub(crate) mod handed;
     pub(crate) mod servers;
 }
 
@@ -111,6 +113,12 @@ contracts! {
     thread_serves a_server_of_the_kernels_in_a_thread
     thread_looks a_server_of_the_kernels_that_does_not_block
     limits how_long_clients_wait_for_servers_of_the_kernels
+}
+
+contracts! {
+    handed, STARTS:
+    threads_drop sockets_that_threads_drop
+    threads_write sockets_that_threads_write_to
 }
 
 /// Its one thread blocks until another has spoken, which has a runtime of its own.
