@@ -56,6 +56,8 @@ pub(crate) struct Looks {
     instants: u32,
     /// How often any of them was looked at.
     ever: u64,
+    /// The last step in which a poll has slept while tokio's clock was frozen, and how often it has.
+    slept: (u64, u32),
 }
 
 impl Looks {
@@ -127,9 +129,16 @@ impl Core {
     }
 
     /// A poll blocks its thread for so long while tokio's clock is frozen, and with it the one thread of its runtime:
-    /// only the system's clocks go on. A closure that has a thread for itself sleeps otherwise.
+    /// only the system's clocks go on. Not for a closure that has a thread for itself, nor where that is done so often
+    /// that it waits for others.
     pub(super) fn sleeps_in_frozen_time(&mut self, key: u32, time: Duration) -> bool {
-        let blocks = self.looks.frozen && !self.task(key).blocking;
+        if !self.looks.frozen || self.task(key).blocking {
+            return false;
+        }
+        let (step, times) = self.looks.slept;
+        let times = if step == self.point.step { times } else { 0 };
+        self.looks.slept = (self.point.step, times.saturating_add(1));
+        let blocks = times < LOOKS;
         if blocks {
             let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             self.looks.ahead_ns = self.looks.ahead_ns.saturating_add(ns);

@@ -2,6 +2,7 @@
 
 use super::endless::Followed;
 use crate::execution::harvest::{Sightings, TimeLimit};
+use crate::execution::paths::short;
 use crate::words::explanation::Explanation;
 use crate::words::{Clock, Failure, FailureKind, Limit, ReplayToken, Seed};
 use std::collections::BTreeMap;
@@ -341,12 +342,12 @@ impl Report {
             .map(|s| s.0)
     }
 
-    /// Each time limit that never struck, though less than a second was left once, by file and line, with what was left
-    /// at least. Longer ones guard tests.
+    /// Each time limit that never struck, though less than a second was left once, by file and line as reports have them,
+    /// with what was left at least. Longer ones guard tests.
     pub fn never_struck(&self) -> impl Iterator<Item = (&'static str, u32, Duration)> + '_ {
         let limits = self.coverage.time_limits.iter();
         let never = limits.filter(|(_, _, limit)| limit.struck == 0 && limit.margin < GUARD);
-        never.map(|&(file, line, limit)| (file, line, limit.margin))
+        never.map(|&(file, line, limit)| (short(file), line, limit.margin))
     }
 }
 
