@@ -166,19 +166,21 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
             // Threads that take part go by the machine's time: what has passed since nobody looked has passed for none.
             cct_interpose::go_on_from(clocks);
         }
-        world_around(site, open, clocks)
+        world_around(site, open, clocks, noise())
     })
     .map(Some)
 }
 
 /// Opens a world around the code that runs on this thread, in which threads may take part. Their clocks are the
-/// thread's own, and the world's begin there.
+/// thread's own, and the world's begin there. What is drawn at random is other numbers each time, as files may be named by it.
 ///
 /// # Errors
 /// When the system has no memory for a stack.
 pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Arc<Lone>> {
     around_us(Kind::default(), || {
-        world_around(site, true, cct_interpose::clocks_outside())
+        let clocks = cct_interpose::clocks_outside();
+        let moment = clocks.wall.as_nanos() as u64;
+        world_around(site, true, clocks, Seed(mix2(noise().0, moment)))
     })
 }
 
@@ -254,6 +256,7 @@ fn world_around(
     site: &'static Location<'static>,
     open: bool,
     clocks: Clocks,
+    noise: Seed,
 ) -> io::Result<LoneWorld> {
     let config = WorldConfig {
         // Round robin interrupts no poll. But one may wait for what another task has, or does.
@@ -264,7 +267,7 @@ fn world_around(
             time: Duration::MAX,
             ..Limits::default()
         },
-        noise: noise(),
+        noise,
         late_timers: true,
         ..WorldConfig::default()
     };

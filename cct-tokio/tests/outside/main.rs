@@ -26,6 +26,7 @@ mod on_tokio {
     pub(crate) mod clients;
     pub(crate) mod contracts;
     pub(crate) mod handed;
+    pub(crate) mod names;
     pub(crate) mod servers;
 }
 
@@ -36,11 +37,13 @@ mod on_ours {
     pub(crate) mod clients;
     pub(crate) mod contracts;
     pub(crate) mod handed;
+    pub(crate) mod names;
     pub(crate) mod servers;
 }
 
 const ASKS: &str = "it asks for what is the machine's (";
 const STARTS: &str = "threads of std take part";
+const LEAVES: &str = "a file that it makes is there already";
 
 /// The first is a test only in a process of its own.
 macro_rules! contracts {
@@ -119,6 +122,12 @@ contracts! {
     handed, STARTS:
     threads_drop sockets_that_threads_drop
     threads_write sockets_that_threads_write_to
+}
+
+contracts! {
+    names, LEAVES:
+    by_the_time files_that_are_named_by_the_time
+    at_random files_that_are_named_at_random
 }
 
 /// Its one thread blocks until another has spoken, which has a runtime of its own.

@@ -4,7 +4,8 @@
 //! are: in plain order, in a world that threads may use. What its one run says counts. Elsewhere it is a failure, and
 //! who wrote the test can use `spawn_blocking`.
 //!
-//! So is one that asks for what is the machine's, such as a process, and fails as no explored world has it.
+//! So is one that asks for what is the machine's, such as a process, and fails as no explored world has it; and one that
+//! leaves files behind whose names have the time in them, and finds them where it is run again.
 //!
 //! The run has a process of its own where one can be had, as iterations have run in this one.
 
@@ -59,6 +60,9 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
     if matches!(failure.kind, FailureKind::Stuck { .. }) && failure.awaits_machine {
         return Some(machine_is_asked("what a socket of std receives", failure));
     }
+    if meets_what_was_left(failure) {
+        return Some(is_there_already(failure));
+    }
     let threads = started(failure);
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
@@ -86,6 +90,15 @@ fn machine_is_asked(what: &str, failure: &FailureReport) -> String {
     format!(
         "it asks for what is the machine's ({what}), which nobody can repeat (explored, it ends in: {}): run once, in \
          plain order, and not explored; with something in its place it is",
+        failure.kind.class()
+    )
+}
+
+fn is_there_already(failure: &FailureReport) -> String {
+    format!(
+        "a file that it makes is there already: it is named by the time or at random, which are the same whenever a schedule \
+         is run, and left behind (explored, it ends in: {}). So it is run once, at the machine's time, which nobody can \
+         repeat, in plain order, and not explored; with its files removed, or in a folder of the crate `tempfile`, it is",
         failure.kind.class()
     )
 }
@@ -134,6 +147,17 @@ fn asks_the_machine(failure: &FailureReport) -> Option<&str> {
     let is_first = failure.iteration() == 0;
     let asked = failure.explanation.of_machine.first()?;
     (is_first || in_plain_order(failure) || !failure.reproduced).then_some(asked)
+}
+
+/// What an `io::Error` says of a file that is not to be made again.
+const THERE_ALREADY: [&str; 2] = ["File exists (os error 17)", "AlreadyExists"];
+
+/// Whether the test fails in whatever order, for a file that an earlier run of it may have left.
+fn meets_what_was_left(failure: &FailureReport) -> bool {
+    let varies = matches!(failure.kind, FailureKind::Nondeterminism { .. });
+    let in_any_order = varies || in_plain_order(failure) || !failure.reproduced;
+    let text = failure.kind.to_string();
+    in_any_order && THERE_ALREADY.iter().any(|said| text.contains(said))
 }
 
 /// How many threads the program has started. Those of a pool in a static an earlier iteration may have started, or another
