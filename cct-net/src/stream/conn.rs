@@ -118,16 +118,22 @@ impl Conn {
             (result, state.new_digests())
         });
         if self.world.elsewhere() {
-            let conn = self.clone();
-            self.world.leave(move || conn.follow(digests, fx));
+            self.leave(digests, fx);
         } else {
             self.follow(digests, fx);
         }
         result
     }
 
+    /// Has the world's own thread do what follows.
+    #[cold]
+    fn leave(self: &Arc<Self>, digests: [Option<u64>; 2], fx: Effects) {
+        let conn = self.clone();
+        self.world.leave(move || conn.follow(digests, fx));
+    }
+
     /// Does what follows from a change of the state.
-    #[inline]
+    #[inline(always)]
     fn follow(self: &Arc<Self>, digests: [Option<u64>; 2], mut fx: Effects) {
         let [first, second] = &self.resources;
         if let Some(digest) = digests[0] {
