@@ -5,7 +5,8 @@
 //! runtime count on it: one `yield_now`, and all others have got as far as they can.
 //!
 //! 1. A task rests only where [`WorldConfig`](crate::words::WorldConfig) says so, or in the world around a test whose own runtime has
-//!    one thread: the scenario's own when its poll ends, or the one of its `block_on`, and it has been woken already;
+//!    one thread: the scenario's own when its poll ends, or the one of its `block_on`, and it has been woken already, unless
+//!    an operation in that poll gave way for a decision;
 //!    another when it has yielded in that poll. And wherever it asks to, as who moves a paused clock does.
 //! 2. Rests end when no other task is enabled, or after [`STEPS`]: that of the scenario's own task one poll before
 //!    the others. What may arrive, and timers that may fire early, are not waited for.

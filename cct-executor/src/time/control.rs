@@ -18,7 +18,8 @@ fn with_clock<R>(f: impl FnOnce(&World) -> R) -> R {
 const NOT_FROZEN: &str = "time is not frozen";
 
 /// Freezes the clock, so that [`advance`] may move it. Timers still fire when nothing else can
-/// run, as with tokio's paused clock. The clocks of the standard library do not move then.
+/// run, as with tokio's paused clock. The clocks of the standard library do not move then; they alone do while a
+/// poll sleeps by `std::thread::sleep`.
 ///
 /// # Panics
 /// When it is frozen already, and outside a world.

@@ -5,7 +5,7 @@
 //! who wrote the test can use `spawn_blocking`.
 //!
 //! So is one that asks for what is the machine's, such as a process, and fails as no explored world has it; and one that
-//! leaves files behind whose names have the time in them, and finds them where it is run again.
+//! leaves files behind whose names have the time or a random number in them, and finds them where it is run again.
 //!
 //! The run has a process of its own where one can be had, as iterations have run in this one.
 
