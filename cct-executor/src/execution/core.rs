@@ -73,6 +73,8 @@ pub(crate) struct Core {
     /// The running task still stands in it, as its last; see [`sweep`](Self::sweep).
     pub(crate) lingers: bool,
     pub(crate) fresh: Vec<u32>,
+    /// Who gave way for a decision last, and in which step.
+    pub(super) gave_way: (u32, u64),
     pub(crate) groups: Vec<Group>,
     pub(crate) resources: Vec<ResourceEntry>,
     /// Where each of them was made: for reports only, and so apart from what every operation reads.
@@ -163,6 +165,7 @@ impl Core {
             enabled: Vec::with_capacity(64),
             lingers: false,
             fresh: Vec::with_capacity(64),
+            gave_way: (NONE, 0),
             groups: Vec::new(),
             resources: Vec::with_capacity(64),
             resource_sites: Vec::with_capacity(64),
@@ -227,6 +230,7 @@ impl Core {
         self.enabled.clear();
         self.lingers = false;
         self.fresh.clear();
+        self.gave_way = (NONE, 0);
         self.groups.clear();
         self.resources.clear();
         self.resource_sites.clear();

@@ -268,7 +268,7 @@ impl Core {
     /// Asks the decider which position it is; there are at least two choices.
     #[inline(always)]
     pub(super) fn ask(&mut self, current: u32, decider: &mut dyn Decider) -> Option<usize> {
-        self.point.can_continue = current != NONE;
+        self.point.can_continue = current != NONE || self.gave_way_only();
         let set = EnabledSet::Actions(EnabledActions {
             keys: &self.enabled,
             actions: &self.actions,
@@ -291,6 +291,23 @@ impl Core {
             arity,
         });
         Some(pick.0 as usize)
+    }
+
+    /// Whether the task that ran last has returned `Pending` for this decision alone, and could as well have gone on: to
+    /// a strategy that is the middle of a poll.
+    #[inline(always)]
+    fn gave_way_only(&mut self) -> bool {
+        let (key, step) = self.gave_way;
+        step == self.point.step && key != NONE && self.could_have_gone_on(key)
+    }
+
+    #[cold]
+    fn could_have_gone_on(&mut self, key: u32) -> bool {
+        let goes_on = key == self.last() && self.actions[key as usize].position != Action::NOWHERE;
+        if goes_on && std::mem::take(&mut self.actions[key as usize].fresh) {
+            self.fresh.retain(|&fresh| fresh != key);
+        }
+        goes_on
     }
 
     /// As [`ask`](Self::ask), where no task is ready and there may be one choice only.

@@ -86,17 +86,20 @@ impl Core {
         if key == MAIN {
             self.main_has_gone(decider);
         }
-        notified && self.rests(key)
+        let rests = notified && self.rests(key);
+        self.rests.main_gave_way &= key != MAIN;
+        rests
     }
 
     /// An operation of this task returns `Pending` for a decision, and nothing else.
     pub(super) fn gives_way(&mut self, key: u32) {
+        self.gave_way = (key, self.point.step);
         self.rests.main_gave_way |= key == MAIN;
     }
 
     /// Whether a task whose poll has ended, and which was woken already, rests first.
     pub(super) fn rests(&mut self, key: u32) -> bool {
-        let woke_itself = key == MAIN && !std::mem::take(&mut self.rests.main_gave_way);
+        let woke_itself = key == MAIN && !self.rests.main_gave_way;
         let action = &mut self.actions[key as usize];
         let yielded = action.state & (state::YIELDED | state::ABORTED) == state::YIELDED;
         let asked = self.rests.asked.take_if(|asked| *asked == key).is_some();
@@ -132,6 +135,7 @@ impl Core {
                 decider.observe(&StepEvent::Blocked(ActionKey(key)));
             }
         }
+        self.rests.main_gave_way &= key != MAIN;
     }
 
     /// Rests end, if there are any: that of the scenario's own task or, if its turn is over, those of the others.

@@ -133,7 +133,7 @@ impl Home {
 
     /// Whether this world is open to others.
     pub(crate) fn is_open(world: u64) -> bool {
-        Home::all().any(|home| lock(&home.afar.asked).world == world)
+        world != 0 && Home::all().any(|home| lock(&home.afar.asked).world == world)
     }
 
     /// From now on this world is open to nobody, and what was asked of it is dropped.

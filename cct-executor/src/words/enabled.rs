@@ -46,7 +46,8 @@ pub struct SchedulingPoint {
     pub waypoints: u32,
     /// The task that ran last, if it is still alive.
     pub current: Option<ActionKey>,
-    /// The task that ran last is in the middle of a poll and could simply go on.
+    /// The task that ran last is in the middle of a poll and could simply go on; or an operation of it has returned
+    /// `Pending` for this decision alone.
     pub can_continue: bool,
     /// The task that ran last has just yielded explicitly.
     pub yielded: bool,

@@ -48,3 +48,32 @@ fn what_is_ready_need_not_go_on_while_the_test_reads_and_writes() {
         assert!(failure.kind.to_string().contains("held back"), "{strategy}");
     }
 }
+
+/// Whether a task that is ready begins before this one has written all, which it need not.
+fn writes_are_interrupted(checker: Checker) -> Report {
+    checker.run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+        let mut stream = TcpStream::connect("127.0.0.1:80").await.unwrap();
+        let (_peer, _) = listener.accept().await.unwrap();
+        let begun = Arc::new(AtomicBool::new(false));
+        let mark = begun.clone();
+        spawn(async move { mark.store(true, SeqCst) });
+        for _ in 0..3 {
+            stream.write_all(b"a").await.unwrap();
+        }
+        assert!(!begun.load(SeqCst), "interrupted");
+    })
+}
+
+#[test]
+fn who_gives_way_for_a_decision_is_preempted_where_another_goes_on() {
+    let run = |text: &str| writes_are_interrupted(checker("no yield").strategy_text(text));
+    // tokio's order, and whatever preempts nobody.
+    for strategy in ["round-robin", "preemption-bounding:bound=0"] {
+        let report = run(strategy);
+        assert!(report.failure().is_none(), "{strategy}");
+    }
+    let report = run("preemption-bounding:bound=1");
+    let failure = report.failure().expect("one preemption is enough");
+    assert!(failure.kind.to_string().contains("interrupted"));
+}
