@@ -66,6 +66,11 @@ impl Looks {
         self.ever
     }
 
+    /// The step in which a clock was looked at last.
+    pub(super) fn last(&self) -> u64 {
+        self.step
+    }
+
     /// Virtual time has moved.
     pub(super) fn time_moved(&mut self, by_ns: u64) {
         if self.frozen {

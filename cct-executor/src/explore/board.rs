@@ -61,8 +61,8 @@ pub(super) struct Yielded {
     pub(super) all_schedules: Option<u64>,
     pub(super) described: String,
     pub(super) out_of_time: bool,
-    /// The first iteration that was cut.
-    pub(super) first_cut: Option<CutOff>,
+    /// The first iterations that were cut, in order.
+    pub(super) first_cuts: Vec<CutOff>,
     /// What the lanes of this worker have learnt.
     pub(super) learnt: Vec<(usize, Vec<u8>)>,
     /// What the first lane has to say.

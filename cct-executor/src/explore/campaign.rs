@@ -312,7 +312,7 @@ impl Campaign {
         let whole = found.is_none() || keeps_going;
         let mut harvest = Harvest::default();
         let mut learnt = Vec::new();
-        let (mut records, mut first_cut) = (Vec::new(), None::<CutOff>);
+        let (mut records, mut cuts) = (Vec::new(), Vec::<CutOff>::new());
         let mut schedules = Vec::new();
         let coverage = &mut report.coverage;
         // Lanes end one by one.
@@ -327,10 +327,7 @@ impl Campaign {
             if !done.described.is_empty() {
                 report.strategy = done.described;
             }
-            first_cut = first_cut
-                .into_iter()
-                .chain(done.first_cut)
-                .min_by_key(|cut| cut.index);
+            cuts.extend(done.first_cuts);
             for record in done.records.iter().filter(|record| record.index <= last) {
                 report.iterations += 1;
                 coverage.add(record);
@@ -360,7 +357,7 @@ impl Campaign {
             StoppedBy::Iterations
         };
         report.warnings.extend(self.keep_learnt(learnt));
-        let found = found.or_else(|| match self.look_at_cut(&records, first_cut) {
+        let found = found.or_else(|| match self.look_at_cuts(&records, cuts) {
             LookedAt::Hangs(found) => Some(found),
             LookedAt::WouldHang => {
                 report.first_would_hang = report.first_was_long;

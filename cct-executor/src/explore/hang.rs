@@ -12,7 +12,7 @@
 //!    failing for ever, which no fair world does. So it has to hang as well where all goes its plain way and values
 //!    are drawn at random, from the last step on of whoever does not go on for ever beside it.
 //!
-//! Looked at once, when a run is over and nothing else has failed: which iteration was cut first does not
+//! Looked at once, when a run is over and nothing else has failed: which iterations were cut first does not
 //! hang on the number of workers. Does not: judge clocks that race, under which time passes in other ways.
 
 use super::board::{Found, Record};
@@ -25,6 +25,9 @@ use std::sync::Arc;
 
 /// How often nothing but a timer could happen, at least, while the test waited.
 pub(super) const STANDSTILLS: u64 = 100;
+
+/// How many are looked at. A strategy that is not fair may hold back for ever whoever the others wait for.
+pub(super) const CUTS: usize = 3;
 
 /// An iteration that was cut at a limit.
 #[derive(Clone)]
@@ -52,13 +55,27 @@ impl Campaign {
         steps && limits.time == Limits::TIME
     }
 
-    /// What the first iteration shows that was cut.
-    pub(super) fn look_at_cut(
+    /// What the first iterations show that were cut.
+    pub(super) fn look_at_cuts(
         self: &Arc<Self>,
         records: &[Record],
-        cut: Option<CutOff>,
+        mut cuts: Vec<CutOff>,
     ) -> LookedAt {
-        let looked = cut.filter(|_| self.judges_hangs()).and_then(|cut| {
+        cuts.sort_by_key(|cut| cut.index);
+        cuts.truncate(CUTS);
+        let mut first = LookedAt::Nothing;
+        for (index, cut) in cuts.into_iter().enumerate() {
+            match self.look_at_cut(records, cut) {
+                LookedAt::Hangs(found) => return LookedAt::Hangs(found),
+                looked if index == 0 => first = looked,
+                _ => {}
+            }
+        }
+        first
+    }
+
+    fn look_at_cut(self: &Arc<Self>, records: &[Record], cut: CutOff) -> LookedAt {
+        let looked = Some(cut).filter(|_| self.judges_hangs()).and_then(|cut| {
             let steps_of = |record: &Record| (record.index == cut.index).then_some(record.steps);
             let steps = records.iter().find_map(steps_of)?;
             let ended = |record: &Record| record.cut.is_none() && !record.failed;

@@ -9,7 +9,7 @@ use super::campaign::Campaign;
 use super::checker::Isolation;
 use super::determinism;
 use super::driver::Driver;
-use super::hang::CutOff;
+use super::hang::{CUTS, CutOff};
 use super::processor::Processor;
 use super::trace_log;
 use crate::execution::harvest::Harvest;
@@ -273,14 +273,14 @@ impl Campaign {
             sought.count(done.records.last().and_then(|record| record.cut));
         }
         let was_cut = matches!(end.outcome, Outcome::Cut(_)) && failure.is_none();
-        let earlier = done.first_cut.as_ref().map(|cut| cut.index);
-        if was_cut && self.judges_hangs() && earlier.is_none_or(|earlier| index < earlier) {
-            done.first_cut = trace.clone().map(|trace| CutOff {
+        // The iterations of a worker come in order.
+        if was_cut && self.judges_hangs() && done.first_cuts.len() < CUTS {
+            done.first_cuts.extend(trace.clone().map(|trace| CutOff {
                 index,
                 trace,
                 schedule_hash: end.schedule_hash,
                 strategy: described(&*driver.strategy),
-            });
+            }));
         }
         if let Some(failure) = failure {
             let stop = !self.checker.keep_going;

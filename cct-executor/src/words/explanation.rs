@@ -41,6 +41,8 @@ pub struct Explanation {
     pub standstills: u64,
     /// When the last of the timers is due that were running at the end, in virtual nanoseconds; 0 if there were none.
     pub last_deadline_ns: u64,
+    /// The step in which a clock was looked at last; 0 if none was.
+    pub last_look: u64,
     /// The first poll that was suspended while it had set a thread-local, which others have set or may have seen.
     pub shared_locals: Option<SharedLocals>,
     /// How many threads the program has started.

@@ -71,7 +71,7 @@ pub enum FailureKind {
         /// Name of the task that waits: the test's own, or one whose end it waits for.
         task: String,
     },
-    /// The test does the same again and again, as timers wake it, until a limit; in other schedules it comes to its end.
+    /// The test does the same again and again until a limit; in other schedules it comes to its end.
     Endless,
     /// An `always!` was false.
     Broken {
@@ -181,7 +181,7 @@ impl fmt::Display for FailureKind {
                 )
             }
             FailureKind::Endless => f.write_str(
-                "endless: the test does the same again and again, as timers wake it, and never comes to its end",
+                "endless: the test does the same again and again, and never comes to its end",
             ),
             FailureKind::PartialDeadlock { waiting, limit } => {
                 write!(

@@ -1,4 +1,4 @@
-//! Tests that go round for ever in some schedules, as timers wake them, and end in others.
+//! Tests that go round for ever in some schedules, and end in others.
 
 use crate::failed;
 use cct_executor::time::{Duration, Instant, interval, sleep, timeout};
@@ -85,7 +85,7 @@ fn a_test_that_goes_round_in_some_schedules_fails() {
         assert_eq!(failure.shortened.is_some(), at_length, "{told}");
         assert!(failure.step < 20, "{told}");
         for part in [
-            "cct: FAILED goes round: endless\n  endless: the test does the same again and again, as timers wake it",
+            "cct: FAILED goes round: endless\n  endless: the test does the same again and again, and never",
             "in other schedules the test comes to its end",
             "the last of the steps below repeat themselves for ever",
             " 10ms ",
@@ -106,8 +106,75 @@ fn a_test_that_goes_round_in_some_schedules_fails() {
     }
 }
 
+/// In each something can always go on.
+const ARE_BUSY: [Program; 2] = [
+    // Asked for again and again: both have seen what was there before.
+    || {
+        async {
+            let done = Arc::new(AtomicU32::new(0));
+            for _ in 0..2 {
+                let done = done.clone();
+                spawn(async move {
+                    let before = done.load(SeqCst);
+                    cct_executor::task::yield_now().await;
+                    done.store(before + 1, SeqCst);
+                });
+            }
+            while done.load(SeqCst) < 2 {
+                cct_executor::task::yield_now().await;
+            }
+        }
+        .boxed()
+    },
+    // The test waits, for what only it would have been told, beside two that send each other the same letter.
+    || {
+        async {
+            let (told, tells) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+            for from_me in [true, false] {
+                let (told, tells) = (told.clone(), tells.clone());
+                let (mine, others) = if from_me {
+                    (told, tells)
+                } else {
+                    (tells, told)
+                };
+                spawn(async move {
+                    loop {
+                        mine.notify_one();
+                        others.notified().await;
+                    }
+                });
+            }
+            let done = Arc::new(Notify::new());
+            let tells = done.clone();
+            spawn(async move { tells.notify_waiters() });
+            done.notified().await;
+        }
+        .boxed()
+    },
+];
+
+#[test]
+fn a_test_that_goes_round_without_a_timer_fails() {
+    for (index, program) in ARE_BUSY.into_iter().enumerate() {
+        let at_length = index == 0;
+        let report = checker("busy")
+            .shrink(at_length)
+            .iterations(16)
+            .run(program);
+        let failure = failed(&report);
+        let told = report.text();
+        assert_eq!(failure.kind, FailureKind::Endless, "{index}: {told}");
+        assert!(failure.reproduced, "{told}");
+        assert_eq!(failure.shortened.is_some(), at_length, "{told}");
+        assert!(failure.step < 100, "{told}");
+        assert!(told.lines().count() < 60, "{told}");
+        let replay = checker("busy").replay(failure.token.clone());
+        assert_eq!(failed(&replay.run(program)).kind, failure.kind);
+    }
+}
+
 /// Each takes long in some schedules, and comes to its end, or might.
-const TAKE_LONG: [Program; 3] = [
+const TAKE_LONG: [Program; 6] = [
     // A time limit is far off.
     || {
         async {
@@ -147,11 +214,46 @@ const TAKE_LONG: [Program; 3] = [
         }
         .boxed()
     },
+    || {
+        async {
+            while !nondet::boolean() {
+                cct_executor::task::yield_now().await;
+            }
+        }
+        .boxed()
+    },
+    // With patience.
+    || {
+        async {
+            let rounds = if nondet::boolean() { 50_000 } else { 0 };
+            for _ in 0..rounds {
+                cct_executor::task::yield_now().await;
+            }
+        }
+        .boxed()
+    },
+    || {
+        async {
+            let for_s = if nondet::boolean() { 3 } else { 0 };
+            let start = Instant::now();
+            while start.elapsed().as_secs() < for_s {
+                cct_executor::task::yield_now().await;
+            }
+        }
+        .boxed()
+    },
 ];
 
 #[test]
 fn a_test_that_takes_long_in_some_schedules_passes() {
-    let strategies = ["portfolio", "portfolio", "ss"];
+    let strategies = [
+        "portfolio",
+        "portfolio",
+        "ss",
+        "ss",
+        "portfolio",
+        "portfolio",
+    ];
     for (program, strategy) in TAKE_LONG.into_iter().zip(strategies) {
         let checker: Checker = checker("takes long").strategy_text(strategy);
         let report = checker.iterations(6).run(program);

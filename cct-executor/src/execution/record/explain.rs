@@ -150,6 +150,7 @@ impl Core {
             standstill,
             standstills,
             last_deadline_ns: self.timers.last_deadline_ns(),
+            last_look: self.looks.last(),
             shared_locals,
             threads: self.helpers.started(),
             hashes,
