@@ -188,13 +188,15 @@ pub enum Atomic {
     InVain,
 }
 
-/// Threads that a thread has started.
+/// Threads that a thread has started, and processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ThreadsStarted {
     /// How many there ever were.
     pub ever: u64,
     /// How many have not ended.
     pub live: u64,
+    /// How many processes it has ever started, or threads counted with its own.
+    pub processes: u64,
     /// How many threads of the process have not ended that were started under control, by whichever thread, or by one
     /// that was: those of a pool that is made once for all, among others.
     pub controlled: u64,

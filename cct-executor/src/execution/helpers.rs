@@ -35,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Helpers {
     /// How many there were when the iteration began.
     before: u64,
+    /// How many processes were started by then.
+    processes_before: u64,
     /// Others may take part that were started under control: those of pools in statics, by whatever test they were made.
     pub(super) any: bool,
     /// How many there were.
@@ -52,7 +54,8 @@ pub(crate) struct Helpers {
 impl Helpers {
     /// An iteration begins.
     pub(super) fn begin(&mut self) {
-        self.before = threads_started().ever;
+        let started = threads_started();
+        (self.before, self.processes_before) = (started.ever, started.processes);
         self.any = false;
         self.patience = PATIENCE;
     }
@@ -60,6 +63,11 @@ impl Helpers {
     /// How many were started since.
     pub(super) fn started(&self) -> u64 {
         threads_started().ever - self.before
+    }
+
+    /// How many processes were started since.
+    pub(super) fn processes(&self) -> u64 {
+        threads_started().processes - self.processes_before
     }
 
     /// Whether any live that may take part.

@@ -1,7 +1,8 @@
 //! What tasks wait for that is the machine's, such as the end of a process, in a world whose run nobody will ask for again.
 //!
 //! 1. It is looked for while nothing else can go on, and every so many steps.
-//! 2. As long as anybody waits so, time is the machine's: it goes to no timer before its time.
+//! 2. As long as anybody waits so, time is the machine's: it goes to no timer before its time. So it is from then on that a
+//!    process was started: it may have left others behind, and be waited for by looking at what it does.
 
 use super::core::Core;
 use super::world::World;

@@ -135,7 +135,8 @@ impl Core {
         loop {
             let awaited = self.machine.is_awaited();
             // By its own time one that is some timer's may do much that nobody here is woken by.
-            let timed = !self.looks.frozen && threads_started().timed > 0;
+            let started = threads_started();
+            let timed = !self.looks.frozen && (started.timed > 0 || started.processes > 0);
             // In this order: one that ends may have acted before.
             let goes_on = match within {
                 Some(time) => waited < time && (awaited || timed || self.helpers.may_act()),

@@ -38,7 +38,7 @@ impl Forked {
         let (said, mut says) = pipe()?;
         // SAFETY: the copy goes on with code that any thread of a process with one thread may run, under
         // the condition above; the C library keeps its own locks usable.
-        let process = unsafe { libc::fork() };
+        let process = cct_interpose::uncounted(|| unsafe { libc::fork() });
         match process {
             -1 => Err(io::Error::last_os_error()),
             0 => {

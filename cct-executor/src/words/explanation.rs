@@ -47,6 +47,8 @@ pub struct Explanation {
     pub shared_locals: Option<SharedLocals>,
     /// How many threads the program has started.
     pub threads: u64,
+    /// How many processes it has started.
+    pub processes: u64,
     /// The rolling hash after each decision.
     pub hashes: Vec<u64>,
 }

@@ -100,6 +100,31 @@ pub(crate) async fn is_asked() {
     }
 }
 
+/// Looks at what is not waited for, in a loop of short sleeps.
+async fn comes(mut is_there: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_there() {
+        assert!(begin.elapsed() < Duration::from_secs(10));
+        rt::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+pub(crate) async fn is_looked_at() {
+    let mut child = std::process::Command::new("sleep");
+    let mut child = child.arg("0.2").spawn().unwrap();
+    comes(|| child.try_wait().unwrap().is_some()).await;
+}
+
+pub(crate) async fn leaves_another() {
+    let name = format!("cct-left-behind-{}", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let script = format!("(sleep 0.2; echo > {}) &", file.display());
+    let mut child = shell(&script).stdout(Stdio::null()).spawn().unwrap();
+    assert!(child.wait().await.unwrap().success());
+    comes(|| file.exists()).await;
+    std::fs::remove_file(file).unwrap();
+}
+
 /// Whoever asks the system itself.
 pub(crate) async fn is_waited_for_elsewhere() {
     let child = shell("exit 5").spawn().unwrap();

@@ -84,6 +84,8 @@ contracts! {
     is_killed a_process_that_is_killed
     takes_time time_is_the_machines_while_a_process_is_waited_for
     is_asked time_is_the_machines_while_a_process_runs
+    is_looked_at what_a_process_of_std_does_is_looked_at
+    leaves_another a_process_that_leaves_another_behind
     is_waited_for_elsewhere a_process_that_the_program_waits_for_itself
     has_no_time a_process_is_slower_than_a_timer
     passes_on outputs_are_passed_on

@@ -17,6 +17,7 @@ mod files;
 mod futex;
 mod locals;
 mod parker;
+mod processes;
 mod segments;
 mod signals;
 mod sockets;
@@ -72,6 +73,8 @@ pub(crate) fn keep() {
         threads::pthread_join as threads::Join,
         signals::kill as signals::Kill,
         signals::raise as signals::Raise,
+        processes::fork as processes::Fork,
+        processes::posix_spawnp as processes::Spawn,
         fatal::exit as fatal::Exit,
         files::statx as files::Statx,
         files::unlink as files::Unlink,

@@ -22,6 +22,8 @@ struct Counts {
     number: u64,
     ever: AtomicU64,
     live: AtomicU64,
+    /// Processes that were started.
+    processes: AtomicU64,
     /// How often they were said to be, and it was not taken back.
     welcome: AtomicU64,
 }
@@ -33,6 +35,7 @@ impl Default for Counts {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             ever: AtomicU64::new(0),
             live: AtomicU64::new(0),
+            processes: AtomicU64::new(0),
             welcome: AtomicU64::new(0),
         }
     }
@@ -130,15 +133,29 @@ pub(crate) fn threads_started() -> ThreadsStarted {
         let read = |count: &AtomicU64| count.load(Ordering::Acquire);
         counts
             .get()
-            .map_or((0, 0), |counts| (read(&counts.ever), read(&counts.live)))
+            .map_or((0, 0, 0), |counts| {
+                (
+                    read(&counts.ever),
+                    read(&counts.live),
+                    read(&counts.processes),
+                )
+            })
     };
-    let (ever, live) = COUNTS.with(read);
+    let (ever, live, processes) = COUNTS.with(read);
     ThreadsStarted {
         ever,
         live,
+        processes,
         controlled: CONTROLLED_LIVE.load(Ordering::Acquire),
         timed: TIMED_LIVE.load(Ordering::Acquire),
         anywhere: LIVE.load(Ordering::Acquire),
+    }
+}
+
+/// This thread has started a process.
+pub(super) fn note_process() {
+    if let Some(counts) = counts() {
+        counts.processes.fetch_add(1, Ordering::AcqRel);
     }
 }
 

@@ -153,6 +153,7 @@ impl Core {
             last_look: self.looks.last(),
             shared_locals,
             threads: self.helpers.started(),
+            processes: self.helpers.processes(),
             hashes,
         })
     }

@@ -63,6 +63,9 @@ pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> 
     if meets_what_was_left(failure) {
         return Some(is_there_already(failure));
     }
+    if failure.explanation.processes > 0 && in_any_order(failure) {
+        return Some(machine_is_asked("a process that it starts", failure));
+    }
     let threads = started(failure);
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
@@ -154,10 +157,8 @@ const THERE_ALREADY: [&str; 2] = ["File exists (os error 17)", "AlreadyExists"];
 
 /// Whether the test fails in whatever order, for a file that an earlier run of it may have left.
 fn meets_what_was_left(failure: &FailureReport) -> bool {
-    let varies = matches!(failure.kind, FailureKind::Nondeterminism { .. });
-    let in_any_order = varies || in_plain_order(failure) || !failure.reproduced;
     let text = failure.kind.to_string();
-    in_any_order && THERE_ALREADY.iter().any(|said| text.contains(said))
+    in_any_order(failure) && THERE_ALREADY.iter().any(|said| text.contains(said))
 }
 
 /// How many threads the program has started. Those of a pool in a static an earlier iteration may have started, or another
@@ -189,6 +190,12 @@ fn in_plain_order(failure: &FailureReport) -> bool {
     failure.token.trace.decisions().is_empty()
         || matches!(failure.in_order, Some(InOrder::Fails | InOrder::Otherwise))
         || failure.departures.as_ref().is_some_and(Vec::is_empty)
+}
+
+/// Whether the failure may come of something else than the order.
+fn in_any_order(failure: &FailureReport) -> bool {
+    let varies = matches!(failure.kind, FailureKind::Nondeterminism { .. });
+    varies || in_plain_order(failure) || !failure.reproduced
 }
 
 /// Runs the test once in a process, if it can be asked for; or says that it is to be run here.

@@ -1,0 +1,63 @@
+//! Processes that code under control starts.
+//!
+//! What they do nobody here is told of: who waits for that looks now and then.
+
+use super::{Hidden, threads};
+use crate::system;
+use libc::{c_char, c_int, c_void, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
+use std::mem::transmute;
+
+pub(super) type Fork = unsafe extern "C" fn() -> pid_t;
+pub(super) type Spawn = unsafe extern "C" fn(
+    *mut pid_t,
+    *const c_char,
+    *const posix_spawn_file_actions_t,
+    *const posix_spawnattr_t,
+    *const *mut c_char,
+    *const *mut c_char,
+) -> c_int;
+
+fn note(started: bool) {
+    if started && system::get().is_some() {
+        threads::note_process();
+    }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn fork() -> pid_t {
+    static HIDDEN: Hidden = Hidden::new(b"fork\0");
+    let Some(hidden) = HIDDEN.found() else {
+        return -1;
+    };
+    // SAFETY: the type of a function of this name.
+    let process = unsafe { transmute::<*mut c_void, Fork>(hidden)() };
+    note(process > 0);
+    process
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn posix_spawnp(
+    process: *mut pid_t,
+    file: *const c_char,
+    actions: *const posix_spawn_file_actions_t,
+    attributes: *const posix_spawnattr_t,
+    arguments: *const *mut c_char,
+    environment: *const *mut c_char,
+) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"posix_spawnp\0");
+    let hidden = HIDDEN.get();
+    if hidden.is_null() {
+        return libc::ENOSYS;
+    }
+    // SAFETY: the type of a function of this name.
+    let result = unsafe {
+        let spawn = transmute::<*mut c_void, Spawn>(hidden);
+        spawn(process, file, actions, attributes, arguments, environment)
+    };
+    note(result == 0);
+    result
+}
