@@ -53,6 +53,7 @@ use crate::explore::any_scenario::AnyScenario;
 use crate::explore::apart::{Says, tell_once};
 use crate::explore::fn_main::left_behind;
 use crate::explore::lone::open_to_threads;
+use crate::explore::started;
 use crate::explore::testcase::{Judged, ToRunOnce, Told, is_better_run_once};
 pub use crate::explore::testcase::{TestCase, case_name};
 
@@ -91,6 +92,9 @@ where
 {
     let site = Location::caller();
     let scenario = AnyScenario::new(scenario);
+    if started::is_to_be_run_once() {
+        return run_program(site, start_paused, scenario);
+    }
     let checker = crate::Checker::new().name(name).start_paused(start_paused);
     let report = checker.explore(scenario.clone());
     if let Some(why) = is_better_run_once(&report) {
@@ -157,6 +161,28 @@ fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) 
 /// # Panics
 /// If it fails.
 fn run_once(site: &'static Location<'static>, start_paused: bool, scenario: AnyScenario) {
+    if let Err(error) = result_of(site, start_paused, scenario) {
+        panic!("{error}");
+    }
+}
+
+/// Runs a `main` as it is where nobody explores it. If it ends in an error, so does the process.
+#[expect(
+    clippy::print_stderr,
+    reason = "as the standard library does for a `main`"
+)]
+fn run_program(site: &'static Location<'static>, start_paused: bool, scenario: AnyScenario) {
+    if let Err(error) = result_of(site, start_paused, scenario) {
+        eprintln!("Error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn result_of(
+    site: &'static Location<'static>,
+    start_paused: bool,
+    scenario: AnyScenario,
+) -> Result<(), String> {
     // Dropped after the runtime: while one lives the world goes on.
     let world = open_to_threads(site).expect("there is memory for a stack");
     let runtime = crate::runtime::Builder::new_multi_thread()
@@ -164,10 +190,9 @@ fn run_once(site: &'static Location<'static>, start_paused: bool, scenario: AnyS
         .start_paused(start_paused)
         .build()
         .expect("a world around us");
-    if let Err(error) = runtime.block_on(scenario.start()) {
-        panic!("{error}");
-    }
+    let result = runtime.block_on(scenario.start());
     drop((runtime, world));
+    result
 }
 
 /// Panics with a report. If it says what is expected the harness looks for that in all of it, and reading on is told

@@ -10,6 +10,8 @@ use crate::raw::shared::Home;
 use crate::words::FailureKind;
 use cct_interpose::threads_started;
 use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -25,17 +27,42 @@ struct Awaited {
     is_there: IsThere,
 }
 
+/// What may happen at any time, and has something done here then.
+struct Watched {
+    has_happened: IsThere,
+    act: Arc<dyn Fn() + Send + Sync>,
+}
+
 /// What is waited for.
 #[derive(Default)]
 pub(super) struct Machine {
     awaited: Vec<Awaited>,
+    watched: Vec<Watched>,
     numbers: u64,
+}
+
+/// This process is a program that somebody has started for what it does: see [`is_a_program`].
+static PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// From now on this process is a program that somebody has started for what it does: its worlds that are open go by the
+/// machine's time, and wait for what happens there for as long as it takes.
+pub(crate) fn is_a_program() {
+    PROGRAM.store(true, Ordering::Relaxed);
+}
+
+pub(super) fn in_a_program() -> bool {
+    PROGRAM.load(Ordering::Relaxed)
 }
 
 impl Machine {
     /// Whether anything is.
     pub(super) fn is_awaited(&self) -> bool {
         !self.awaited.is_empty()
+    }
+
+    /// Whether anything is looked for that may happen at any time.
+    pub(super) fn is_watched(&self) -> bool {
+        !self.watched.is_empty()
     }
 }
 
@@ -71,11 +98,27 @@ impl Core {
         is_first
     }
 
+    /// `act` is called by the world's thread, between two steps, whenever something has happened.
+    pub(crate) fn watch_machine(
+        &mut self,
+        has_happened: IsThere,
+        act: Arc<dyn Fn() + Send + Sync>,
+    ) {
+        self.machine.watched.push(Watched { has_happened, act });
+    }
+
     /// Has those woken for whom it is there.
     pub(super) fn look_at_machine(&mut self, home: &'static Home) {
-        let Some(serial) = self.open.filter(|_| self.machine.is_awaited()) else {
+        let any = self.machine.is_awaited() || self.machine.is_watched();
+        let Some(serial) = self.open.filter(|_| any) else {
             return;
         };
+        for it in &mut self.machine.watched {
+            if (it.has_happened)() {
+                let act = it.act.clone();
+                Home::leave(serial, Box::new(move || act()));
+            }
+        }
         let awaited = std::mem::take(&mut self.machine.awaited);
         let (mut there, mut later) = (Vec::new(), Vec::new());
         home.aside(|| {

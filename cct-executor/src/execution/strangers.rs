@@ -12,6 +12,7 @@ use super::close::Closing;
 use super::core::Core;
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
+use super::machine::in_a_program;
 use super::world::{Running, World};
 use crate::raw::afar::{self, Job};
 use crate::raw::shared::Home;
@@ -136,11 +137,15 @@ impl Core {
             let awaited = self.machine.is_awaited();
             // By its own time one that is some timer's may do much that nobody here is woken by.
             let started = threads_started();
-            let timed = !self.looks.frozen && (started.timed > 0 || started.processes > 0);
+            let outside = started.processes > 0 || in_a_program();
+            let timed = !self.looks.frozen && (started.timed > 0 || outside);
+            // Where nobody outside is known it is a deadlock.
+            let watched = outside && self.machine.is_watched();
             // In this order: one that ends may have acted before.
             let goes_on = match within {
                 Some(time) => waited < time && (awaited || timed || self.helpers.may_act()),
-                None => waited < PATIENCE && (awaited || self.helpers.live()),
+                None if in_a_program() => true,
+                None => waited < PATIENCE && (awaited || watched || self.helpers.live()),
             };
             self.look_at_machine(home);
             if self.take_mail(home, decider) || home.has_jobs() {

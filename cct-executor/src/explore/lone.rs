@@ -22,8 +22,10 @@ use super::campaign::Scenario;
 use super::checker::running_test;
 use super::driver::Driver;
 use super::env::{PlainTests, Settings};
+use super::started;
 use crate::execution::Detail;
 use crate::execution::lone::{self, LoneWorld};
+use crate::execution::machine;
 use crate::execution::strangers;
 use crate::execution::waker::TaskWaker;
 use crate::strategy::Strategy as _;
@@ -148,7 +150,8 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         false => explored::first(&settings, site)?,
     };
     let is_one = settings.apart.as_ref();
-    let is_one = is_one.is_some_and(|answer| !is_once(answer));
+    // What the test was told is not for a program that it starts.
+    let is_one = is_one.is_some_and(|answer| !is_once(answer)) && !started::by_a_test();
     let kind = Kind {
         is_one,
         is_started,
@@ -163,6 +166,9 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         // What was ordered is to be repeated, and so are the worlds after it.
         let open = !is_one || settings.plain_tests == PlainTests::Once;
         if open {
+            if started::by_a_test() {
+                machine::is_a_program();
+            }
             // Threads that take part go by the machine's time: what has passed since nobody looked has passed for none.
             cct_interpose::go_on_from(clocks);
         }
@@ -177,6 +183,9 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
 /// # Errors
 /// When the system has no memory for a stack.
 pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Arc<Lone>> {
+    if started::by_a_test() {
+        machine::is_a_program();
+    }
     around_us(Kind::default(), || {
         let clocks = cct_interpose::clocks_outside();
         let moment = clocks.wall.as_nanos() as u64;

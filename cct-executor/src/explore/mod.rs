@@ -33,6 +33,7 @@ mod replay;
 mod result;
 mod same;
 mod shrink;
+pub(crate) mod started;
 pub(crate) mod testcase;
 mod trace_log;
 mod unfinished;

@@ -3,6 +3,7 @@
 use crate::execution::strangers;
 use crate::execution::world::WORLD;
 use std::fmt::Display;
+use std::sync::Arc;
 use std::task::Waker;
 
 /// That a task waits for something of the machine's. Until this is dropped, or the task is woken, time in its world is the
@@ -41,6 +42,21 @@ pub fn wait_for_machine(
             number: world.with(|core, _| core.await_machine(waker, is_there)),
         })
     })
+}
+
+/// Has `act` called whenever `has_happened` says so, in the world that runs here and between two of its steps, until that
+/// ends. It is asked every so many steps, and every millisecond or so while nothing else can go on, by the world's thread;
+/// it must not block and must not use anything of the world's, nor does time become the machine's for it. Nothing where
+/// [the machine is not open](machine_is_open).
+pub fn watch_machine(
+    has_happened: impl FnMut() -> bool + Send + 'static,
+    act: impl Fn() + Send + Sync + 'static,
+) {
+    WORLD.with(|world| {
+        if world.open.get() && world.is_running() {
+            world.with(|core, _| core.watch_machine(Box::new(has_happened), Arc::new(act)));
+        }
+    });
 }
 
 impl Drop for MachineWait {

@@ -1,9 +1,13 @@
-//! What others have as a bare number, and what bare numbers are of: the one thing here that takes `unsafe`.
+//! What others have as a bare number, what bare numbers are of, and handlers of signals: the things here that take
+//! `unsafe`.
 
 #![expect(
     unsafe_code,
-    reason = "the trait hands over a number, and promises that it is an owned descriptor; others are only looked at"
+    reason = "the trait hands over a number, and promises that it is an owned descriptor; others are only looked at; what a \
+              handler may do is its own promise"
 )]
+
+pub(crate) mod signals;
 
 use crate::descriptor::{foreign, given_back};
 use crate::{TcpSocket, UnixSocket};

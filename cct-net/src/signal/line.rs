@@ -36,6 +36,8 @@ struct State {
     told: u64,
     /// How many listeners there were.
     listeners: u64,
+    /// Signals that really come are looked for.
+    is_watched: bool,
     /// Listeners that wait, and whom to wake; in order of arrival.
     waiters: Vec<(u64, Waiter)>,
 }
@@ -102,6 +104,13 @@ impl Line {
         });
         self.publish();
         ear
+    }
+
+    /// Whether this is the first who is to look for signals that really come.
+    #[cfg(unix)]
+    pub(super) fn is_to_be_watched(&self) -> bool {
+        self.state
+            .with(|state| !std::mem::replace(&mut state.is_watched, true))
     }
 
     /// Whether there is a signal that the listener has not heard of; then it has now.

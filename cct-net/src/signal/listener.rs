@@ -2,6 +2,8 @@
 
 use super::kind::{NUMBER_MAX, RESERVED, SignalKind};
 use super::line::{Ear, Line, Site};
+#[cfg(unix)]
+use super::outside;
 use super::source::{Signals, signals};
 use crate::errno::Errno;
 use cct_executor::node::current;
@@ -38,6 +40,8 @@ pub struct Signal {
 /// Outside a scenario it is `Unsupported`.
 ///
 /// # Differences from tokio
+/// Of signals from outside the test it hears only where the test is run once, as it asks for what is the machine's.
+///
 /// It does not panic where no runtime is there. A runtime that was built without `enable_io` has signals
 /// too.
 #[track_caller]
@@ -61,6 +65,8 @@ pub(super) fn listen(kind: SignalKind, site: Site) -> io::Result<Signal> {
     }
     let line = Signals::line(&signals, current(), kind, site);
     line.resource.sync_point(OpKind::Init, Access::Write, site);
+    #[cfg(unix)]
+    outside::look_for(&line, site)?;
     let ear = line.register();
     Ok(Signal {
         line,

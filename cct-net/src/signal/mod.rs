@@ -89,6 +89,8 @@ mod ctrl_c;
 mod kind;
 mod line;
 mod listener;
+#[cfg(unix)]
+mod outside;
 mod send;
 mod source;
 pub mod unix;

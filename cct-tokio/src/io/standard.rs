@@ -11,6 +11,15 @@ use super::{AsyncRead, AsyncWrite, ReadBuf};
 use std::io::{self, Write as _};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+#[cfg(unix)]
+use {
+    crate::io::Interest,
+    crate::raw::descriptors,
+    cct_executor::shim::{MachineWait, machine_is_open, wait_for_machine},
+    std::fs::File,
+    std::io::Read as _,
+    std::os::fd::AsFd as _,
+};
 
 /// The process's output, see [`stdout`].
 #[derive(Debug)]
@@ -30,6 +39,9 @@ pub struct Stderr {
 #[derive(Debug)]
 pub struct Stdin {
     std: io::Stdin,
+    /// Until there is something.
+    #[cfg(unix)]
+    wait: Option<MachineWait>,
 }
 
 /// The process's output. It is printed as by `print!`, which the test harness captures.
@@ -60,17 +72,48 @@ pub fn stderr() -> Stderr {
 ///
 /// # Differences from tokio
 /// Reading fails: what somebody types is no decision of the world, and would not be there in the next
-/// iteration.
+/// iteration. A test that asks for it is run once, and there it is read, past the buffer of [`std::io::Stdin`].
 pub fn stdin() -> Stdin {
-    Stdin { std: io::stdin() }
+    Stdin {
+        std: io::stdin(),
+        #[cfg(unix)]
+        wait: None,
+    }
+}
+
+#[cfg(unix)]
+impl Stdin {
+    fn poll_machine(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.wait = None;
+        let is_there =
+            || !descriptors::readiness(io::stdin().as_fd(), Interest::READABLE).is_empty();
+        if !is_there() {
+            self.wait = wait_for_machine(cx.waker(), is_there);
+            return Poll::Pending;
+        }
+        // What is in a buffer is none that can be waited for.
+        let mut file = File::from(self.std.as_fd().try_clone_to_owned()?);
+        let count = file.read(buf.initialize_unfilled())?;
+        buf.advance(count);
+        Poll::Ready(Ok(()))
+    }
 }
 
 impl AsyncRead for Stdin {
+    #[cfg_attr(not(unix), expect(unused_mut, unused_variables))]
     fn poll_read(
-        self: Pin<&mut Self>,
-        _cx: &mut Context<'_>,
-        _buf: &mut ReadBuf<'_>,
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        #[cfg(unix)]
+        if machine_is_open() {
+            return self.poll_machine(cx, buf);
+        }
         cct_net::machine::was_asked_for(&"standard input");
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::Unsupported,

@@ -131,15 +131,13 @@ static LIVE: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn threads_started() -> ThreadsStarted {
     let read = |counts: &OnceCell<Arc<Counts>>| {
         let read = |count: &AtomicU64| count.load(Ordering::Acquire);
-        counts
-            .get()
-            .map_or((0, 0, 0), |counts| {
-                (
-                    read(&counts.ever),
-                    read(&counts.live),
-                    read(&counts.processes),
-                )
-            })
+        counts.get().map_or((0, 0, 0), |counts| {
+            (
+                read(&counts.ever),
+                read(&counts.live),
+                read(&counts.processes),
+            )
+        })
     };
     let (ever, live, processes) = COUNTS.with(read);
     ThreadsStarted {
