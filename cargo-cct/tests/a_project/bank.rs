@@ -1,6 +1,8 @@
 //! The tests of the project: one loses an update in some schedules, one has a third party wait for an hour, one asks
 //! two third parties for random choices, one is no test of tokio.
 
+#![cfg(test)]
+
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{mpsc, Mutex};
 use futures::FutureExt as _;

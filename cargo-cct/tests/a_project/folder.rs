@@ -13,7 +13,7 @@ edition = "2021"
 [dependencies]
 futures = "0.3"
 # What only tokio depends on is nobody's any more.
-tokio = { version = "1", features = ["macros", "parking_lot", "rt", "sync", "time"] }
+tokio = { version = "1", features = ["io-std", "io-util", "macros", "parking_lot", "process", "rt", "signal", "sync", "time"] }
 tokio-stream = "0.1"
 tracing = { version = "0.1", default-features = false, features = ["std"] }
 
@@ -28,12 +28,17 @@ opt-level = 0
 debug = false
 "#;
 
-const SOURCE: &str = include_str!("bank.rs");
+/// By file.
+const SOURCES: [(&str, &str); 3] = [
+    ("src/lib.rs", include_str!("bank.rs")),
+    ("src/bin/teller.rs", include_str!("teller/main.rs")),
+    ("tests/teller.rs", include_str!("teller/it.rs")),
+];
 
 /// The project's folder.
 pub(crate) fn project() -> PathBuf {
     let manifest = format!("{MANIFEST}{NOT_OPTIMISED}");
-    project_of("bank", &manifest, &[("src/lib.rs", SOURCE)])
+    project_of("bank", &manifest, &SOURCES)
 }
 
 /// The folder of a project of these files, made anew but for what was built in it.

@@ -48,6 +48,8 @@ fn all(folder: &Path) {
     assert!(lock(folder).contains("name = \"tokio\""));
     let token = explores(folder);
     replays(folder, &token);
+    #[cfg(target_os = "linux")]
+    starts_a_program(folder);
     knows_who_reaches_tokio(folder);
     #[cfg(unix)]
     interrupts::all(folder);
@@ -102,6 +104,15 @@ fn replays(folder: &Path, token: &str) {
     assert_eq!(code, Some(101), "{text}");
     let complaint = "no test has taken the token, so nothing was replayed";
     assert!(text.contains(complaint), "{text}");
+}
+
+/// What the package's own program does for its test is what it does elsewhere, once.
+#[cfg(target_os = "linux")]
+fn starts_a_program(folder: &Path) {
+    let (code, text) = call(folder, &["test", "--offline", "--test", "teller"]);
+    assert_eq!(code, Some(0), "{text}");
+    let line = "test a_program_that_is_told_to_end ... ok";
+    assert!(text.contains(line), "{text}");
 }
 
 fn knows_who_reaches_tokio(folder: &Path) {

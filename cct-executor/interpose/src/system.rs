@@ -197,6 +197,8 @@ pub struct ThreadsStarted {
     pub live: u64,
     /// How many processes it has ever started, or threads counted with its own.
     pub processes: u64,
+    /// What the clock shows that is furthest of those that have ended (see [`clocks_outside`](crate::clocks_outside)).
+    pub furthest: Duration,
     /// How many threads of the process have not ended that were started under control, by whichever thread, or by one
     /// that was: those of a pool that is made once for all, among others.
     pub controlled: u64,

@@ -26,6 +26,7 @@ mod on_tokio {
     pub(crate) mod clients;
     pub(crate) mod contracts;
     pub(crate) mod handed;
+    pub(crate) mod joined;
     pub(crate) mod names;
     pub(crate) mod servers;
 }
@@ -37,6 +38,7 @@ mod on_ours {
     pub(crate) mod clients;
     pub(crate) mod contracts;
     pub(crate) mod handed;
+    pub(crate) mod joined;
     pub(crate) mod names;
     pub(crate) mod servers;
 }
@@ -124,6 +126,12 @@ contracts! {
     handed, STARTS:
     threads_drop sockets_that_threads_drop
     threads_write sockets_that_threads_write_to
+}
+
+contracts! {
+    joined, STARTS:
+    has_slept who_joins_a_thread_that_has_slept
+    has_slept_on_a_runtime who_joins_a_thread_that_has_slept_on_its_runtime
 }
 
 contracts! {

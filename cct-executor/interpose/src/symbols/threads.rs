@@ -9,6 +9,7 @@ use std::cell::{Cell, OnceCell};
 use std::mem::transmute;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 type Body = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 pub(super) type Join = unsafe extern "C" fn(pthread_t, *mut *mut c_void) -> c_int;
@@ -24,6 +25,8 @@ struct Counts {
     live: AtomicU64,
     /// Processes that were started.
     processes: AtomicU64,
+    /// What the clock showed that was furthest of those that have ended, in nanoseconds.
+    furthest_ns: AtomicU64,
     /// How often they were said to be, and it was not taken back.
     welcome: AtomicU64,
 }
@@ -36,6 +39,7 @@ impl Default for Counts {
             ever: AtomicU64::new(0),
             live: AtomicU64::new(0),
             processes: AtomicU64::new(0),
+            furthest_ns: AtomicU64::new(0),
             welcome: AtomicU64::new(0),
         }
     }
@@ -131,19 +135,21 @@ static LIVE: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn threads_started() -> ThreadsStarted {
     let read = |counts: &OnceCell<Arc<Counts>>| {
         let read = |count: &AtomicU64| count.load(Ordering::Acquire);
-        counts.get().map_or((0, 0, 0), |counts| {
-            (
+        counts.get().map_or([0; 4], |counts| {
+            [
                 read(&counts.ever),
                 read(&counts.live),
                 read(&counts.processes),
-            )
+                read(&counts.furthest_ns),
+            ]
         })
     };
-    let (ever, live, processes) = COUNTS.with(read);
+    let [ever, live, processes, furthest_ns] = COUNTS.with(read);
     ThreadsStarted {
         ever,
         live,
         processes,
+        furthest: Duration::from_nanos(furthest_ns),
         controlled: CONTROLLED_LIVE.load(Ordering::Acquire),
         timed: TIMED_LIVE.load(Ordering::Acquire),
         anywhere: LIVE.load(Ordering::Acquire),
@@ -201,6 +207,11 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     if TIMED.replace(false) {
         TIMED_LIVE.fetch_sub(1, Ordering::AcqRel);
     }
+    let ends_ns = clocks::clocks_outside().monotonic.as_nanos() as u64;
+    started
+        .counts
+        .furthest_ns
+        .fetch_max(ends_ns, Ordering::AcqRel);
     drop(started);
     stay::after_body(returned);
     returned
