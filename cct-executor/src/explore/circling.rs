@@ -22,10 +22,15 @@ const BUSY_STEPS: u64 = 5_000;
 /// Different steps of a circle, at most.
 const STEPS_MAX: usize = 64;
 
+/// Whether something could go on all the time, or most of it.
+pub(super) fn is_busy(explanation: &Explanation) -> bool {
+    explanation.standstills < ROUNDS
+}
+
 /// The last step before the test began to go round, if it does.
 pub(super) fn circling(explanation: &Explanation) -> Option<u64> {
     let steps = &explanation.steps[..];
-    let busy = explanation.standstills < ROUNDS;
+    let busy = is_busy(explanation);
     if busy && (steps.len() as u64) < BUSY_STEPS {
         return None;
     }
@@ -63,7 +68,7 @@ fn what(step: &Step) -> (Option<&str>, &str, Option<&str>) {
 pub(super) fn steps_to_see(since: u64, explanation: &Explanation) -> u64 {
     // The second half is to begin after it.
     let first_half = since.saturating_mul(2);
-    if explanation.standstills < ROUNDS {
+    if is_busy(explanation) {
         return first_half.saturating_add(BUSY_STEPS);
     }
     let last = explanation.steps.last().map_or(since, |step| step.step);

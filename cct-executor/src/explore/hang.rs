@@ -17,7 +17,7 @@
 
 use super::board::{Found, Record};
 use super::campaign::Campaign;
-use super::circling::circling;
+use super::circling::{circling, is_busy};
 use crate::words::explanation::{Explanation, TaskState, TaskStory};
 use crate::words::{Failure, FailureKind, Limit, Limits, Outcome, Trace};
 use std::collections::BTreeSet;
@@ -88,10 +88,15 @@ impl Campaign {
                 return None;
             };
             let lost = |task: &TaskStory| task.unwakeable && task.waker_taken_at.is_some();
-            if !others_end && !hanging(story).is_some_and(lost) {
+            let alone = !others_end && !hanging(story).is_some_and(lost);
+            if alone && !is_busy(story) {
                 return Some(LookedAt::WouldHang);
             }
+            // Where there is always something to do, that may be work, and take as long as this.
             let fairly = self.hangs_fairly(&world, &cut.trace, &failure, story);
+            if alone {
+                return fairly.then_some(LookedAt::WouldHang);
+            }
             fairly.then_some(LookedAt::Hangs(Found {
                 index: cut.index,
                 failure,
