@@ -37,6 +37,7 @@ struct State {
     /// How many listeners there were.
     listeners: u64,
     /// Signals that really come are looked for.
+    #[cfg(unix)]
     is_watched: bool,
     /// Listeners that wait, and whom to wake; in order of arrival.
     waiters: Vec<(u64, Waiter)>,
