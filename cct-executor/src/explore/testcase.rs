@@ -132,12 +132,14 @@ impl TestCase {
             .failure
             .as_ref()
             .is_some_and(|failure| failure.iteration() == 0);
-        let by_threads = is_first && threads::take_part(&report, &settings).is_some();
+        let by_threads = is_first && threads::its_own_take_part(&report, &settings).is_some();
+        let mut stands = false;
         if can_be_asked && !chosen && self.should_panic.is_none() && !by_threads {
             match doubt::look(&report, self.path(), &settings) {
                 Doubt::Apart(verdict) => return Judged::Apart(verdict),
                 Doubt::Threads(why) => return threads::once(self, &why, start_paused, true),
                 Doubt::Note(note) => report.warnings.push(note),
+                Doubt::Stands => stands = true,
                 Doubt::None => {}
             }
         }
@@ -147,7 +149,8 @@ impl TestCase {
                 return self.judge(checker, scenario).with(THREADS_OF_OTHERS);
             }
         }
-        if let Some(why) = threads::take_part(&report, &settings) {
+        let why = threads::take_part(&report, &settings).filter(|_| !stands);
+        if let Some(why) = why {
             let asks = can_be_asked && settings.isolation.is_none();
             return threads::once(self, &why, start_paused, asks);
         }

@@ -25,6 +25,8 @@ const UNHEARD: &str = ", or because nobody hears what it traces while it is expl
 /// What is to be said of a failure.
 pub(super) enum Doubt {
     None,
+    /// There is none: it fails so in a process of its own, in which no thread takes part.
+    Stands,
     /// It did not count; this does.
     Apart(Verdict),
     /// In a process of its own it came of threads, which others have started here; why it is to be run once.
@@ -69,7 +71,7 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         )]));
     }
     if fails_there && failure.fails_so_again() {
-        return Doubt::None;
+        return Doubt::Stands;
     }
     let what = match &failure.kind {
         kind @ FailureKind::Nondeterminism { .. } => kind.class().to_owned(),

@@ -48,8 +48,22 @@ pub(super) fn are_welcome(settings: &Settings) -> bool {
     cct_interpose::CONTROLLED && wanted
 }
 
-/// What the report says is better said by one run in which threads take part; and why.
+/// What the report says is better said by one run in which threads take part, whoever started them; and why.
 pub(super) fn take_part(report: &Report, settings: &Settings) -> Option<String> {
+    take_part_of(report, settings, started)
+}
+
+/// As [`take_part`], where those that live count only if the failing iteration has started them: the others may be another
+/// test's, with which this one has nothing to do.
+pub(super) fn its_own_take_part(report: &Report, settings: &Settings) -> Option<String> {
+    take_part_of(report, settings, |failure| failure.explanation.threads)
+}
+
+fn take_part_of(
+    report: &Report,
+    settings: &Settings,
+    started: fn(&FailureReport) -> u64,
+) -> Option<String> {
     let failure = report.failure.as_ref()?;
     if !are_welcome(settings) {
         return None;
