@@ -53,6 +53,12 @@ pub(crate) fn copy_thread_locals(into: &mut Vec<u8>) -> usize {
     0
 }
 
+pub(crate) type Clockwork = ();
+
+pub(crate) fn clockwork() {}
+
+pub(crate) fn set_clockwork((): ()) {}
+
 pub(crate) fn clocks_seen() -> Clocks {
     Clocks::ZERO
 }

@@ -53,7 +53,7 @@ mod symbols;
 
 pub use symbols::{Whereabouts, Word};
 pub use system::{
-    Atomic, Blocks, Clocks, Moved, OnFile, OnSocket, Sending, SocketFile, Stay, System,
+    Atomic, Blocks, Clocks, Moved, OnFile, OnSocket, Place, Sending, SocketFile, Stay, System,
     ThreadsStarted, Toward, Waited,
 };
 

@@ -1,6 +1,6 @@
 //! What a thread has in the place of the system, while it runs a world.
 
-use crate::symbols::Word;
+use crate::symbols::{Clockwork, Word, clockwork, find_parker, set_clockwork};
 use std::cell::Cell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, Shutdown, SocketAddr};
@@ -246,6 +246,40 @@ impl Clocks {
         monotonic: Duration::ZERO,
         wall: Duration::from_secs(1_793_491_200),
     };
+}
+
+/// What a thread has in the place of the system, and its clocks where there is no world: for another thread to have it for a
+/// while. That of no world by default.
+#[derive(Debug)]
+pub struct Place {
+    system: Option<System>,
+    zero: Clocks,
+    clockwork: Clockwork,
+}
+
+impl Default for Place {
+    fn default() -> Place {
+        Place {
+            system: None,
+            zero: Clocks::ZERO,
+            clockwork: clockwork(),
+        }
+    }
+}
+
+impl Place {
+    /// This thread has this from here on, and this what the thread had.
+    pub fn exchange(&mut self) {
+        if self.system.is_some() {
+            // As at the beginning of a world.
+            find_parker();
+        }
+        self.system = SYSTEM.replace(self.system);
+        self.zero = ZERO.replace(self.zero);
+        let before = clockwork();
+        set_clockwork(self.clockwork);
+        self.clockwork = before;
+    }
 }
 
 thread_local! {

@@ -121,7 +121,7 @@ impl Waits {
 
 impl Core {
     /// Enables the tasks whose words have changed by themselves. Returns whether there were any.
-    fn notice_changes(&mut self, decider: &mut dyn Decider) -> bool {
+    pub(super) fn notice_changes(&mut self, decider: &mut dyn Decider) -> bool {
         let before = self.waits.waiting.len();
         while let Some(at) = self.waits.waiting.iter().position(Waiting::has_changed) {
             self.end_wait(self.waits.waiting[at].key, decider);

@@ -309,6 +309,9 @@ impl World {
             };
             self.resume_worker(worker, how);
             next = self.next_key.get();
+            if next == NONE && self.undecided.take() {
+                next = self.decide_at_base();
+            }
             if next == NONE && self.with(|core, _| !core.crashes.is_empty()) {
                 next = self.crash_nodes();
                 if next == NONE {

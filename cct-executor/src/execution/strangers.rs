@@ -13,11 +13,13 @@ use super::core::Core;
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
 use super::machine::in_a_program;
-use super::world::{Running, World};
+use super::world::{Running, WORLD, World};
 use crate::raw::afar::{self, Job};
+use crate::raw::guest::{self, Luggage};
 use crate::raw::shared::Home;
-use cct_interpose::threads_started;
-use std::panic::resume_unwind;
+use cct_interpose::{Place, threads_started};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread;
 use std::time::Duration;
 
 /// Steps between two looks at who waits to come in.
@@ -34,20 +36,63 @@ pub(crate) fn ask<R: Send + 'static>(
     Home::ask(world, job)
 }
 
-/// Has the thread of this world run `job` as a closure that may block, which `spawn` makes a task, and waits for what
-/// comes of it. `None` if it is not open to others, or ends before.
+/// What a thread has that runs a world.
+struct OfTheWorld {
+    world: World,
+    place: Place,
+}
+
+impl Luggage for OfTheWorld {
+    fn nothing() -> OfTheWorld {
+        OfTheWorld {
+            world: World::new(),
+            place: Place::default(),
+        }
+    }
+
+    fn exchange(&mut self) {
+        WORLD.with(|world| world.exchange(&self.world));
+        self.place.exchange();
+    }
+}
+
+/// Runs `job` as a closure of this world that may block, which `spawn` makes a task; on this thread, or where that has a
+/// world of its own on the other, while this one waits. `None` if the world is not open to others, or ends before.
 pub(crate) fn lend<R>(
     world: u64,
     job: impl FnOnce() -> R,
     spawn: impl FnOnce(Job) + Send + 'static,
 ) -> Option<R> {
-    match afar::lend(job, |job| {
+    let start = |job| {
         Home::ask(world, move || spawn(job));
-    })? {
+    };
+    let came_of_it = match Home::here() {
+        Some(_) => afar::lend(job, start),
+        None => run_here(job, start),
+    };
+    match came_of_it? {
         Ok(result) => Some(result),
         Err(payload) if payload.is::<Closing>() => None,
         Err(payload) => resume_unwind(payload),
     }
+}
+
+/// Runs `job` as a guest. What is time for one of the two, thread and world, is for the other.
+fn run_here<R>(job: impl FnOnce() -> R, start: impl FnOnce(Job)) -> Option<thread::Result<R>> {
+    let clock = cct_interpose::clocks_outside().monotonic;
+    let mut shown = None;
+    let job = || {
+        WORLD.with(|world| world.catch_up(clock));
+        let came_of_it = catch_unwind(AssertUnwindSafe(job));
+        shown = WORLD.with(|world| world.is_free().then(|| world.clocks_at_end()));
+        came_of_it.unwrap_or_else(|payload| resume_unwind(payload))
+    };
+    let came_of_it = guest::run_as_guest::<OfTheWorld, R>(job, start);
+    let before = cct_interpose::clocks_outside();
+    if let Some(shown) = shown.filter(|shown| shown.monotonic > before.monotonic) {
+        cct_interpose::go_on_from(shown);
+    }
+    came_of_it
 }
 
 /// Has the thread of this world do something, sooner or later. Returns whether the world is open to others.
@@ -148,7 +193,9 @@ impl Core {
                 None => waited < PATIENCE && (awaited || watched || self.helpers.live()),
             };
             self.look_at_machine(home);
-            if self.take_mail(home, decider) || home.has_jobs() {
+            let acted = self.take_mail(home, decider) || home.has_jobs();
+            // Who waits for a word is woken by none of that.
+            if acted || self.notice_changes(decider) {
                 self.helpers.have_acted();
                 let now = cct_interpose::clocks_outside().monotonic;
                 self.has_waited_for_strangers(Duration::ZERO, now);
@@ -225,13 +272,19 @@ impl World {
                 core.has_waited_for_strangers(Duration::ZERO, now);
             });
         }
-        // Its clock may be ahead: time passes at once for who has a world of its own, and sleeps there.
-        // Where that is the machine's, it has passed here as well.
-        let started = threads_started();
-        let ahead = self.with(|core, _| core.behind(started.furthest));
-        if !ahead.is_zero() && started.processes == 0 && !in_a_program() {
+        self.catch_up(threads_started().furthest);
+        true
+    }
+
+    /// A thread's clock may be ahead: time passes at once for who has a world of its own, and sleeps there. Where that is
+    /// the machine's, it has passed here as well.
+    fn catch_up(&self, clock: Duration) {
+        if !self.is_running() {
+            return;
+        }
+        let ahead = self.with(|core, _| core.behind(clock));
+        if !ahead.is_zero() && threads_started().processes == 0 && !in_a_program() {
             self.sleep_for(ahead);
         }
-        true
     }
 }

@@ -13,7 +13,7 @@ use super::wakers::Wakers;
 use crate::raw::local;
 use crate::raw::shared::Home;
 use crate::raw::slot::Slot;
-use crate::raw::stack::Worker;
+use crate::raw::stack::{self, Worker};
 use crate::words::{EnabledSet, Granularity, Pick, SchedulingPoint};
 use cct_interpose::Clocks;
 use std::any::Any;
@@ -190,6 +190,8 @@ pub(crate) struct World {
     pub(crate) worker: Cell<u32>,
     /// What the base loop is to run next, or [`NONE`] at the end.
     pub(crate) next_key: Cell<u32>,
+    /// It is left to the base loop to decide that.
+    pub(super) undecided: Cell<bool>,
     /// Scheduling points passed while closing.
     pub(crate) inert_points: Cell<u32>,
     /// What the system's clock showed last.
@@ -283,6 +285,71 @@ pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
 }
 
 impl World {
+    /// Exchanges all there is with another one.
+    pub(super) fn exchange(&self, other: &World) {
+        let World {
+            serial,
+            phase,
+            running,
+            polls,
+            granularity,
+            dying,
+            recording,
+            wakers,
+            sync_points,
+            called,
+            spurious,
+            lone,
+            left,
+            clocks,
+            open,
+            worker,
+            next_key,
+            undecided,
+            inert_points,
+            clock_ns,
+            home,
+            engine,
+            deferred,
+            has_deferred,
+            advanced,
+            workers,
+            abandoned,
+            sources,
+            after_crash,
+        } = self;
+        let before = running.replace(other.running.get());
+        other.running.set(before);
+        engine.swap(&other.engine);
+        serial.swap(&other.serial);
+        phase.swap(&other.phase);
+        polls.swap(&other.polls);
+        granularity.swap(&other.granularity);
+        dying.swap(&other.dying);
+        recording.swap(&other.recording);
+        sync_points.swap(&other.sync_points);
+        called.swap(&other.called);
+        spurious.swap(&other.spurious);
+        lone.swap(&other.lone);
+        left.swap(&other.left);
+        clocks.swap(&other.clocks);
+        open.swap(&other.open);
+        worker.swap(&other.worker);
+        next_key.swap(&other.next_key);
+        undecided.swap(&other.undecided);
+        inert_points.swap(&other.inert_points);
+        clock_ns.swap(&other.clock_ns);
+        home.swap(&other.home);
+        has_deferred.swap(&other.has_deferred);
+        advanced.swap(&other.advanced);
+        abandoned.swap(&other.abandoned);
+        wakers.swap(&other.wakers);
+        deferred.swap(&other.deferred);
+        workers.swap(&other.workers);
+        sources.swap(&other.sources);
+        after_crash.swap(&other.after_crash);
+    }
+
     /// Begins with numbers that no other world has.
     pub(crate) fn number_polls(&self, serial: u64) {
         self.polls.set(serial << 32);
@@ -296,7 +363,7 @@ impl World {
         number
     }
 
-    const fn new() -> World {
+    pub(super) const fn new() -> World {
         World {
             serial: Cell::new(0),
             phase: Cell::new(Phase::Idle),
@@ -315,6 +382,7 @@ impl World {
             open: Cell::new(false),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
+            undecided: Cell::new(false),
             inert_points: Cell::new(0),
             clock_ns: Cell::new(0),
             home: Cell::new(None),
@@ -409,6 +477,11 @@ impl World {
 
     /// Decides what runs next. `current` may simply go on; see [`Core::next`].
     pub(crate) fn decide(&self, current: u32) -> Next {
+        if current == NONE && self.open.get() && stack::on_guest() {
+            // It may take long until anything can happen here, and the guest may be needed elsewhere.
+            self.undecided.set(true);
+            return Next::End;
+        }
         loop {
             match self.with(|core, decider| core.next(current, decider)) {
                 Next::Wake => self.wake_due(),

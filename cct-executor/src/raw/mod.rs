@@ -15,6 +15,7 @@ mod door;
 pub(crate) mod entangled;
 #[cfg(unix)]
 pub(crate) mod fork;
+pub(crate) mod guest;
 pub(crate) mod local;
 pub(crate) mod rest;
 pub(crate) mod shared;

@@ -272,6 +272,11 @@ impl Home {
         ENTERED.get()
     }
 
+    /// This thread holds the lock of this home from here on, or of none, and `home` that which the thread held.
+    pub(super) fn exchange(home: &mut Option<&'static Home>) {
+        *home = ENTERED.replace(*home);
+    }
+
     /// Leaves a wake-up for the world to find, or an abort of the task with this number.
     pub(crate) fn post(&self, serial: u64, key: u32, aborts: Option<u64>) {
         #[expect(

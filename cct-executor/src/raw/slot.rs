@@ -21,6 +21,11 @@ impl<T> Slot<T> {
         self.0.set(value);
     }
 
+    /// Exchanges what is in two places.
+    pub(crate) fn swap(&self, other: &Slot<T>) {
+        self.0.swap(&other.0);
+    }
+
     /// The value, unless there is none or it is in use. It is back when the result is dropped, in a
     /// panic too.
     #[inline(always)]

@@ -2,19 +2,21 @@
 //!
 //! 1. `RUNNING` points to where the worker whose stack this thread executes on keeps its yielder,
 //!    and is null on the thread's own stack.
-//! 2. A worker is dropped only when it has returned or is idle at the top of its stack; the
+//! 2. A guest, for which a worker waits, freezes otherwise, as `GUEST` says: its stack is its own.
+//! 3. A worker is dropped only when it has returned or is idle at the top of its stack; the
 //!    engine's teardown sees to it.
 //!
 //! Does not: know tasks, decide anything.
 
 #[cfg(windows)]
 use corosensei::stack::StackTebFields;
-use corosensei::stack::{DefaultStack, Stack, StackPointer};
+use corosensei::stack::{DefaultStack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ptr;
+use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Size of a worker's stack: that of a thread Rust spawns. Reserved, not committed.
@@ -58,6 +60,7 @@ type Seat = Cell<*const Yields>;
 
 thread_local! {
     static RUNNING: Cell<*const Seat> = const { Cell::new(ptr::null()) };
+    static GUEST: RefCell<Option<Rc<dyn Freeze>>> = const { RefCell::new(None) };
 }
 
 /// A stack that begins somewhat below its top.
@@ -87,7 +90,7 @@ impl Staggered {
 
 // SAFETY: `stack` is as the trait asks; the part of it from `below` its base on is too, as `below` is
 // a multiple of every alignment a base needs, and less than the page that `new` added.
-unsafe impl Stack for Staggered {
+unsafe impl corosensei::stack::Stack for Staggered {
     fn base(&self) -> StackPointer {
         let base = self.stack.base().get() - self.below;
         StackPointer::new(base).unwrap_or_else(|| self.stack.base())
@@ -175,7 +178,55 @@ impl Drop for Worker {
 /// Whether this code runs on a worker's stack.
 #[inline]
 pub(crate) fn on_worker() -> bool {
-    !RUNNING.get().is_null()
+    !RUNNING.get().is_null() || on_guest()
+}
+
+/// Whether this code runs on a thread's own stack, and a worker of another's waits for it.
+#[cold]
+pub(crate) fn on_guest() -> bool {
+    // At the thread's end it may be gone.
+    GUEST
+        .try_with(|guest| guest.borrow().is_some())
+        .unwrap_or(false)
+}
+
+/// What freezes a stack that is no worker's.
+pub(super) trait Freeze {
+    /// Returns when the stack is to go on.
+    fn freeze(&self);
+}
+
+/// What a thread executes on.
+pub(super) struct Stack {
+    worker: *const Seat,
+    guest: Option<Rc<dyn Freeze>>,
+}
+
+impl Stack {
+    /// The thread's own, as if it were a worker's.
+    pub(super) fn of_guest(freeze: Rc<dyn Freeze>) -> Stack {
+        Stack {
+            worker: ptr::null(),
+            guest: Some(freeze),
+        }
+    }
+
+    /// Has the thread on this one, and returns the one that it was on.
+    pub(super) fn exchange(self) -> Stack {
+        Stack {
+            worker: RUNNING.replace(self.worker),
+            guest: GUEST.replace(self.guest),
+        }
+    }
+}
+
+#[cold]
+fn freeze_as_guest() {
+    let freeze = GUEST.with_borrow(Clone::clone);
+    let Some(freeze) = freeze else {
+        panic!("cct bug: a poll is suspended outside a worker")
+    };
+    freeze.freeze();
 }
 
 /// Freezes the running worker's stack until it is resumed.
@@ -185,10 +236,9 @@ pub(crate) fn on_worker() -> bool {
 #[inline(always)]
 pub(crate) fn freeze() {
     let seat = RUNNING.get();
-    assert!(
-        !seat.is_null(),
-        "cct bug: a poll is suspended outside a worker"
-    );
+    if seat.is_null() {
+        return freeze_as_guest();
+    }
     // SAFETY: by invariant 1 this leads to the yielder of the coroutine that executes now; the
     // coroutine's closure holds the reference for as long as its stack exists.
     let how = unsafe { (*(*seat).get()).suspend(Suspend::Frozen) };

@@ -18,8 +18,9 @@ use std::sync::{Arc, MutexGuard};
 ///
 /// # Differences from tokio
 /// It works only on the thread of the iteration that it was made in, until that ends; but in a test without an attribute
-/// that is run once (see the [module](super)), threads that the test starts may use it. What they block on is then run by
-/// the world's thread, while they wait.
+/// that is run once (see the [module](super)), threads that the test starts may use it. While one polls what it blocks on,
+/// the world's own thread waits; what it spawns is polled there. A thread with a runtime of its own has what it blocks on
+/// in another's polled there as well.
 #[derive(Clone)]
 pub struct Handle {
     serial: u64,
@@ -241,8 +242,8 @@ impl Handle {
         crate::shim::block_on(future)
     }
 
-    /// Has the world's thread block on a future, and waits for it. Has that thread ended before its world, the future gets
-    /// a world of its own.
+    /// Blocks on a future in the place of the world's thread; or has that do so, where this one has another world. Has it
+    /// ended before its world, the future gets a world of its own.
     #[track_caller]
     pub(super) fn block_elsewhere<F: Future>(
         &self,

@@ -25,6 +25,7 @@ mod on_tokio {
 
     pub(crate) mod clients;
     pub(crate) mod contracts;
+    pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
     pub(crate) mod names;
@@ -37,6 +38,7 @@ mod on_ours {
 
     pub(crate) mod clients;
     pub(crate) mod contracts;
+    pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
     pub(crate) mod names;
@@ -120,6 +122,15 @@ contracts! {
     thread_serves a_server_of_the_kernels_in_a_thread
     thread_looks a_server_of_the_kernels_that_does_not_block
     limits how_long_clients_wait_for_servers_of_the_kernels
+}
+
+contracts! {
+    guests, STARTS:
+    know_who_they_are what_threads_block_on_knows_whose_it_is
+    drop_there what_threads_block_on_is_dropped_there
+    panic_alone what_threads_block_on_panics_there
+    have_one_time what_threads_block_on_takes_their_time
+    block_on_each_others threads_that_block_on_each_others_runtimes
 }
 
 contracts! {

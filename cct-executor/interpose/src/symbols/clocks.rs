@@ -22,8 +22,8 @@ pub(super) type SleepBy =
 static MONOTONIC_ZERO: OnceLock<Duration> = OnceLock::new();
 
 /// A clock of a thread on which there is no world.
-#[derive(Clone, Copy)]
-pub(super) struct Outside {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outside {
     /// What it showed when it was set, counted as in [`Clocks`].
     set_to: Duration,
     /// How far it is ahead of the system's since then.
@@ -174,12 +174,15 @@ pub(crate) fn go_on_from(clocks: Clocks) {
     Kind::Wall.go_on_from(clocks.wall);
 }
 
-/// The clocks of this thread, where there is no world, and what sets another one's to them.
-pub(super) fn outside() -> (Outside, Outside) {
+/// The clocks of a thread, where there is no world.
+pub(crate) type Clockwork = (Outside, Outside);
+
+/// Those of this thread, and what sets another one's to them.
+pub(crate) fn clockwork() -> Clockwork {
     (MONOTONIC.get(), WALL.get())
 }
 
-pub(super) fn set_outside((monotonic, wall): (Outside, Outside)) {
+pub(crate) fn set_clockwork((monotonic, wall): Clockwork) {
     MONOTONIC.set(monotonic);
     WALL.set(wall);
 }

@@ -7,7 +7,7 @@
 //! 2. A wake-up is the kernel's as well, as other threads may wait too.
 
 use super::segments::{self, Variable};
-use super::{call, clocks, set_errno, threads};
+use super::{call, clocks, parker, set_errno, threads};
 use crate::system::{self, Waited};
 use libc::{c_int, c_long, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +20,8 @@ use std::time::Duration;
 pub struct Word {
     address: usize,
     expected: u32,
+    /// It is the one by which the standard library parks the thread that waits.
+    parks: bool,
     /// Only threads of this process use it.
     private: c_int,
 }
@@ -28,6 +30,11 @@ impl Word {
     /// Where it is.
     pub fn address(self) -> usize {
         self.address
+    }
+
+    /// Whether it is the one by which the standard library parks the thread that waits.
+    pub fn is_parker(self) -> bool {
+        self.parks
     }
 
     /// The value it had when the wait began.
@@ -109,6 +116,7 @@ pub(super) unsafe fn futex(arguments: [c_long; 6]) -> c_long {
     let word = Word {
         address: address as usize,
         expected: value as u32,
+        parks: parker::is_at(address as usize),
         private: operation & libc::FUTEX_PRIVATE_FLAG,
     };
     match command {

@@ -27,7 +27,9 @@ mod threads;
 mod vain;
 mod whereabouts;
 
-pub(crate) use clocks::{clocks_outside, clocks_seen, go_on_from};
+pub(crate) use clocks::{
+    Clockwork, clocks_outside, clocks_seen, clockwork, go_on_from, set_clockwork,
+};
 pub(crate) use fatal::{on_exit, on_fatal};
 pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};

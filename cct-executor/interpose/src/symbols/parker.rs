@@ -50,20 +50,20 @@ pub(crate) fn find() {
     system::set(outside);
 }
 
+/// Whether this thread's is here.
+pub(super) fn is_at(address: usize) -> bool {
+    address == PARKER.get()
+}
+
 fn word(address: usize) -> Option<&'static AtomicU32> {
     if address == 0 {
         return None;
     }
-    // SAFETY: this thread's own, which is used on this thread only, and so lives for longer than that.
+    // SAFETY: that of the thread that waits, which asks itself or waits for who does, and so lives for longer than that.
     Some(unsafe { AtomicU32::from_ptr(address as *mut u32) })
 }
 
 impl Word {
-    /// Whether it is the one by which the standard library parks this thread.
-    pub fn is_parker(self) -> bool {
-        self.address() == PARKER.get()
-    }
-
     /// Whoever is parked there will go on.
     pub fn unpark(self) {
         if let Some(word) = word(self.address()) {

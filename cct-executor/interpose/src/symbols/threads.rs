@@ -177,7 +177,7 @@ struct Started {
     counts: Arc<Counts>,
     welcome: bool,
     controlled: bool,
-    clocks: (clocks::Outside, clocks::Outside),
+    clocks: clocks::Clockwork,
 }
 
 impl Drop for Started {
@@ -201,7 +201,7 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     WELCOME.set(started.welcome);
     STARTED.set(true);
     CONTROLLED.set(started.controlled);
-    clocks::set_outside(started.clocks);
+    clocks::set_clockwork(started.clocks);
     // SAFETY: as whoever started the thread has promised.
     let returned = unsafe { (started.body)(started.argument) };
     if TIMED.replace(false) {
@@ -274,7 +274,7 @@ pub(super) unsafe extern "C" fn pthread_create(
         counts,
         welcome,
         controlled,
-        clocks: clocks::outside(),
+        clocks: clocks::clockwork(),
     }));
     // SAFETY: the caller's promise; and the new thread, if there is one, owns the argument.
     unsafe {

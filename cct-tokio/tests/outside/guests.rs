@@ -1,0 +1,152 @@
+//! Threads of `std` that block on what is the test's.
+
+use super::rt;
+use rt::runtime::Handle;
+use rt::sync::{mpsc, oneshot};
+use std::cell::Cell;
+use std::future::Future;
+use std::sync::mpsc::channel;
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+thread_local! {
+    static NAME: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A thread of this name that blocks on the test's runtime.
+fn thread<F>(name: u32, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let handle = Handle::current();
+    thread::spawn(move || {
+        NAME.set(name);
+        handle.block_on(future)
+    })
+}
+
+/// Tells on which thread it was dropped.
+struct Dropped(oneshot::Sender<ThreadId>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        let (tell, _) = oneshot::channel();
+        let tell = std::mem::replace(&mut self.0, tell);
+        let _ = tell.send(thread::current().id());
+    }
+}
+
+/// What tells threads apart is each one's own, whoever went on meanwhile.
+pub(crate) async fn know_who_they_are() {
+    NAME.set(100);
+    let threads = (1..=4).map(|name| {
+        let rounds = async move {
+            let id = thread::current().id();
+            for round in 0..10 {
+                rt::time::sleep(Duration::from_millis(round % 3)).await;
+                let spawned = rt::spawn(async move { round });
+                assert_eq!(spawned.await.unwrap(), round);
+                assert_eq!((NAME.get(), thread::current().id()), (name, id));
+            }
+            name
+        };
+        thread(name, rounds)
+    });
+    let threads: Vec<_> = threads.collect();
+    while !threads.iter().all(JoinHandle::is_finished) {
+        rt::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!(NAME.get(), 100);
+    }
+    let names: Vec<_> = threads.into_iter().map(|it| it.join().unwrap()).collect();
+    assert_eq!(names, [1, 2, 3, 4]);
+}
+
+pub(crate) async fn drop_there() {
+    let (tell, told) = oneshot::channel();
+    let dropped = Dropped(tell);
+    let thread = thread(1, async move {
+        let _dropped = dropped;
+        rt::task::yield_now().await;
+    });
+    let id = thread.thread().id();
+    assert_eq!(told.await.unwrap(), id);
+    thread.join().unwrap();
+}
+
+pub(crate) async fn panic_alone() {
+    let thread = thread(1, async {
+        rt::task::yield_now().await;
+        panic!("on purpose");
+    });
+    while !thread.is_finished() {
+        rt::time::sleep(Duration::from_millis(1)).await;
+    }
+    let payload = thread.join().map(|()| "nothing").unwrap_err();
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"on purpose"));
+    assert_eq!(rt::spawn(async { 5 }).await.unwrap(), 5);
+}
+
+/// Time passes for a thread as it does for what it blocks on.
+pub(crate) async fn have_one_time() {
+    let handle = Handle::current();
+    let (tell, told) = oneshot::channel();
+    let thread = thread::spawn(move || {
+        let begin = Instant::now();
+        thread::sleep(Duration::from_millis(100));
+        let inside = handle.block_on(async {
+            let now = Instant::now();
+            rt::time::sleep(Duration::from_millis(300)).await;
+            now
+        });
+        let _ = tell.send((inside - begin, begin.elapsed()));
+    });
+    let (inside, outside) = told.await.unwrap();
+    thread.join().unwrap();
+    assert!(inside >= Duration::from_millis(100), "{inside:?}");
+    assert!(outside >= Duration::from_millis(400), "{outside:?}");
+}
+
+/// Two threads have a runtime each, and each blocks on the other's.
+pub(crate) async fn block_on_each_others() {
+    let ((to_one, of_two), (to_two, of_one)) = (channel(), channel());
+    let (send, mut receive) = mpsc::channel(1);
+    let runtime = || {
+        rt::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    let (over, is_over) = oneshot::channel();
+    let one = thread::spawn(move || {
+        let own = runtime();
+        to_two.send(own.handle().clone()).unwrap();
+        let others: Handle = of_two.recv().unwrap();
+        let sum = others.block_on(async move {
+            let mut sum = 0;
+            while let Some(number) = receive.recv().await {
+                sum += number;
+            }
+            sum
+        });
+        let _ = over.send(sum);
+        own
+    });
+    let two = thread::spawn(move || {
+        let own = runtime();
+        to_one.send(own.handle().clone()).unwrap();
+        let others: Handle = of_one.recv().unwrap();
+        others.block_on(async move {
+            for number in 0..5 {
+                send.send(number).await.unwrap();
+                rt::time::sleep(Duration::from_millis(1)).await;
+            }
+        });
+        own
+    });
+    assert_eq!(is_over.await.unwrap(), 10);
+    // Dropped where blocking is allowed.
+    let runtimes = (one.join().unwrap(), two.join().unwrap());
+    rt::task::spawn_blocking(|| drop(runtimes)).await.unwrap();
+}
