@@ -25,6 +25,7 @@ mod it_engine {
     mod locals;
     mod nodes;
     mod partial;
+    mod plainer;
     mod reports;
     mod rests;
     mod search;

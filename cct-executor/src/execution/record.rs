@@ -323,6 +323,12 @@ impl Recorder {
         }
     }
 
+    /// What tasks wait for, and where.
+    pub(crate) fn all_waits(&self) -> impl Iterator<Item = (OpKind, Site)> {
+        let waits = self.blocked.values().flatten();
+        waits.map(|wait| (wait.kind, wait.site))
+    }
+
     /// What a task waited for with a future that is dropped now.
     fn gave_up(&mut self, key: u32, wait: Blocked) {
         if let Some(waits) = self.blocked.get_mut(&key) {

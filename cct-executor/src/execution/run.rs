@@ -59,7 +59,8 @@ pub(crate) struct Finished {
     pub(crate) leaked: u32,
     /// The task that ran last, or would have run next where a limit cut the iteration.
     pub(crate) last_task: Option<String>,
-    /// Where tasks stand that are alive, if the iteration failed because of them; each place once.
+    /// Where tasks stand that are alive, if the iteration failed because of them; each place once. That is their last
+    /// operations, and where detail was asked for all they wait for: which is the last in a `select!` is a matter of values.
     pub(crate) stand: Vec<Stands>,
     /// Present when detail was asked for; apart, as an iteration of millions has none.
     pub(crate) explanation: Option<Box<Explanation>>,
@@ -462,6 +463,9 @@ impl Core {
             .filter(|&key| self.is_alive(key))
             .map(|key| &self.actions[key as usize].op);
         let mut stand: Vec<Stands> = ops.map(|op| (op.kind, op.site)).collect();
+        if let Some(recorder) = &self.recorder {
+            stand.extend(recorder.all_waits());
+        }
         stand.sort_unstable();
         stand.dedup();
         stand

@@ -74,8 +74,9 @@ impl Teller {
     /// When the operating system has no memory for another stack.
     pub(in crate::explore) fn begin(self, clocks: Clocks) -> io::Result<lone::LoneWorld> {
         let (decider, world) = (self.decider(), self.world());
-        let detail = match self.order {
+        let detail = match &self.order {
             Order::Tell(..) => Detail::Stacks,
+            Order::Try(_, given) => given.detail(),
             _ => Detail::Nothing,
         };
         if matches!(self.order, Order::Tell(..) | Order::Try(..)) {

@@ -1,6 +1,7 @@
 //! What an attempt is given, and what it leaves behind.
 
 use super::guide::{Departure, Guide};
+use crate::execution::Detail;
 use crate::execution::run::{self, Finished};
 use crate::words::explanation::Explanation;
 use crate::words::{FailureKind, Outcome, ReplayToken, Trace};
@@ -12,6 +13,8 @@ pub(in crate::explore) struct Given {
     pub(super) source: Source,
     /// Departures like these are looked for.
     pub(super) patterns: Vec<Departure>,
+    /// After any action, and not only after that which such a one comes after.
+    pub(super) anywhere: bool,
     /// After this step there are no departures, and values are drawn.
     pub(super) fair_after: Option<u64>,
     /// It takes no more than these.
@@ -51,6 +54,7 @@ impl Given {
         Given {
             source,
             patterns: Vec::new(),
+            anywhere: false,
             fair_after: None,
             steps_max: None,
         }
@@ -72,10 +76,18 @@ impl Given {
             Source::Token(token) => Guide::along(&token.trace),
             Source::Departures(departures) => Guide::with(departures),
         };
-        let guide = guide.looking_for(&self.patterns);
+        let guide = guide.looking_for(&self.patterns, self.anywhere);
         match self.fair_after {
             Some(step) => guide.fair_after(step),
             None => guide,
+        }
+    }
+
+    /// What is recorded of it: of a schedule that was found, all that tasks wait for.
+    pub(in crate::explore) fn detail(&self) -> Detail {
+        match &self.source {
+            Source::Token(_) => Detail::Story,
+            Source::Departures(_) => Detail::Nothing,
         }
     }
 
@@ -89,8 +101,14 @@ impl Given {
             ("with", list) => Source::Departures(departures(list)?),
             _ => return None,
         };
+        let (anywhere, patterns) = match patterns.split_once(' ')? {
+            ("like", list) => (false, list),
+            ("anywhere", list) => (true, list),
+            _ => return None,
+        };
         Some(Given {
-            patterns: departures(patterns.strip_prefix("like ")?)?,
+            patterns: departures(patterns)?,
+            anywhere,
             steps_max: match most {
                 "" => None,
                 most => Some(most.parse().ok()?),
@@ -120,7 +138,11 @@ impl fmt::Display for Given {
                 put(f, departures)?;
             }
         }
-        f.write_str("\nlike ")?;
+        f.write_str(if self.anywhere {
+            "\nanywhere "
+        } else {
+            "\nlike "
+        })?;
         put(f, &self.patterns)?;
         match self.steps_max {
             Some(most) => write!(f, "\n{most}"),

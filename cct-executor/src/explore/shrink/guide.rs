@@ -23,6 +23,9 @@ use std::fmt;
 #[cfg(unix)]
 use std::sync::Arc;
 
+/// As many other departures are noted at most.
+const OTHERS_MAX: usize = 5_000;
+
 /// Where a decision is taken. No two of an iteration are the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 struct Place {
@@ -63,8 +66,9 @@ enum Source {
 pub(in crate::explore) struct Guide {
     plain: RoundRobin,
     source: Source,
-    /// Departures that are like one of these are looked for,
+    /// Departures that are like one of these are looked for, after the same action or after any,
     patterns: Vec<Departure>,
+    anywhere: bool,
     /// and could have been taken here.
     pub(in crate::explore) others: Vec<Departure>,
     /// Of each action, by key: what it is known by, and its steps.
@@ -162,6 +166,7 @@ impl Guide {
             plain: RoundRobin::new(),
             source,
             patterns: Vec::new(),
+            anywhere: false,
             others: Vec::new(),
             acted: Vec::new(),
             alike: BTreeMap::new(),
@@ -184,9 +189,10 @@ impl Guide {
         Guide::new(Source::Departures(pairs.collect()))
     }
 
-    /// Finds out where else the same actions could have overtaken each other.
-    pub(super) fn looking_for(mut self, patterns: &[Departure]) -> Guide {
+    /// Finds out where else the same actions could have overtaken each other, or any.
+    pub(super) fn looking_for(mut self, patterns: &[Departure], anywhere: bool) -> Guide {
         self.patterns = patterns.to_vec();
+        self.anywhere = anywhere;
         self
     }
 
@@ -198,17 +204,18 @@ impl Guide {
 
     /// What else could be taken here, as elsewhere.
     fn note_others(&mut self, place: Place, step: u64, plain: Pick, enabled: &EnabledSet<'_>) {
-        if !self
-            .patterns
-            .iter()
-            .any(|like| like.place.last == place.last)
-        {
+        let is_here = |like: &Departure| self.anywhere || like.place.last == place.last;
+        if self.others.len() >= OTHERS_MAX || !self.patterns.iter().any(is_here) {
             return;
         }
+        let mut found = Vec::new();
         for wanted in self.patterns.iter().map(|like| like.wanted) {
             if let Some(pick) = wanted.find(enabled).filter(|&pick| pick != plain) {
-                self.others
-                    .push(Departure::new(place, step, plain, pick, enabled));
+                if !found.contains(&pick) {
+                    found.push(pick);
+                    self.others
+                        .push(Departure::new(place, step, plain, pick, enabled));
+                }
             }
         }
     }

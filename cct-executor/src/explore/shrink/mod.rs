@@ -239,7 +239,7 @@ pub(super) fn try_it(
     let patience = campaign.checker.patience();
     let detail = match lasting {
         true => Detail::Story,
-        false => Detail::Nothing,
+        false => given.detail(),
     };
     let surrounded = campaign.clone();
     let body = move |tell: &dyn Fn((Tried, Option<Explanation>))| {
@@ -251,7 +251,7 @@ pub(super) fn try_it(
     // Whatever goes wrong here must not cost the failure that is being explained.
     let tried = AssertUnwindSafe(|| watched::on_fresh_thread(patience, body).ok());
     let (mut tried, explanation) = catch_unwind(tried).ok().flatten()?;
-    if let Some(explanation) = explanation {
+    if let Some(explanation) = explanation.filter(|_| lasting) {
         tried.outcome = campaign.shown(tried.outcome, &explanation);
         if let Outcome::Failed(failure) = &tried.outcome {
             tried.stand = lasting::stand(&failure.kind, &explanation);
