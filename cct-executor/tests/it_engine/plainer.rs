@@ -1,11 +1,10 @@
-//! What is shortened although nothing can be left out alone, or tasks wait in `select!`.
+//! What is shortened where tasks wait in `select!`.
 
 use crate::failed;
 use cct_executor::task::yield_now;
-use cct_executor::{Checker, Report, Seed, nondet, select, spawn};
+use cct_executor::{Checker, Report, Seed, select, spawn};
 use cct_sync::{Notify, mpsc};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 fn checker(name: &str, seed: u64) -> Checker {
     crate::checker(name).await_check(false).seed(Seed(seed))
@@ -47,34 +46,5 @@ fn a_deadlock_in_select_is_the_same_in_whichever_order_it_waits() {
         let report = checker("notify_waiters", seed).run(scenario);
         assert_eq!(failed(&report).kind.class(), "deadlock");
         assert!(left(&report) <= 1, "{}", report.text());
-    }
-}
-
-/// How much is read at once decides how many steps come before the one that matters, which is told by that.
-#[test]
-fn values_that_only_shift_what_follows_are_left_out() {
-    async fn scenario() {
-        let half_way = Arc::new(AtomicBool::new(false));
-        let flag = half_way.clone();
-        let reader = spawn(async move {
-            let mut missing = 12_u32;
-            while missing > 0 {
-                missing = missing.saturating_sub(3 - nondet::choose(3));
-                nondet::point();
-            }
-            flag.store(true, SeqCst);
-            nondet::point();
-            flag.store(false, SeqCst);
-        });
-        let other = spawn(async move {
-            nondet::point();
-            assert!(!half_way.load(SeqCst), "in the middle of it");
-        });
-        reader.await.unwrap();
-        other.await.unwrap();
-    }
-    for seed in 0..10 {
-        let report = checker("shifted", seed).iterations(10_000).run(scenario);
-        assert_eq!(left(&report), 1, "{}", report.text());
     }
 }

@@ -13,8 +13,6 @@ pub(in crate::explore) struct Given {
     pub(super) source: Source,
     /// Departures like these are looked for.
     pub(super) patterns: Vec<Departure>,
-    /// After any action, and not only after that which such a one comes after.
-    pub(super) anywhere: bool,
     /// After this step there are no departures, and values are drawn.
     pub(super) fair_after: Option<u64>,
     /// It takes no more than these.
@@ -54,7 +52,6 @@ impl Given {
         Given {
             source,
             patterns: Vec::new(),
-            anywhere: false,
             fair_after: None,
             steps_max: None,
         }
@@ -76,7 +73,7 @@ impl Given {
             Source::Token(token) => Guide::along(&token.trace),
             Source::Departures(departures) => Guide::with(departures),
         };
-        let guide = guide.looking_for(&self.patterns, self.anywhere);
+        let guide = guide.looking_for(&self.patterns);
         match self.fair_after {
             Some(step) => guide.fair_after(step),
             None => guide,
@@ -101,14 +98,8 @@ impl Given {
             ("with", list) => Source::Departures(departures(list)?),
             _ => return None,
         };
-        let (anywhere, patterns) = match patterns.split_once(' ')? {
-            ("like", list) => (false, list),
-            ("anywhere", list) => (true, list),
-            _ => return None,
-        };
         Some(Given {
-            patterns: departures(patterns)?,
-            anywhere,
+            patterns: departures(patterns.strip_prefix("like ")?)?,
             steps_max: match most {
                 "" => None,
                 most => Some(most.parse().ok()?),
@@ -138,11 +129,7 @@ impl fmt::Display for Given {
                 put(f, departures)?;
             }
         }
-        f.write_str(if self.anywhere {
-            "\nanywhere "
-        } else {
-            "\nlike "
-        })?;
+        f.write_str("\nlike ")?;
         put(f, &self.patterns)?;
         match self.steps_max {
             Some(most) => write!(f, "\n{most}"),

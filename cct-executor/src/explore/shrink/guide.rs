@@ -23,9 +23,6 @@ use std::fmt;
 #[cfg(unix)]
 use std::sync::Arc;
 
-/// As many other departures are noted at most.
-const OTHERS_MAX: usize = 5_000;
-
 /// Where a decision is taken. No two of an iteration are the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 struct Place {
@@ -66,9 +63,8 @@ enum Source {
 pub(in crate::explore) struct Guide {
     plain: RoundRobin,
     source: Source,
-    /// Departures that are like one of these are looked for, after the same action or after any,
+    /// Departures that are like one of these are looked for,
     patterns: Vec<Departure>,
-    anywhere: bool,
     /// and could have been taken here.
     pub(in crate::explore) others: Vec<Departure>,
     /// Of each action, by key: what it is known by, and its steps.
@@ -166,7 +162,6 @@ impl Guide {
             plain: RoundRobin::new(),
             source,
             patterns: Vec::new(),
-            anywhere: false,
             others: Vec::new(),
             acted: Vec::new(),
             alike: BTreeMap::new(),
@@ -189,10 +184,9 @@ impl Guide {
         Guide::new(Source::Departures(pairs.collect()))
     }
 
-    /// Finds out where else the same actions could have overtaken each other, or any.
-    pub(super) fn looking_for(mut self, patterns: &[Departure], anywhere: bool) -> Guide {
+    /// Finds out where else the same actions could have overtaken each other.
+    pub(super) fn looking_for(mut self, patterns: &[Departure]) -> Guide {
         self.patterns = patterns.to_vec();
-        self.anywhere = anywhere;
         self
     }
 
@@ -204,18 +198,17 @@ impl Guide {
 
     /// What else could be taken here, as elsewhere.
     fn note_others(&mut self, place: Place, step: u64, plain: Pick, enabled: &EnabledSet<'_>) {
-        let is_here = |like: &Departure| self.anywhere || like.place.last == place.last;
-        if self.others.len() >= OTHERS_MAX || !self.patterns.iter().any(is_here) {
+        if !self
+            .patterns
+            .iter()
+            .any(|like| like.place.last == place.last)
+        {
             return;
         }
-        let mut found = Vec::new();
         for wanted in self.patterns.iter().map(|like| like.wanted) {
             if let Some(pick) = wanted.find(enabled).filter(|&pick| pick != plain) {
-                if !found.contains(&pick) {
-                    found.push(pick);
-                    self.others
-                        .push(Departure::new(place, step, plain, pick, enabled));
-                }
+                self.others
+                    .push(Departure::new(place, step, plain, pick, enabled));
             }
         }
     }

@@ -18,9 +18,6 @@ const PATIENCE_MAX: Duration = Duration::from_secs(10);
 /// Other places at which two actions may overtake each other that are tried.
 const PLACES: usize = 50;
 
-/// Schedules that are tried in which one departure stands for the last ones, or for all.
-const SOONER: usize = 400;
-
 /// Runs an attempt. `None` if it was lost.
 pub(in crate::explore) type Tries<'a> = Box<dyn Fn(Given) -> Option<Tried> + 'a>;
 
@@ -64,9 +61,6 @@ impl<'a> Search<'a> {
             if complete && needed.len() == count {
                 (needed, complete) = self.elsewhere(needed);
             }
-            if complete && needed.len() == count {
-                (needed, complete) = self.sooner(needed);
-            }
             if !complete || needed.len() == count {
                 break;
             }
@@ -91,34 +85,6 @@ impl<'a> Search<'a> {
                 match self.attempt(&fewer) {
                     Attempt::Fails(used) => return (used, true),
                     Attempt::Passes => {}
-                    Attempt::OutOfTime => return (needed, false),
-                }
-            }
-        }
-        (needed, true)
-    }
-
-    /// Where many departures were found, and none can be left out alone as all others are told by what happened until
-    /// then, the first few may be enough, with one more somewhere.
-    fn sooner(&mut self, needed: Vec<Departure>) -> (Vec<Departure>, bool) {
-        let last = needed.len() - 1;
-        let share = (SOONER / last).max(1);
-        for at in 0..last {
-            let before = &needed[..at];
-            let looking = Given {
-                patterns: needed[at..].to_vec(),
-                anywhere: true,
-                ..Given::with(before)
-            };
-            let Some(tried) = (self.tries)(looking) else {
-                return (needed, false);
-            };
-            let apart = tried.others.len().div_ceil(share).max(1);
-            for other in tried.others.iter().step_by(apart) {
-                let fewer = [before, std::slice::from_ref(other)].concat();
-                match self.attempt(&fewer) {
-                    Attempt::Fails(used) if used.len() < needed.len() => return (used, true),
-                    Attempt::Fails(_) | Attempt::Passes => {}
                     Attempt::OutOfTime => return (needed, false),
                 }
             }
