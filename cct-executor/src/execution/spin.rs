@@ -15,7 +15,7 @@
 //!    seconds is out of reach of the usual steps.
 //! 5. It costs nothing while it looks for nothing: the step count is compared anyway.
 
-use super::core::Core;
+use super::core::{Core, state};
 use super::decider::Decider;
 use crate::words::Granularity;
 use crate::words::action::Sort;
@@ -158,6 +158,15 @@ impl Core {
         others.count() == self.optional as usize
     }
 
+    /// Whether whoever runs, and all others that could, have spun before: not where nobody has.
+    fn all_are_known(&self) -> bool {
+        let last = self.last();
+        let runs = self.actions.get(last as usize);
+        let runs = runs.is_some_and(|action| action.state & state::RUNNING != 0);
+        let known = &self.spin.known;
+        !known.is_empty() && (!runs || known.contains(&last)) && self.all_are_among(known)
+    }
+
     /// Whether who spins may wait for time to pass, which moves only when the world is idle.
     fn may_wait_for_time(&mut self) -> bool {
         let looks = self.looks.ever();
@@ -217,8 +226,7 @@ impl Core {
             self.closely = begins || self.looks_closely();
             return;
         }
-        let all_known = self.all_are_among(&self.spin.known);
-        let long = all_known || step - self.spin.since >= self.patience();
+        let long = self.all_are_known() || step - self.spin.since >= self.patience();
         if long && self.all_are_among(&self.spin.seen) {
             let seen = std::mem::take(&mut self.spin.seen);
             self.spin.known.extend(seen);

@@ -283,7 +283,6 @@ fn work_without_end_takes_time() {
     }
 }
 
-/// A time limit is far from what so many steps may take.
 /// Of polls that use up their budgets a few are as long as it takes to the next tick.
 #[test]
 fn who_looks_at_a_lock_over_and_over_sees_many_ticks() {
@@ -305,6 +304,24 @@ fn who_looks_at_a_lock_over_and_over_sees_many_ticks() {
     assert_eq!(report.cut(), 0, "{}", report.text());
 }
 
+/// While a task works alone nobody else is enabled, but it does not wait by waking itself.
+#[test]
+fn who_works_alone_does_not_spin() {
+    let works = || async {
+        let lock = Mutex::new(0);
+        let work = async {
+            for _ in 0..4_500 {
+                *lock.lock().await += 1;
+            }
+        };
+        assert!(timeout(Duration::from_secs(3), work).await.is_ok());
+    };
+    for report in run(|checker| checker.usual_steps(20_000), works) {
+        assert!(report.passed(), "{}", report.text());
+    }
+}
+
+/// A time limit is far from what so many steps may take.
 #[test]
 fn much_work_does_not_run_into_a_time_limit() {
     let works = || async {
