@@ -463,6 +463,9 @@ impl World {
                 core.end_wait(waiting.key, decider);
                 woken += 1;
             }
+            if woken < most && core.open.is_some() {
+                core.helpers.are_asked();
+            }
             woken
         })
     }

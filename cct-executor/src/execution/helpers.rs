@@ -112,4 +112,9 @@ impl Helpers {
     pub(super) fn have_acted(&mut self) {
         (self.looks, self.vain) = (0, 0);
     }
+
+    /// One of them may be woken now, and act: that it did nothing before says nothing any more.
+    pub(super) fn are_asked(&mut self) {
+        (self.looks, self.vain) = (0, 0);
+    }
 }

@@ -1,4 +1,4 @@
-//! Threads of `std` that block on what is the test's.
+//! Threads of `std` that block on what is the test's, or do what they are asked for.
 
 use super::rt;
 use rt::runtime::Handle;
@@ -149,4 +149,23 @@ pub(crate) async fn block_on_each_others() {
     // Dropped where blocking is allowed.
     let runtimes = (one.join().unwrap(), two.join().unwrap());
     rt::task::spawn_blocking(|| drop(runtimes)).await.unwrap();
+}
+
+/// A thread that had nothing to do for a while is waited for when it is asked.
+pub(crate) async fn answer_after_a_while() {
+    let (ask, asked) = channel::<oneshot::Sender<()>>();
+    let thread = thread::spawn(move || {
+        while let Ok(back) = asked.recv() {
+            let _ = back.send(());
+        }
+    });
+    for _ in 0..2 {
+        let (back, answer) = oneshot::channel();
+        ask.send(back).unwrap();
+        let answer = rt::time::timeout(Duration::from_secs(30), answer);
+        answer.await.unwrap().unwrap();
+        rt::time::sleep(Duration::from_millis(1_500)).await;
+    }
+    drop(ask);
+    thread.join().unwrap();
 }

@@ -130,6 +130,7 @@ contracts! {
     drop_there what_threads_block_on_is_dropped_there
     panic_alone what_threads_block_on_panics_there
     have_one_time what_threads_block_on_takes_their_time
+    answer_after_a_while threads_that_had_nothing_to_do
     block_on_each_others threads_that_block_on_each_others_runtimes
 }
 
