@@ -143,6 +143,7 @@ fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) 
                     run();
                 }
                 Told::File(file) => tell_once(&file, run),
+                Told::Nobody => run(),
             }
         }
         Judged::OnceApart { once, why } => {

@@ -164,7 +164,10 @@ pub(super) fn arguments() -> impl Iterator<Item = OsString> {
 impl Settings {
     /// What the environment of this process asks for.
     pub(crate) fn from_env() -> Result<Settings, EnvError> {
-        let settings = Settings::parse(std::env::vars_os(), read_token_file)?;
+        let mut settings = Settings::parse(std::env::vars_os(), read_token_file)?;
+        settings.apart = settings
+            .apart
+            .filter(|answer| super::apart::is_ours(answer));
         if let (Some(_), Some(taken)) = (&settings.replay, &settings.replay_taken) {
             // Where it cannot be made, whoever waits for it errs on the side of an error.
             let _ = File::create(taken);

@@ -1,10 +1,11 @@
-//! Programs of a package that its tests start.
+//! Programs of a package that its tests start, be it the test's own, started again for one of its tests.
 //!
 //! Such a program does for its test what it does for anybody: it is not explored, but run once, at the machine's time.
 //!
 //! Known by where it lies: cargo builds programs into a folder and tests into `deps` there. A doc test lies elsewhere.
+//! A test's own program is also started by who explores or replays it; that one has left an answer to be given.
 
-use super::env::{PlainTests, Settings};
+use super::env::{self, PlainTests, Settings};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -32,8 +33,8 @@ fn is_started_by_a_test() -> Option<bool> {
         let folder = program.parent();
         folder.is_some_and(|folder| tests.iter().any(|tests| tests == folder))
     };
-    if is_test(&program) {
-        return None;
+    if program.parent().is_some_and(|it| it.ends_with("deps")) {
+        return Some(is_started_by_itself(&program));
     }
     let mut process = parent_of("self");
     for _ in 0..BETWEEN_MAX {
@@ -45,6 +46,18 @@ fn is_started_by_a_test() -> Option<bool> {
         process = parent_of(&starter);
     }
     None
+}
+
+/// Whether this program of tests was started by one of its own tests that is run as it is.
+fn is_started_by_itself(program: &Path) -> bool {
+    let is_asked = Settings::from_env().is_ok_and(|all| all.apart.is_some());
+    let starter = parent_of("self").filter(|_| !is_asked);
+    starter.is_some_and(|starter| {
+        let exe = std::fs::read_link(format!("/proc/{starter}/exe"));
+        let variables = std::fs::read(format!("/proc/{starter}/environ")).unwrap_or_default();
+        let named = |variable: &[u8]| variable.starts_with(env::PLAIN_TESTS.as_bytes());
+        exe.is_ok_and(|exe| exe == program) && variables.split(|&it| it == 0).any(named)
+    })
 }
 
 /// Who has started a process. Its name, which comes before that in brackets, may be any.

@@ -6,6 +6,7 @@ use super::endless::{self, Followed};
 use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{Origin, Report, StoppedBy};
+use super::started;
 use crate::explore::any_scenario::AnyScenario;
 use crate::words::{FailureKind, ReplayToken};
 use std::path::{Path, PathBuf};
@@ -92,6 +93,12 @@ impl TestCase {
         let start_paused = checker.world.start_paused;
         if let Some(to_run) = threads::asked_for(&settings, start_paused) {
             return Judged::Once(to_run);
+        }
+        if started::is_to_be_run_once() {
+            return Judged::Once(ToRunOnce {
+                start_paused,
+                to: Told::Nobody,
+            });
         }
         if let Some(file) = &settings.apart {
             let mut report = self.explore(self.named(checker.clone()), scenario.clone(), &settings);

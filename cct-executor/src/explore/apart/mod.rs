@@ -6,7 +6,7 @@
 //! once, threads taking part (`once`).
 //!
 //! 1. A test is asked for in the way of the standard library's harness, and only where that runs it.
-//! 2. Such a process starts no further one of this kind.
+//! 2. Such a process starts no further one of this kind. What the test itself starts inherits the variable, and is none.
 
 #[cfg(unix)]
 mod answer;
@@ -40,9 +40,11 @@ use super::env;
 use super::result::Report;
 use crate::words::{NONDETERMINISM, ReplayToken};
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a test is to do in a process of its own.
@@ -170,6 +172,16 @@ fn ask_with(test: &str, task: &Task<'_>, workers: Option<usize>) -> Option<Verdi
     }
     command.status().ok()?;
     understand(&std::fs::read_to_string(place.answer()).ok()?)
+}
+
+/// Whether this process, or one that it was copied from, is to answer there; and not one that has left its variables to
+/// this one.
+pub(super) fn is_ours(answer: &Path) -> bool {
+    static OURS: OnceLock<bool> = OnceLock::new();
+    *OURS.get_or_init(|| {
+        let begun = answer.with_extension("begun");
+        File::create_new(begun).is_ok()
+    })
 }
 
 /// The test's program, asked for this test, to answer there. What it prints as a harness says nothing that the

@@ -5,6 +5,7 @@ use crate::explore::apart::{Explored, Order, Teller, Where};
 use crate::explore::campaign::Campaign;
 use crate::explore::checker::{Checker, running_test};
 use crate::explore::env::{PlainTests, Settings};
+use crate::explore::started;
 use std::cell::Cell;
 use std::io;
 use std::panic::Location;
@@ -34,7 +35,8 @@ pub(super) fn first(
     settings: &Settings,
     site: &'static Location<'static>,
 ) -> io::Result<Option<Teller>> {
-    let Some(test) = running_test().filter(|_| !BEGUN.replace(true)) else {
+    let may_be = !started::by_a_test() && !BEGUN.replace(true);
+    let Some(test) = running_test().filter(|_| may_be) else {
         return Ok(None);
     };
     let ordered = match (&settings.replay, &settings.apart) {

@@ -37,6 +37,8 @@ pub(crate) enum Told {
     Here(String),
     /// Who started this process, and looks there.
     File(PathBuf),
+    /// What the test prints is all that is to be printed.
+    Nobody,
 }
 
 /// Whether a test in which threads take part is to be run once.
