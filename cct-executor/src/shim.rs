@@ -26,7 +26,7 @@ pub use crate::raw::shared::Shared;
 pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
 pub use belongs::Belongs;
-pub use cct_interpose::{Toward, accepts_itself, accepts_no_longer, on_connect};
+pub use cct_interpose::{Peer, Toward, accepts_itself, accepts_no_longer, on_connect};
 pub use looks::Looks;
 pub use machine::{
     MachineWait, machine_is_open, machine_is_refused, wait_for_machine, watch_machine,

@@ -12,6 +12,8 @@ mod errno;
 pub mod fabric;
 pub mod fault;
 pub mod fs;
+#[cfg(target_os = "linux")]
+mod gate;
 mod host;
 pub mod io;
 pub mod mailbox;

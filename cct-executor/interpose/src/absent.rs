@@ -1,6 +1,6 @@
 //! Targets on which nothing is interposed.
 
-use crate::system::{Clocks, Stay, ThreadsStarted, Toward};
+use crate::system::{Clocks, Peer, Stay, ThreadsStarted, Toward};
 use std::backtrace::Backtrace;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ impl Whereabouts {
 
 pub(crate) fn keep() {}
 
-pub(crate) fn on_connect(_: fn(SocketAddr) -> Toward) {}
+pub(crate) fn on_connect(_: fn(Peer<'_>) -> Toward) {}
 
 pub(crate) fn accepts_itself(_: u64) -> bool {
     false

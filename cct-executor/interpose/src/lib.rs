@@ -27,7 +27,6 @@
 //! Does not: know worlds. Linux with the GNU C library on x86-64 and AArch64 has these
 //! symbols ([`CONTROLLED`]); elsewhere nothing is interposed, and nothing here has an effect.
 
-use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -53,8 +52,8 @@ mod symbols;
 
 pub use symbols::{Whereabouts, Word};
 pub use system::{
-    Atomic, Blocks, Clocks, Moved, OnFile, OnSocket, Place, Sending, SocketFile, Stay, System,
-    ThreadsStarted, Toward, Waited,
+    Atomic, Blocks, Clocks, Moved, OnFile, OnSocket, Peer, Place, Sending, SocketFile, Stay,
+    System, ThreadsStarted, Toward, Waited,
 };
 
 /// Whether random bytes, clocks and blocking are under control on this target.
@@ -200,9 +199,9 @@ pub fn on_exit(told: fn(i32)) {
     symbols::on_exit(told);
 }
 
-/// From here on `guide` is asked wherever a thread is about to connect a stream of IP by a socket of the machine's. Who says
+/// From here on `guide` is asked wherever a thread is about to connect a stream by a socket of the machine's. Who says
 /// so first is heard. Where nothing is interposed this has no effect.
-pub fn on_connect(guide: fn(SocketAddr) -> Toward) {
+pub fn on_connect(guide: fn(Peer<'_>) -> Toward) {
     symbols::on_connect(guide);
 }
 

@@ -81,6 +81,15 @@ impl Blocks {
     }
 }
 
+/// Whom a thread asks the machine to connect it to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Peer<'a> {
+    /// A socket of IP.
+    Address(SocketAddr),
+    /// A Unix socket.
+    Path(&'a Path),
+}
+
 /// Where a thread is to connect that asks the machine for a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Toward {

@@ -298,9 +298,13 @@ macro_rules! converts {
 
 /// The way back for sockets of which only the world's own can come.
 macro_rules! takes {
-    ($Socket:ident, $Std:ty, $what:literal, $instead:literal) => {
+    ($Socket:ident, $Std:ty) => {
         impl $Socket {
             /// Brings back what [`into_std`](Self::into_std) has made.
+            ///
+            /// # Differences from tokio
+            /// One that the standard library has made is taken in a test that is run once on Linux, as threads take part, and
+            /// then only if it is a stream.
             ///
             /// # Panics
             /// In debug builds, when the socket blocks: as tokio does.
@@ -317,7 +321,7 @@ macro_rules! takes {
                         $crate::descriptor::Behind::came_back(&own);
                         Ok(own)
                     }
-                    None => $crate::descriptor::foreign($what, $instead),
+                    None => <$Socket>::of_the_kernel(socket, ::std::panic::Location::caller()),
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Hosts, State};
 use crate::fabric::{CrashStyle, network};
-use crate::tcp::bridge::Leaving;
+use crate::stream::carried::Leaving;
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{ActionSource, Moved, OnFile, OnSocket, SocketFile};
 use std::io;

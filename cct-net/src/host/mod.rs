@@ -63,7 +63,7 @@ pub(crate) struct State {
     on_machine: bool,
     pub(crate) bridges: tcp::bridge::Bridges,
     /// What is carried on to other worlds.
-    pub(crate) leaving: Vec<tcp::bridge::Leaving>,
+    pub(crate) leaving: Vec<crate::stream::carried::Leaving>,
     #[cfg(target_os = "linux")]
     pub(crate) promised: tcp::promised::Promised,
 }

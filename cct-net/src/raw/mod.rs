@@ -16,6 +16,8 @@ use socket2::SockRef;
 use std::io;
 use std::net::TcpStream;
 #[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
+#[cfg(target_os = "linux")]
 use std::os::fd::BorrowedFd;
 use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
@@ -29,6 +31,41 @@ pub(crate) fn with_socket<R>(fd: RawFd, look: impl FnOnce(&SockRef<'_>) -> Optio
     // more), or no socket; and whatever is open goes on being its owner's.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
     look(&SockRef::from(&borrowed))
+}
+
+/// What one waits for at a socket of the kernel's.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy)]
+pub(crate) enum For {
+    Reading,
+    Writing,
+}
+
+/// Blocks until one can go on at this socket.
+#[cfg(target_os = "linux")]
+pub(crate) fn wait_for(fd: BorrowedFd<'_>, what: For) {
+    let events = match what {
+        For::Reading => libc::POLLIN,
+        For::Writing => libc::POLLOUT,
+    };
+    poll(fd, events, -1);
+}
+
+/// Whether something can be read or accepted at once.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_readable(fd: BorrowedFd<'_>) -> bool {
+    poll(fd, libc::POLLIN, 0)
+}
+
+#[cfg(target_os = "linux")]
+fn poll(fd: BorrowedFd<'_>, events: libc::c_short, milliseconds: libc::c_int) -> bool {
+    let mut asked = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events,
+        revents: 0,
+    };
+    // SAFETY: there is one.
+    unsafe { libc::poll(&raw mut asked, 1, milliseconds) > 0 }
 }
 
 impl FromRawFd for TcpSocket {

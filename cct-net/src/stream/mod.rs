@@ -2,7 +2,7 @@
 //!
 //! [`state`] is the two ends of a connection as kernels keep them; [`conn`] ties it to the network
 //! and to tasks; [`ops`] are the operations of a handle, which `forward`, `futures_io` and `halves`
-//! give to the public types; [`listening`] is a queue of connections to accept.
+//! give to the public types; [`listening`] is a queue of connections to accept; [`carried`] takes a stream elsewhere.
 //!
 //! 1. Packets leave, and tasks are woken, after the state's cell is free.
 //! 2. A connection over the network has a flow in each direction. Without flows (Unix streams)
@@ -13,6 +13,7 @@
 mod anew;
 #[cfg(unix)]
 mod by_descriptor;
+pub(crate) mod carried;
 pub(crate) mod conn;
 pub(crate) mod first_look;
 mod forward;

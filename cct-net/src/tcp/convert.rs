@@ -1,12 +1,14 @@
 //! The standard library's types: there and back, and listeners that were made there.
 
 use super::by_descriptor::Listened;
-use super::{TcpListener, TcpSocket, TcpStream};
 #[cfg(target_os = "linux")]
-use super::{gate, promised};
+use super::promised;
+use super::{TcpListener, TcpSocket, TcpStream};
 use crate::descriptor::{
-    Behind, ByDescriptor, converts, give_back, given_back, lends, shows, takes,
+    Behind, ByDescriptor, converts, foreign, give_back, given_back, lends, shows, takes,
 };
+#[cfg(target_os = "linux")]
+use crate::gate;
 use crate::host::drawn::{is_drawn, of_the_world};
 use crate::host::hosts;
 #[cfg(target_os = "linux")]
@@ -50,12 +52,24 @@ impl Behind for TcpSocket {
 }
 
 converts!(TcpStream, std::net::TcpStream);
-takes!(
-    TcpStream,
-    std::net::TcpStream,
-    "stream",
-    "connect with TcpStream::connect or TcpSocket, or take only what into_std has made"
-);
+takes!(TcpStream, std::net::TcpStream);
+
+impl TcpStream {
+    fn of_the_kernel(
+        stream: std::net::TcpStream,
+        _site: &'static Location<'static>,
+    ) -> io::Result<TcpStream> {
+        #[cfg(target_os = "linux")]
+        if let Some(own) = gate::take_tcp(&stream, _site)? {
+            return Ok(own);
+        }
+        drop(stream);
+        let instead =
+            "connect with TcpStream::connect or TcpSocket, or take only what into_std has made";
+        foreign("stream", instead)
+    }
+}
+
 converts!(TcpListener, std::net::TcpListener);
 shows!(TcpSocket);
 lends!(TcpSocket);
@@ -106,7 +120,9 @@ impl TcpListener {
             None => TcpListener::in_place_of(known_as, site)?,
         };
         #[cfg(target_os = "linux")]
-        gate::take_queue(&listener)?;
+        {
+            own.gate = gate::serve(listener.try_clone()?, known_as)?;
+        }
         let behind = own.behind();
         own.descriptor.put(listener.into(), behind);
         Ok(own)

@@ -5,6 +5,8 @@ use super::settings::Settings;
 use super::stream::check_ttl;
 use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
+#[cfg(target_os = "linux")]
+use crate::gate;
 #[cfg(unix)]
 use crate::host::State;
 use crate::host::ports::Share;
@@ -39,6 +41,9 @@ pub struct TcpListener {
     hosts: Weak<Hosts>,
     pub(super) settings: Shared<Settings>,
     pub(super) descriptor: Descriptor,
+    /// The kernel's, for other processes.
+    #[cfg(target_os = "linux")]
+    pub(super) gate: Option<gate::Gate>,
 }
 
 impl TcpListener {
@@ -49,7 +54,7 @@ impl TcpListener {
         settings: Settings,
     ) -> io::Result<TcpListener> {
         #[cfg(target_os = "linux")]
-        super::gate::watch();
+        gate::watch();
         Ok(TcpListener {
             listening,
             addr,
@@ -58,6 +63,8 @@ impl TcpListener {
             hosts: Arc::downgrade(&hosts()?),
             settings: Shared::new(settings),
             descriptor: Descriptor::new(Kind::Tcp { v6: addr.is_ipv6() }),
+            #[cfg(target_os = "linux")]
+            gate: None,
         })
     }
 
@@ -78,12 +85,15 @@ impl TcpListener {
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
+            #[cfg(target_os = "linux")]
+            return gate::listen(addr, site);
+            #[cfg(not(target_os = "linux"))]
             TcpListener::at(addr, site)
         })
     }
 
     /// Listens at an address, as the standard library's listeners do.
-    pub(super) fn at(
+    pub(crate) fn at(
         addr: SocketAddr,
         site: &'static Location<'static>,
     ) -> io::Result<TcpListener> {
@@ -106,6 +116,21 @@ impl TcpListener {
         let ours = self.addr.port();
         let tell = |state: &mut State| state.drawn.add(self.node, kernels, ours);
         hosts()?.state.with(tell);
+        Ok(())
+    }
+
+    /// The kernel listens where it was asked to, for whoever is none of the world's.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_shown_at(
+        &mut self,
+        kernels: socket2::Socket,
+        asked: SocketAddr,
+    ) -> io::Result<()> {
+        let at = kernels.local_addr()?.as_socket().unwrap_or(asked);
+        if asked.port() == 0 {
+            self.is_known_by(at.port())?;
+        }
+        self.gate = gate::serve(kernels, at)?;
         Ok(())
     }
 

@@ -19,10 +19,8 @@ pub(crate) mod bridge;
 mod by_descriptor;
 #[cfg(unix)]
 mod convert;
-#[cfg(target_os = "linux")]
-mod gate;
 mod listener;
-mod open;
+pub(crate) mod open;
 mod options;
 #[cfg(target_os = "linux")]
 pub(crate) mod promised;

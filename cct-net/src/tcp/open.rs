@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// What a socket brings along when it connects.
 #[derive(Default)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     /// Address and number of its binding.
     pub(super) bound: Option<(SocketAddr, u64)>,
     pub(super) buffers: Buffers,
@@ -36,11 +36,15 @@ pub(super) async fn connect(
     #[cfg(target_os = "linux")]
     super::promised::look(to, site)?;
     super::bridge::look(to).await?;
+    #[cfg(target_os = "linux")]
+    if let Some(stream) = crate::gate::connect(to, site)? {
+        return Ok(stream);
+    }
     open(to, origin, site).await
 }
 
 /// As [`connect`], to what is there.
-pub(super) async fn open(
+pub(crate) async fn open(
     to: SocketAddr,
     origin: Origin,
     site: &'static Location<'static>,

@@ -4,10 +4,11 @@
 //! queues whoever connects, and so does the world: an attempt that finds nobody at an address looks among the
 //! process's own descriptors (where the system lists them, which is Linux). What it finds listens in the world from
 //! then on, and whoever takes the listener over gets what is in its queue, be it in the world of another thread of the
-//! test ([`bridge`]). If the program accepts by it itself instead, it is handed on to the kernel ([`gate`]). One that is
+//! test ([`bridge`]). If the program accepts by it itself instead, it is handed on to the kernel ([`gate`](crate::gate)). One that is
 //! closed is gone at the next attempt.
 
-use super::{TcpListener, bridge, gate};
+use super::{TcpListener, bridge};
+use crate::gate;
 use crate::host::{State, hosts};
 use crate::raw::with_socket;
 use cct_executor::node::{NodeId, current};
@@ -107,7 +108,7 @@ pub(super) fn hand_on(node: NodeId, addr: SocketAddr) -> io::Result<()> {
 }
 
 /// Whether a socket of this process listens that has this port, and the program accepts by it.
-pub(super) fn program_accepts(port: u16) -> bool {
+pub(crate) fn program_accepts(port: u16) -> bool {
     kernels(port).is_some_and(|kernels| accepts_itself(kernels.cookie))
 }
 
@@ -125,7 +126,8 @@ fn kernels(port: u16) -> Option<Kernels> {
         with_socket(fd, |socket| {
             let addr = socket.local_addr().ok()?.as_socket()?;
             let cookie = socket.cookie().ok()?;
-            (addr.port() == port && socket.is_listener().ok()?).then_some(Kernels { addr, cookie })
+            let listens = addr.port() == port && socket.is_listener().ok()?;
+            (listens && !gate::is_own(cookie)).then_some(Kernels { addr, cookie })
         })
     };
     names.filter_map(listens).next()

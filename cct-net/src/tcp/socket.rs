@@ -4,6 +4,8 @@ use super::open::{self, Origin};
 use super::settings::Settings;
 use super::{TcpListener, TcpStream};
 use crate::descriptor::{Descriptor, Kind, inherits};
+#[cfg(target_os = "linux")]
+use crate::gate;
 use crate::host::ports::Share;
 use crate::host::{Hosts, hosts};
 #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
@@ -40,6 +42,8 @@ struct Config {
     service: Service,
     /// Address and number of the binding.
     bound: Option<(SocketAddr, u64)>,
+    /// What the program has asked it to be bound to.
+    asked: Option<SocketAddr>,
 }
 
 /// The bits of a type of service with which TCP tells of congestion.
@@ -346,7 +350,8 @@ impl TcpSocket {
     #[track_caller]
     pub fn bind(&self, addr: SocketAddr) -> io::Result<()> {
         self.check_family(addr)?;
-        self.bind_at(addr, Location::caller())
+        self.bind_at(addr, Location::caller())?;
+        self.set(|config| config.asked = Some(addr))
     }
 
     pub(super) fn bind_at(
@@ -410,6 +415,7 @@ impl TcpSocket {
         let site = Location::caller();
         if self.config().bound.is_none() {
             self.bind_at(self.anywhere(), site)?;
+            self.set(|config| config.asked = Some(self.anywhere()))?;
         }
         let config = self.config();
         let (addr, id) = config.bound.expect("cct bug: bound, and not bound");
@@ -422,6 +428,12 @@ impl TcpSocket {
         })?;
         self.set(|config| config.bound = None)?;
         let mut listener = TcpListener::new(listening, addr, id, self.settings())?;
+        #[cfg(target_os = "linux")]
+        if let Some(asked) = config.asked {
+            if let Some(kernels) = gate::kernels(asked, config.share.port)? {
+                listener.is_shown_at(kernels, asked)?;
+            }
+        }
         listener.inherit(&mut self.descriptor);
         Ok(listener)
     }

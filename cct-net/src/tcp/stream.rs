@@ -6,6 +6,7 @@ use super::split::{self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
 use crate::descriptor::{Descriptor, Kind};
 use crate::dns::{ToSocketAddrs, each};
 use crate::host::{mapped, outside};
+use crate::stream::carried::Carried;
 use crate::stream::conn::Names;
 use crate::stream::ops::End;
 use crate::stream::{
@@ -28,12 +29,12 @@ pub struct TcpStream {
     end: End,
     addresses: [SocketAddr; 2],
     pub(super) settings: Shared<Settings>,
-    pub(super) descriptor: Descriptor,
+    pub(crate) descriptor: Descriptor,
 }
 
 impl TcpStream {
     /// One end of an open connection. A version 6 socket shows version 4 addresses in its own form.
-    pub(super) fn new(end: End, v6: bool) -> TcpStream {
+    pub(crate) fn new(end: End, v6: bool) -> TcpStream {
         let Names::Inet(names) = end.conn.names else {
             unreachable!("cct bug: a TCP connection without addresses");
         };
@@ -220,6 +221,19 @@ pub(crate) fn check_ttl(ttl: u32) -> io::Result<()> {
         io::ErrorKind::InvalidInput,
         format!("a time to live of {ttl}: expected 1 to 255"),
     ))
+}
+
+impl Carried for TcpStream {
+    type Read = OwnedReadHalf;
+    type Write = OwnedWriteHalf;
+
+    fn end(&self) -> &End {
+        &self.end
+    }
+
+    fn halves(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        self.into_split()
+    }
 }
 
 futures_read!(TcpStream);

@@ -3,11 +3,17 @@
 use super::registry::Paths;
 use super::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
 use crate::descriptor::{Behind, ByDescriptor, converts, foreign, give_back, lends, shows, takes};
+#[cfg(target_os = "linux")]
+use crate::gate;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net;
 use std::panic::Location;
+use std::path::Path;
 use std::sync::Arc;
+
+const INSTEAD_OF_A_STREAM: &str =
+    "connect with UnixStream::connect or make a pair, or take only what into_std has made";
 
 impl Behind for UnixStream {
     fn behind(&self) -> Option<Arc<dyn ByDescriptor>> {
@@ -32,12 +38,26 @@ shows!(UnixSocket);
 lends!(UnixSocket);
 
 converts!(UnixStream, net::UnixStream);
-takes!(
-    UnixStream,
-    net::UnixStream,
-    "stream",
-    "connect with UnixStream::connect or make a pair, or take only what into_std has made"
-);
+takes!(UnixStream, net::UnixStream);
+
+impl UnixStream {
+    fn of_the_kernel(
+        stream: net::UnixStream,
+        _site: &'static Location<'static>,
+    ) -> io::Result<UnixStream> {
+        #[cfg(target_os = "linux")]
+        return match gate::take_unix(&stream, _site)? {
+            Some(own) => Ok(own),
+            None => foreign("stream", INSTEAD_OF_A_STREAM),
+        };
+        #[cfg(not(target_os = "linux"))]
+        {
+            drop(stream);
+            foreign("stream", INSTEAD_OF_A_STREAM)
+        }
+    }
+}
+
 converts!(UnixListener, net::UnixListener);
 
 impl UnixListener {
@@ -48,7 +68,8 @@ impl UnixListener {
     /// One before listening, at granularity `sync`.
     ///
     /// # Differences from tokio
-    /// Connections come from the world alone, where nobody finds the path before this.
+    /// Connections come from the world alone, where nobody finds the path before this; but in a test that is run once on
+    /// Linux, as threads take part: there clients of the kernel's are served, too.
     ///
     /// # Panics
     /// In debug builds, when the listener blocks: as tokio does.
@@ -58,22 +79,44 @@ impl UnixListener {
     #[track_caller]
     pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
         let site = Location::caller();
-        let mut own = match give_back::<UnixListener>(listener.as_fd())? {
-            Some(own) => own,
-            None => match listener.local_addr()?.as_pathname() {
-                Some(path) => UnixListener::at(path, site, Paths::adopt)?,
-                None => return foreign("listener", "listen at a path"),
-            },
-        };
+        if let Some(mut own) = give_back::<UnixListener>(listener.as_fd())? {
+            own.descriptor.put(listener.into(), None);
+            return Ok(own);
+        }
+        let addr = listener.local_addr()?;
+        match addr.as_pathname() {
+            Some(path) => UnixListener::in_place_of(listener, path, site),
+            None => foreign("listener", "listen at a path"),
+        }
+    }
+
+    /// Listens in the world where the kernel has somebody listen.
+    pub(super) fn in_place_of(
+        listener: net::UnixListener,
+        path: &Path,
+        site: &'static Location<'static>,
+    ) -> io::Result<UnixListener> {
+        let mut own = UnixListener::at(path, site, Paths::adopt)?;
+        #[cfg(target_os = "linux")]
+        {
+            own.gate = gate::serve_path(listener.try_clone()?, path)?;
+        }
         own.descriptor.put(listener.into(), None);
         Ok(own)
     }
 }
 
 converts!(UnixDatagram, net::UnixDatagram);
-takes!(
-    UnixDatagram,
-    net::UnixDatagram,
-    "socket",
-    "make it with UnixDatagram::bind, unbound or pair, or take only what into_std has made"
-);
+takes!(UnixDatagram, net::UnixDatagram);
+
+impl UnixDatagram {
+    fn of_the_kernel(
+        socket: net::UnixDatagram,
+        _: &'static Location<'static>,
+    ) -> io::Result<UnixDatagram> {
+        drop(socket);
+        let instead =
+            "make it with UnixDatagram::bind, unbound or pair, or take only what into_std has made";
+        foreign("socket", instead)
+    }
+}

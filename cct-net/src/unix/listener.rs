@@ -29,6 +29,9 @@ pub struct UnixListener {
     hosts: Weak<Hosts>,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
     pub(super) descriptor: Descriptor,
+    /// The kernel's, for other processes.
+    #[cfg(target_os = "linux")]
+    pub(super) gate: Option<crate::gate::Gate>,
 }
 
 impl UnixListener {
@@ -41,7 +44,16 @@ impl UnixListener {
     /// `AddrInUse` when the path is taken, `InvalidInput` when it is too long for an address.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
-        UnixListener::at(path.as_ref(), Location::caller(), Paths::bind)
+        let (path, site) = (path.as_ref(), Location::caller());
+        #[cfg(target_os = "linux")]
+        if crate::gate::is_open() {
+            return UnixListener::in_place_of(
+                std::os::unix::net::UnixListener::bind(path)?,
+                path,
+                site,
+            );
+        }
+        UnixListener::at(path, site, Paths::bind)
     }
 
     /// Listens where `enter` has it.
@@ -52,6 +64,8 @@ impl UnixListener {
     ) -> io::Result<UnixListener> {
         let hosts = hosts()?;
         hosts.sync_point(OpKind::Init, site);
+        #[cfg(target_os = "linux")]
+        crate::gate::watch();
         let listening = Listening::new(BACKLOG, Buffers::default(), site);
         let bound = Bound::Stream(Arc::downgrade(&listening));
         hosts
@@ -62,6 +76,8 @@ impl UnixListener {
             addr: SocketAddr::of(path),
             hosts: Arc::downgrade(&hosts),
             descriptor: Descriptor::new(Kind::UnixStream),
+            #[cfg(target_os = "linux")]
+            gate: None,
         })
     }
 
@@ -84,6 +100,8 @@ impl UnixListener {
             addr: addr.clone(),
             hosts: Arc::downgrade(&hosts),
             descriptor: Descriptor::new(Kind::UnixStream),
+            #[cfg(target_os = "linux")]
+            gate: None,
         })
     }
 

@@ -29,3 +29,5 @@ pub use registry::unlink;
 pub use socket::UnixSocket;
 pub use split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use stream::UnixStream;
+#[cfg(target_os = "linux")]
+pub(crate) use {registry::listens_here, stream::connected};

@@ -138,6 +138,17 @@ impl Paths {
     }
 }
 
+/// Whether a socket listens at this path, or has, of the node of the running task, and the machine does not know it.
+#[cfg(target_os = "linux")]
+pub(crate) fn listens_here(path: &Path) -> bool {
+    hosts().is_ok_and(|hosts| {
+        hosts.state.with(|state| {
+            let file = state.host(current()).unix.files.get(&key(path));
+            file.is_some_and(|file| !file.machines && matches!(file.bound, Bound::Stream(_)))
+        })
+    })
+}
+
 fn nobody_at(path: &Path) -> io::Error {
     let text = format!("no socket of this node is bound to `{}`", path.display());
     io::Error::new(ErrorKind::NotFound, text)

@@ -30,11 +30,14 @@ use std::sync::Arc;
 pub struct UnixStream {
     end: End,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are none"))]
-    pub(super) descriptor: Descriptor,
+    pub(crate) descriptor: Descriptor,
 }
 
 /// A connection inside the running task's node, open at once.
-fn make(names: [SocketAddr; 2], site: &'static Location<'static>) -> io::Result<Arc<Conn>> {
+pub(crate) fn connected(
+    names: [SocketAddr; 2],
+    site: &'static Location<'static>,
+) -> io::Result<Arc<Conn>> {
     let hosts = hosts()?;
     let node = current();
     let about = hosts.state.with(|state| About {
@@ -55,7 +58,7 @@ fn make(names: [SocketAddr; 2], site: &'static Location<'static>) -> io::Result<
 }
 
 impl UnixStream {
-    pub(super) fn new(end: End) -> UnixStream {
+    pub(crate) fn new(end: End) -> UnixStream {
         UnixStream {
             end,
             descriptor: Descriptor::new(Kind::UnixStream),
@@ -122,12 +125,33 @@ impl UnixStream {
         path: P,
         site: &'static Location<'static>,
     ) -> io::Result<UnixStream> {
-        let (hosts, path) = (hosts()?, path.as_ref());
+        let path = path.as_ref();
+        match UnixStream::connect_here(name, path, site).await {
+            #[cfg(target_os = "linux")]
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::ConnectionRefused
+                ) =>
+            {
+                crate::gate::connect_to_path(path, site)?.ok_or(error)
+            }
+            done => done,
+        }
+    }
+
+    /// Connects to a socket of the world.
+    pub(crate) async fn connect_here(
+        name: SocketAddr,
+        path: &Path,
+        site: &'static Location<'static>,
+    ) -> io::Result<UnixStream> {
+        let hosts = hosts()?;
         poll_fn(|_| hosts.point(OpKind::Connect, Access::Write, site)).await;
         let listener = hosts
             .state
             .with(|state| state.host(current()).unix.listener(path))?;
-        let conn = make([name, SocketAddr::of(path)], site)?;
+        let conn = connected([name, SocketAddr::of(path)], site)?;
         let end = End::new(conn, 0);
         let look = FirstLook::new();
         if !listener.admit_at_once(&end.conn) {
@@ -151,7 +175,7 @@ impl UnixStream {
     /// Outside a world.
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
-        let conn = make(Default::default(), Location::caller())?;
+        let conn = connected(Default::default(), Location::caller())?;
         let end = |id| UnixStream::new(End::new(conn.clone(), id));
         Ok((end(0), end(1)))
     }
@@ -171,6 +195,20 @@ impl UnixStream {
     read_methods!();
     write_methods!();
     stream_methods!();
+}
+
+#[cfg(target_os = "linux")]
+impl crate::stream::carried::Carried for UnixStream {
+    type Read = OwnedReadHalf;
+    type Write = OwnedWriteHalf;
+
+    fn end(&self) -> &End {
+        &self.end
+    }
+
+    fn halves(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        self.into_split()
+    }
 }
 
 futures_read!(UnixStream);

@@ -2,19 +2,18 @@
 
 use super::names;
 use crate::symbols::{Hidden, set_errno};
-use crate::system::Toward;
+use crate::system::{Peer, Toward};
 use libc::{c_int, c_void, sockaddr, sockaddr_storage, socklen_t};
 use std::mem::{size_of, transmute, zeroed};
-use std::net::SocketAddr;
 use std::ptr;
 use std::sync::OnceLock;
 
 type Connect = unsafe extern "C" fn(c_int, *const sockaddr, socklen_t) -> c_int;
 
 /// Says where to connect instead.
-static GUIDE: OnceLock<fn(SocketAddr) -> Toward> = OnceLock::new();
+static GUIDE: OnceLock<fn(Peer<'_>) -> Toward> = OnceLock::new();
 
-pub(crate) fn on_connect(guide: fn(SocketAddr) -> Toward) {
+pub(crate) fn on_connect(guide: fn(Peer<'_>) -> Toward) {
     GUIDE.get_or_init(|| guide);
 }
 
@@ -22,14 +21,19 @@ pub(super) fn keep() {
     std::hint::black_box(connect as Connect);
 }
 
-/// Where to connect, if it is a stream of bytes of IP.
+/// Where to connect, if it is a stream of bytes.
 ///
 /// # Safety
 /// As for `connect`.
 unsafe fn toward(fd: c_int, name: *const sockaddr, length: socklen_t) -> Toward {
+    let Some(guide) = GUIDE.get().filter(|_| is_stream(fd)) else {
+        return Toward::There;
+    };
     // SAFETY: the caller's promise.
-    match (GUIDE.get(), unsafe { names::read(name, length) }) {
-        (Some(guide), Some(Some(to))) if is_stream(fd) => guide(to),
+    let (address, path) = unsafe { (names::read(name, length), names::read_path(name, length)) };
+    match (address, path) {
+        (Some(Some(to)), _) => guide(Peer::Address(to)),
+        (_, Some(path)) => guide(Peer::Path(path)),
         _ => Toward::There,
     }
 }

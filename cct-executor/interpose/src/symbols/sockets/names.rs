@@ -1,8 +1,11 @@
 //! Addresses, as C has them.
 
-use libc::{sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
+use libc::{sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, sockaddr_un, socklen_t};
+use std::ffi::OsStr;
 use std::mem::size_of;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::ptr;
 
 /// The address, if there is one. `None` where it is one that the machine has to say something about.
@@ -39,6 +42,27 @@ pub(super) unsafe fn read(name: *const sockaddr, length: socklen_t) -> Option<Op
             _ => None,
         }
     }
+}
+
+/// The path of a Unix socket, if that is its name.
+///
+/// # Safety
+/// As for [`read`]; the bytes stay as they are for as long as the path is used.
+pub(super) unsafe fn read_path<'a>(name: *const sockaddr, length: socklen_t) -> Option<&'a Path> {
+    let before = std::mem::offset_of!(sockaddr_un, sun_path);
+    let room = (length as usize)
+        .checked_sub(before)
+        .filter(|_| !name.is_null())?;
+    // SAFETY: the caller's promise; the length was looked at.
+    let bytes = unsafe {
+        if i32::from(name.cast::<sa_family_t>().read_unaligned()) != libc::AF_UNIX {
+            return None;
+        }
+        std::slice::from_raw_parts(name.cast::<u8>().add(before), room)
+    };
+    // One that begins with a zero is no path, and others end there.
+    let path = bytes.split(|&byte| byte == 0).next()?;
+    (!path.is_empty()).then(|| Path::new(OsStr::from_bytes(path)))
 }
 
 /// Writes as much of the address as there is room for, and its length.

@@ -1,0 +1,95 @@
+//! Clients that are a world's, of listeners that are the kernel's.
+
+use super::pumps::{Kernels, pump, start};
+use super::{is_open_at, taken};
+use crate::host::hosts;
+use crate::stream::carried::{carry, pipe};
+use crate::tcp::{TcpListener, TcpStream};
+use crate::unix::UnixStream;
+use cct_executor::node::current;
+use cct_executor::task::spawn;
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::cell::Cell;
+use std::io;
+use std::net::{self, SocketAddr};
+use std::panic::Location;
+use std::path::Path;
+use std::time::Duration;
+
+/// A connection inside a machine is there at once, unless the listener has no room for it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+thread_local! {
+    /// This thread connects by the kernel for a task, which has looked everywhere else.
+    static CONNECTS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread does what a task has asked for.
+pub(super) fn is_for_a_task() -> bool {
+    CONNECTS.get()
+}
+
+/// The program accepts by the kernel. Has each connection to this one, which is in its place, go on there.
+pub(crate) async fn hand_on(listener: TcpListener, to: SocketAddr) {
+    while let Ok((here, _)) = listener.accept().await {
+        let (send, theirs) = pipe();
+        let (their_send, ours) = pipe();
+        let started = start(move || {
+            pump(
+                Kernels::from(net::TcpStream::connect(to)?),
+                their_send,
+                theirs,
+            )
+        });
+        if started.is_ok() {
+            drop(spawn(carry(here, send, ours)));
+        }
+    }
+}
+
+/// A connection to another process, if nobody in the world listens there, and the world is open to the machine.
+pub(crate) fn connect(
+    to: SocketAddr,
+    site: &'static Location<'static>,
+) -> io::Result<Option<TcpStream>> {
+    if !is_open_at(to.ip()) {
+        return Ok(None);
+    }
+    let (hosts, node) = (hosts()?, current());
+    let one_listens = hosts.state.with(|state| {
+        let named = !state.host(node).tcp.find(to).is_empty();
+        let inside = state.drawn.inside(node, to, named);
+        named || !state.host(node).tcp.find(inside).is_empty()
+    });
+    if one_listens {
+        return Ok(None);
+    }
+    CONNECTS.set(true);
+    let connected = net::TcpStream::connect_timeout(&to, PATIENCE);
+    CONNECTS.set(false);
+    match connected {
+        Ok(stream) => {
+            stream.set_nonblocking(true)?;
+            taken::tcp(&stream, site)
+        }
+        // It is said here as it is of anybody.
+        Err(_) => Ok(None),
+    }
+}
+
+/// A connection to another process by the path of a Unix socket, if the world is open to the machine.
+///
+/// # Errors
+/// What the kernel says.
+pub(crate) fn connect_to_path(
+    path: &Path,
+    site: &'static Location<'static>,
+) -> io::Result<Option<UnixStream>> {
+    if !super::is_open() {
+        return Ok(None);
+    }
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.connect(&SockAddr::unix(path)?)?;
+    taken::unix(&socket.into(), site)
+}
