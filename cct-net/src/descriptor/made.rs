@@ -201,6 +201,13 @@ fn check_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
+/// A stream of the kernel's, which can become one of the world's where that is open to the machine, and not here.
+pub(crate) fn foreign_stream<S>(instead: &str) -> io::Result<S> {
+    #[cfg(target_os = "linux")]
+    cct_executor::shim::machine_is_refused(&"a stream of the kernel's own");
+    foreign("stream", instead)
+}
+
 /// A socket of the kernel that cannot become one of the world's.
 pub(crate) fn foreign<S>(what: &str, instead: &str) -> io::Result<S> {
     was_asked_for(&format_args!("a {what} of the kernel's own"));

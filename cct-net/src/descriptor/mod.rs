@@ -25,7 +25,8 @@ mod made;
 pub(crate) use made::inode;
 #[cfg(unix)]
 pub(crate) use made::{
-    Behind, converts, foreign, give_back, given_back, lend, lends, owner, shows, takes,
+    Behind, converts, foreign, foreign_stream, give_back, given_back, lend, lends, owner, shows,
+    takes,
 };
 pub(crate) use made::{Descriptor, Lent, Shown, inherits};
 

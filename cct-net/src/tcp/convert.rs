@@ -5,7 +5,7 @@ use super::by_descriptor::Listened;
 use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
 use crate::descriptor::{
-    Behind, ByDescriptor, converts, foreign, give_back, given_back, lends, shows, takes,
+    Behind, ByDescriptor, converts, foreign_stream, give_back, given_back, lends, shows, takes,
 };
 #[cfg(target_os = "linux")]
 use crate::gate;
@@ -66,7 +66,7 @@ impl TcpStream {
         drop(stream);
         let instead =
             "connect with TcpStream::connect or TcpSocket, or take only what into_std has made";
-        foreign("stream", instead)
+        foreign_stream(instead)
     }
 }
 

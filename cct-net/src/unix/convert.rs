@@ -2,7 +2,9 @@
 
 use super::registry::Paths;
 use super::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
-use crate::descriptor::{Behind, ByDescriptor, converts, foreign, give_back, lends, shows, takes};
+use crate::descriptor::{
+    Behind, ByDescriptor, converts, foreign, foreign_stream, give_back, lends, shows, takes,
+};
 #[cfg(target_os = "linux")]
 use crate::gate;
 use std::io;
@@ -48,12 +50,12 @@ impl UnixStream {
         #[cfg(target_os = "linux")]
         return match gate::take_unix(&stream, _site)? {
             Some(own) => Ok(own),
-            None => foreign("stream", INSTEAD_OF_A_STREAM),
+            None => foreign_stream(INSTEAD_OF_A_STREAM),
         };
         #[cfg(not(target_os = "linux"))]
         {
             drop(stream);
-            foreign("stream", INSTEAD_OF_A_STREAM)
+            foreign_stream(INSTEAD_OF_A_STREAM)
         }
     }
 }

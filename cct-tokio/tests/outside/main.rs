@@ -23,6 +23,10 @@ use again::{again, is_again, said};
 mod on_tokio {
     pub(crate) use real_tokio as rt;
 
+    /// The test that starts again, if it is asked for.
+    pub(crate) const ITSELF: &str = "itself_on_tokio";
+
+    pub(crate) mod beyond;
     pub(crate) mod clients;
     pub(crate) mod contracts;
     pub(crate) mod guests;
@@ -30,12 +34,17 @@ mod on_tokio {
     pub(crate) mod joined;
     pub(crate) mod names;
     pub(crate) mod servers;
+    pub(crate) mod taken;
 }
 
 #[path = "."]
 mod on_ours {
     pub(crate) use cct_tokio as rt;
 
+    /// The test that starts again, if it is asked for.
+    pub(crate) const ITSELF: &str = "itself";
+
+    pub(crate) mod beyond;
     pub(crate) mod clients;
     pub(crate) mod contracts;
     pub(crate) mod guests;
@@ -43,6 +52,7 @@ mod on_ours {
     pub(crate) mod joined;
     pub(crate) mod names;
     pub(crate) mod servers;
+    pub(crate) mod taken;
 }
 
 const ASKS: &str = "it asks for what is the machine's (";
@@ -150,6 +160,47 @@ contracts! {
     names, LEAVES:
     by_the_time files_that_are_named_by_the_time
     at_random files_that_are_named_at_random
+}
+
+contracts! {
+    taken, ASKS:
+    was_connected a_stream_that_std_has_connected
+    was_accepted a_stream_that_std_has_accepted
+    is_of_unix a_unix_stream_that_std_has_connected
+    is_dropped a_stream_of_std_that_a_task_drops
+}
+
+contracts! {
+    beyond, ASKS:
+    is_asked_there a_listener_that_another_process_asks
+    is_asked_by_path a_path_at_which_another_process_asks
+    asks a_listener_of_another_process
+    asks_by_path a_path_at_which_another_process_listens
+    starts_itself a_test_that_starts_its_own_program
+}
+
+/// What another process does for [`beyond`](on_ours::beyond).
+#[test]
+fn other_process() {
+    if let Some((what, at)) = on_ours::beyond::role() {
+        on_ours::beyond::act(&what, &at);
+    }
+}
+
+#[cct_tokio::test(crate = "cct_tokio")]
+async fn itself() {
+    if let Some((what, _)) = on_ours::beyond::role() {
+        on_ours::beyond::itself(&what).await;
+    }
+}
+
+#[test]
+fn itself_on_tokio() {
+    if let Some((what, _)) = on_tokio::beyond::role() {
+        let mut builder = real_tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().expect("a runtime");
+        runtime.block_on(on_tokio::beyond::itself(&what));
+    }
 }
 
 /// Its one thread blocks until another has spoken, which has a runtime of its own.
