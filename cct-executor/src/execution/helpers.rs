@@ -27,8 +27,22 @@ pub(crate) fn nap(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// The iteration is over before its time. What its threads are about to do, they should find as it was: one that tells
+/// somebody what it has done panics if that is gone, and in some pools a panic ends the process.
+pub(super) fn threads_come_to_an_end() {
+    for _ in 0..LAST_LOOKS {
+        if threads_started().live == 0 {
+            return;
+        }
+        nap(LOOK);
+    }
+}
+
 /// How much of the machine's time they are given in all in a replay that is to show whether they act.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// So many looks are for those that may be about to come to their end.
+const LAST_LOOKS: u32 = 50;
 
 /// What the threads are worth waiting for. Outlives the iteration, as they may.
 #[derive(Default)]

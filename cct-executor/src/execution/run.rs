@@ -3,6 +3,7 @@
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
+use super::helpers;
 use super::panics;
 use super::record::{Detail, Recorder};
 use super::spawn::Spawn;
@@ -265,9 +266,12 @@ impl World {
             });
         }
         home.end_turn();
+        let failed = self.with(|core, _| matches!(core.end, Some(Outcome::Failed(_))));
         told(self.conclude(explain));
         if open.is_some() {
             home.open_to_others(0);
+        } else if failed && self.with(|core, _| core.helpers.started()) > 0 {
+            home.aside(helpers::threads_come_to_an_end);
         }
         self.close();
         let left = self.lone.get().then(|| self.clocks_at_end());

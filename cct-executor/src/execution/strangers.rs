@@ -9,7 +9,7 @@
 //!    timer's does, unless the clock is frozen. So is what else of the machine's tasks wait for (`machine.rs`).
 
 use super::close::Closing;
-use super::core::Core;
+use super::core::{Core, NONE};
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
 use super::machine::in_a_program;
@@ -24,6 +24,8 @@ use std::time::Duration;
 
 /// Steps between two looks at who waits to come in.
 const STEPS: u64 = 64;
+/// What code of the test has to take of the machine's time to be noticed where nobody takes part.
+const MUCH_NS: u64 = 50_000_000;
 /// How long a thread may take to do what all others wait for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -161,6 +163,7 @@ impl Core {
         let Some((deadline_ns, _)) = self.next_deadline() else {
             return false;
         };
+        self.keep_up_with_strangers();
         let left = deadline_ns.saturating_sub(self.point.time_ns);
         self.strangers_act(Some(Duration::from_nanos(left)), decider)
     }
@@ -176,6 +179,7 @@ impl Core {
         let Some(home) = Home::here().filter(|_| self.open.is_some()) else {
             return false;
         };
+        self.keep_up_with_strangers();
         let mut waited = Duration::ZERO;
         let begin_ns = self.point.time_ns;
         loop {
@@ -215,6 +219,20 @@ impl Core {
         }
     }
 
+    /// What the code of this world took of the machine's time has passed here as well, up to the next deadline.
+    fn keep_up_with_strangers(&mut self) {
+        if self.open.is_some() && self.any_take_part() {
+            let now = cct_interpose::clocks_outside().monotonic;
+            self.has_waited_for_strangers(Duration::ZERO, now);
+        }
+    }
+
+    /// Whether anybody takes part, or has, that goes by the machine's time.
+    fn any_take_part(&self) -> bool {
+        let threads = self.helpers.started() > 0 || self.helpers.live();
+        threads || threads_started().processes > 0 || self.machine.is_awaited() || in_a_program()
+    }
+
     /// Threads that may take part were waited for, by the machine's time: it passes here as well, up to the next
     /// deadline, unless the clock is frozen. They count by the machine's clock, behind which that of the world is not to
     /// be: what one of them does after a second would be too early here.
@@ -222,10 +240,8 @@ impl Core {
         if self.looks.frozen {
             return;
         }
-        let since = now.saturating_sub(cct_interpose::clocks_at_zero().monotonic);
-        let outside_ns = self.looks.behind_ns.saturating_add(since.as_nanos() as u64);
         let time_ns = self.point.time_ns.saturating_add(time.as_nanos() as u64);
-        let time_ns = time_ns.max(outside_ns);
+        let time_ns = time_ns.max(self.outside_ns(now));
         let deadline_ns = self
             .next_deadline()
             .map_or(u64::MAX, |(deadline_ns, _)| deadline_ns);
@@ -234,6 +250,12 @@ impl Core {
 }
 
 impl Core {
+    /// What the clock of this world would show were it the machine's, which shows this.
+    fn outside_ns(&self, clock: Duration) -> u64 {
+        let since = clock.saturating_sub(cct_interpose::clocks_at_zero().monotonic);
+        self.looks.behind_ns.saturating_add(since.as_nanos() as u64)
+    }
+
     /// How far the clock of this world is behind another thread's.
     fn behind(&self, clock: Duration) -> Duration {
         if self.looks.frozen {
@@ -274,6 +296,37 @@ impl World {
         }
         self.catch_up(threads_started().furthest);
         true
+    }
+
+    /// Somebody is about to look at the time, or sets a timer by it. What the code of the running task took of the machine's
+    /// time has passed for those who take part and go by that, and so it has here: else it would pass after a timer was set,
+    /// and count for it. Where nobody does yet, what is little passes for none, and no such test depends on it.
+    #[inline]
+    pub(crate) fn keep_up(&self) {
+        if self.open.get() {
+            self.keep_up_with_strangers();
+        }
+    }
+
+    #[cold]
+    fn keep_up_with_strangers(&self) {
+        let key = self.running.get().key;
+        if key == NONE || !(self.is_free() && self.is_running()) {
+            return;
+        }
+        let behind_ns = self.with(|core, _| {
+            let now = cct_interpose::clocks_outside().monotonic;
+            let behind_ns = core.outside_ns(now).saturating_sub(core.point.time_ns);
+            let counts = behind_ns >= MUCH_NS || core.any_take_part();
+            if counts && !core.looks.frozen {
+                behind_ns
+            } else {
+                0
+            }
+        });
+        if behind_ns > 0 {
+            self.move_clock(key, Duration::from_nanos(behind_ns));
+        }
     }
 
     /// A thread's clock may be ahead: time passes at once for who has a world of its own, and sleeps there. Where that is

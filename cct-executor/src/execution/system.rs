@@ -296,6 +296,7 @@ impl World {
         let key = self.running.get().key;
         // The engine itself may look, through `tracing` for one.
         if self.phase.get() != Phase::Idle && self.is_free() {
+            self.keep_up();
             if self.with(|core, _| core.look_at_clock()) {
                 let moves = self.is_running() && self.current() == Some(key);
                 if moves && !self.has_frozen_clock() {

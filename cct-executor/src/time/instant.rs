@@ -64,6 +64,7 @@ impl Instant {
     /// The present moment, for shims: they do not spin.
     pub(super) fn present() -> Instant {
         let virtual_ns = WORLD.with(|world| {
+            world.keep_up();
             (world.phase.get() != Phase::Idle).then(|| {
                 let key = world.running.get().key;
                 world.with(|core, _| core.clock_of(key).shown(core.point.time_ns))

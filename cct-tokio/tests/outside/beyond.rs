@@ -2,27 +2,14 @@
 
 use super::taken::path;
 use super::{ITSELF, rt};
+use crate::other::ROLE;
 use rt::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use rt::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use rt::process::{Child, Command};
 use rt::time::{Duration, sleep};
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::net;
-use std::os::unix::net as unix_net;
 use std::process::Stdio;
-
-/// What a process that is started for a test of this program is to do.
-const ROLE: &str = "ROLE_OF_ANOTHER";
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what the process was started for"
-)]
-pub(crate) fn role() -> Option<(String, String)> {
-    let role = std::env::var(ROLE).ok()?;
-    let (what, at) = role.split_once(' ')?;
-    Some((what.to_owned(), at.to_owned()))
-}
 
 fn again(test: &str, what: &str, at: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -47,40 +34,6 @@ async fn other(what: &str, at: &str) -> (Child, String) {
         }
     }
 }
-
-/// What that process does.
-#[expect(clippy::print_stdout, reason = "it tells")]
-pub(crate) fn act(what: &str, at: &str) {
-    let tell = |what: &str| println!("told {what}");
-    let answer = |mut stream: Box<dyn ReadWrite>| {
-        let mut got = [0; 4];
-        stream.read_exact(&mut got).unwrap();
-        stream.write_all(&got).unwrap();
-    };
-    match what {
-        "asks" => {
-            answer(Box::new(net::TcpStream::connect(at).unwrap()));
-            tell("well");
-        }
-        "asks-path" => {
-            answer(Box::new(unix_net::UnixStream::connect(at).unwrap()));
-            tell("well");
-        }
-        "serves" => {
-            let listener = net::TcpListener::bind(at).unwrap();
-            tell(&listener.local_addr().unwrap().to_string());
-            answer(Box::new(listener.accept().unwrap().0));
-        }
-        _ => {
-            let listener = unix_net::UnixListener::bind(at).unwrap();
-            tell(at);
-            answer(Box::new(listener.accept().unwrap().0));
-        }
-    }
-}
-
-trait ReadWrite: Read + Write {}
-impl<T: Read + Write> ReadWrite for T {}
 
 async fn ask(mut stream: impl rt::io::AsyncRead + rt::io::AsyncWrite + Unpin) {
     stream.write_all(b"ping").await.unwrap();

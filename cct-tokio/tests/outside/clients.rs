@@ -122,3 +122,17 @@ pub(crate) async fn has_limits() {
         .unwrap()
         .unwrap();
 }
+
+/// It tries until somebody listens.
+pub(crate) async fn tries_again() {
+    let free = net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    rt::spawn(async move { serve(TcpListener::bind(address).await.unwrap()).await });
+    while net::TcpStream::connect(address).is_err() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    rt::task::spawn_blocking(move || ask(address, 5))
+        .await
+        .unwrap();
+}

@@ -213,3 +213,27 @@ pub(crate) async fn is_always_ready() {
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     drop(watched);
 }
+
+/// Is busy for more than a second of the machine's time.
+fn work() {
+    let up = || {
+        let text = std::fs::read_to_string("/proc/uptime").unwrap();
+        let seconds: f64 = text.split(' ').next().unwrap().parse().unwrap();
+        seconds
+    };
+    let begin = up();
+    while up() < begin + 1.2 {}
+}
+
+/// Time that passes before somebody waits counts for no limit.
+pub(crate) async fn works_before() {
+    for _ in 0..2 {
+        work();
+        let (real, own) = (std::time::Instant::now(), Instant::now());
+        let soon = shell("sleep 0.05").status();
+        let within = timeout(Duration::from_secs(1), soon).await;
+        assert!(within.unwrap().unwrap().success());
+        let took = [real.elapsed(), own.elapsed()];
+        assert!(took.iter().all(|took| took.as_secs() == 0), "{took:?}");
+    }
+}

@@ -169,3 +169,26 @@ pub(crate) async fn answer_after_a_while() {
     drop(ask);
     thread.join().unwrap();
 }
+
+/// Whom a thread tells something is there until it has: elsewhere its panic would end the process, as in some pools.
+pub(crate) async fn end_the_process_if_unheard() {
+    let (tell, mut told) = rt::sync::mpsc::unbounded_channel();
+    let threads = (0..4).map(|number| {
+        let tell = tell.clone();
+        thread::spawn(move || {
+            if tell.send(number).is_err() {
+                std::process::abort();
+            }
+        })
+    });
+    let threads: Vec<_> = threads.collect();
+    drop(tell);
+    let mut sum = 0;
+    while let Some(number) = told.recv().await {
+        sum += number;
+    }
+    assert_eq!(sum, 6);
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}

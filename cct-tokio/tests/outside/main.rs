@@ -12,6 +12,7 @@
 
 #[path = "../../../cct-executor/tests/again/mod.rs"]
 mod again;
+mod other;
 
 use again::{again, is_again, said};
 
@@ -106,6 +107,7 @@ contracts! {
     is_watched a_descriptor_that_is_watched
     is_full a_descriptor_with_room_for_nothing
     is_always_ready files_cannot_be_watched
+    works_before work_takes_the_machines_time
 }
 
 contracts! {
@@ -142,6 +144,7 @@ contracts! {
     have_one_time what_threads_block_on_takes_their_time
     answer_after_a_while threads_that_had_nothing_to_do
     block_on_each_others threads_that_block_on_each_others_runtimes
+    end_the_process_if_unheard threads_that_end_the_process_unless_they_are_heard
 }
 
 contracts! {
@@ -182,21 +185,21 @@ contracts! {
 /// What another process does for [`beyond`](on_ours::beyond).
 #[test]
 fn other_process() {
-    if let Some((what, at)) = on_ours::beyond::role() {
-        on_ours::beyond::act(&what, &at);
+    if let Some((what, at)) = other::role() {
+        other::act(&what, &at);
     }
 }
 
 #[cct_tokio::test(crate = "cct_tokio")]
 async fn itself() {
-    if let Some((what, _)) = on_ours::beyond::role() {
+    if let Some((what, _)) = other::role() {
         on_ours::beyond::itself(&what).await;
     }
 }
 
 #[test]
 fn itself_on_tokio() {
-    if let Some((what, _)) = on_tokio::beyond::role() {
+    if let Some((what, _)) = other::role() {
         let mut builder = real_tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_all().build().expect("a runtime");
         runtime.block_on(on_tokio::beyond::itself(&what));
@@ -229,6 +232,32 @@ fn a_thread_that_builds_a_runtime_while_the_test_blocks() {
     let output = again("hears", "explore", &[("CCT_REGRESSIONS", "off")]);
     let text = said(&output);
     assert!(output.status.success() && text.contains(STARTS), "{text}");
+}
+
+#[cct_tokio::test(crate = "cct_tokio")]
+async fn tries_again() {
+    if is_again() {
+        on_ours::clients::tries_again().await;
+    }
+}
+
+/// No iteration of it comes to an end, and it is run once all the same.
+#[test]
+fn a_client_of_the_kernels_that_tries_until_it_is_heard() {
+    if is_again() {
+        return;
+    }
+    let mut builder = real_tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build().expect("a runtime");
+    runtime.block_on(on_tokio::clients::tries_again());
+    let few = [
+        ("CCT_REGRESSIONS", "off"),
+        ("CCT_ITERATIONS", "1"),
+        ("CCT_TIME_BUDGET", "1s"),
+    ];
+    let output = again("tries_again", "explore", &few);
+    let text = said(&output);
+    assert!(output.status.success() && text.contains(ASKS), "{text}");
 }
 
 /// A test without an attribute, of the same kind.
