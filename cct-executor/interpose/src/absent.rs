@@ -28,7 +28,7 @@ impl Whereabouts {
 
 pub(crate) fn keep() {}
 
-pub(crate) fn on_connect(_: fn(Peer<'_>) -> Toward) {}
+pub(crate) fn on_connect(_: fn(i32, Peer<'_>) -> Toward) {}
 
 pub(crate) fn accepts_itself(_: u64) -> bool {
     false

@@ -199,9 +199,9 @@ pub fn on_exit(told: fn(i32)) {
     symbols::on_exit(told);
 }
 
-/// From here on `guide` is asked wherever a thread is about to connect a stream by a socket of the machine's. Who says
-/// so first is heard. Where nothing is interposed this has no effect.
-pub fn on_connect(guide: fn(Peer<'_>) -> Toward) {
+/// From here on `guide` is asked wherever a thread is about to connect a stream by a socket of the machine's, by this
+/// descriptor. Who says so first is heard. Where nothing is interposed this has no effect.
+pub fn on_connect(guide: fn(i32, Peer<'_>) -> Toward) {
     symbols::on_connect(guide);
 }
 

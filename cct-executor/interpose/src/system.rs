@@ -99,6 +99,8 @@ pub enum Toward {
     Instead(SocketAddr),
     /// Nowhere: it is refused.
     Nobody,
+    /// Nowhere by the kernel: it has begun, for who does not wait, and somebody else sees to it.
+    Elsewhere,
 }
 
 /// What is done with a file.

@@ -311,7 +311,8 @@ macro_rules! takes {
             ///
             /// # Differences from tokio
             /// One that the standard library has made is taken in a test that is run once on Linux, as threads take part, and
-            /// then only if it is a stream.
+            /// then only if it is a stream; and one of TCP that was begun to connect by a socket that does not block, also
+            /// where a test is explored.
             ///
             /// # Panics
             /// In debug builds, when the socket blocks: as tokio does.

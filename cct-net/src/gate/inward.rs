@@ -4,6 +4,7 @@
 use super::outward::is_for_a_task;
 use super::pumps::{Kernels, pump, start};
 use crate::stream::carried::{Receiver, Sender, carry, pipe};
+use crate::tcp::begun;
 use crate::tcp::bridge::listens_here;
 use crate::tcp::open::{Origin, open};
 use crate::tcp::promised;
@@ -15,6 +16,7 @@ use cct_executor::shim::{
 use socket2::Socket;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
+use std::os::fd::RawFd;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -54,9 +56,11 @@ pub(crate) fn watch() {
 }
 
 /// A thread of the process is about to ask the kernel for a connection.
-fn guide(to: Peer<'_>) -> Toward {
+fn guide(fd: RawFd, to: Peer<'_>) -> Toward {
     match to {
-        Peer::Address(to) if to.ip().is_loopback() && !is_for_a_task() => guide_to(to),
+        Peer::Address(_) if is_for_a_task() => Toward::There,
+        Peer::Address(to) if begun::note(fd, to) => Toward::Elsewhere,
+        Peer::Address(to) if to.ip().is_loopback() => guide_to(to),
         Peer::Address(_) => Toward::There,
         Peer::Path(path) => {
             note_path(path);

@@ -28,6 +28,10 @@ pub(crate) use taken::{tcp as take_tcp, unix as take_unix};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::machine_is_open;
 use std::net::IpAddr;
+use std::time::Duration;
+
+/// A connection inside a machine is there at once, unless the listener has no room for it.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether a socket of the running task is one of the machine's to everybody else.
 pub(crate) fn is_open() -> bool {

@@ -1,7 +1,7 @@
 //! Clients that are a world's, of listeners that are the kernel's.
 
 use super::pumps::{Kernels, pump, start};
-use super::{is_open_at, taken};
+use super::{PATIENCE, is_open_at, taken};
 use crate::host::hosts;
 use crate::stream::carried::{carry, pipe};
 use crate::tcp::{TcpListener, TcpStream};
@@ -14,10 +14,6 @@ use std::io;
 use std::net::{self, SocketAddr};
 use std::panic::Location;
 use std::path::Path;
-use std::time::Duration;
-
-/// A connection inside a machine is there at once, unless the listener has no room for it.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 thread_local! {
     /// This thread connects by the kernel for a task, which has looked everywhere else.

@@ -3,10 +3,11 @@
 //! What a task does with one it does with one end of a connection of the world, whose other end is carried on to the
 //! kernel.
 
-use super::is_open;
 use super::pumps::{Kernels, pump, start};
+use super::{PATIENCE, is_open};
 use crate::descriptor::Behind as _;
 use crate::host::hosts;
+use crate::raw::is_writable_within;
 use crate::stream::carried::{Carried, carry, pipe};
 use crate::stream::conn::{About, Conn, Names};
 use crate::stream::ops::End;
@@ -15,9 +16,9 @@ use crate::tcp::TcpStream;
 use crate::unix::{SocketAddr, UnixStream, connected};
 use cct_executor::node::current;
 use cct_executor::task::spawn;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net as unix_net;
 use std::panic::Location;
 
@@ -32,7 +33,15 @@ pub(crate) fn tcp(
     if !is_open() {
         return Ok(None);
     }
-    let names = Names::Inet([stream.local_addr()?, stream.peer_addr()?]);
+    let peer = match stream.peer_addr() {
+        // It was begun, and not waited for.
+        Err(error) if error.kind() == ErrorKind::NotConnected => {
+            is_writable_within(stream.as_fd(), PATIENCE);
+            stream.take_error()?.map_or_else(|| stream.peer_addr(), Err)
+        }
+        peer => peer,
+    };
+    let names = Names::Inet([stream.local_addr()?, peer?]);
     let (hosts, node) = (hosts()?, current());
     let about = hosts.state.with(|state| About {
         serial: state.next_conn(),

@@ -23,6 +23,10 @@ impl ActionSource for Hosts {
     }
 
     fn outside(&self) -> Vec<String> {
+        #[cfg(target_os = "linux")]
+        self.state
+            .with(|state| std::mem::take(&mut state.begun))
+            .tell();
         let strangers = |state: &mut State| state.strangers.iter().cloned().collect();
         self.state.with(strangers)
     }

@@ -56,6 +56,9 @@ pub(crate) struct State {
     pub(crate) lent: Lent,
     /// Sockets whose descriptors are used.
     pub(crate) shown: Shown,
+    /// Connections that programs have begun by the kernel's call.
+    #[cfg(target_os = "linux")]
+    pub(crate) begun: tcp::begun::Begun,
     /// For TCP, and for UDP.
     pub(crate) drawn: Drawn,
     pub(crate) udp_drawn: Drawn,

@@ -51,6 +51,13 @@ pub(crate) fn wait_for(fd: BorrowedFd<'_>, what: For) {
     poll(fd, events, -1);
 }
 
+/// Whether something can be written within so long, or the attempt to connect has failed.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_writable_within(fd: BorrowedFd<'_>, time: std::time::Duration) -> bool {
+    let milliseconds = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+    poll(fd, libc::POLLOUT, milliseconds)
+}
+
 /// Whether something can be read or accepted at once.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_readable(fd: BorrowedFd<'_>) -> bool {

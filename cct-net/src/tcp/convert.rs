@@ -1,9 +1,9 @@
 //! The standard library's types: there and back, and listeners that were made there.
 
 use super::by_descriptor::Listened;
-#[cfg(target_os = "linux")]
-use super::promised;
 use super::{TcpListener, TcpSocket, TcpStream};
+#[cfg(target_os = "linux")]
+use super::{begun, promised};
 use crate::descriptor::{
     Behind, ByDescriptor, converts, foreign_stream, give_back, given_back, lends, shows, takes,
 };
@@ -59,6 +59,10 @@ impl TcpStream {
         stream: std::net::TcpStream,
         _site: &'static Location<'static>,
     ) -> io::Result<TcpStream> {
+        #[cfg(target_os = "linux")]
+        if let Some(own) = begun::take(&stream, _site)? {
+            return Ok(own);
+        }
         #[cfg(target_os = "linux")]
         if let Some(own) = gate::take_tcp(&stream, _site)? {
             return Ok(own);
@@ -166,7 +170,7 @@ impl TcpSocket {
         socket
     }
 
-    fn like(
+    pub(super) fn like(
         stream: &std::net::TcpStream,
         site: &'static Location<'static>,
     ) -> io::Result<TcpSocket> {
@@ -174,6 +178,8 @@ impl TcpSocket {
         let addr = stream.local_addr()?;
         let socket = TcpSocket::new(addr.is_ipv6())?;
         socket.set_reuseaddr(options.reuse_address()?)?;
+        #[cfg(target_os = "linux")]
+        socket.set_reuseport(options.reuse_port()?)?;
         socket.set_linger(options.linger()?)?;
         socket.set_nodelay(options.tcp_nodelay()?)?;
         socket.set_keepalive(options.keepalive()?)?;

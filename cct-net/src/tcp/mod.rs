@@ -14,6 +14,8 @@
 //!   Programs that want to know sooner use time-outs or heartbeats of their own.
 //! - Urgent data and `TIME_WAIT` are not modelled.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod begun;
 pub(crate) mod bridge;
 #[cfg(unix)]
 mod by_descriptor;

@@ -55,6 +55,18 @@ pub(crate) async fn open(
     Ok(TcpStream::new(end, false))
 }
 
+/// As [`open`], for who does not wait for it.
+#[cfg(target_os = "linux")]
+pub(super) fn begin(
+    to: SocketAddr,
+    origin: &Origin,
+    site: &'static Location<'static>,
+) -> io::Result<TcpStream> {
+    let end = End::new(make(to, origin, site)?, 0);
+    end.conn.send_syn();
+    Ok(TcpStream::new(end, false))
+}
+
 /// Makes the connection, and enters it in the host's table.
 fn make(
     to: SocketAddr,

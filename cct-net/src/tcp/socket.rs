@@ -389,18 +389,23 @@ impl TcpSocket {
         let site = Location::caller();
         async move {
             self.check_family(addr)?;
-            let (config, settings) = (self.config(), self.settings());
-            let origin = Origin {
-                bound: config.bound,
-                buffers: config.buffers,
-            };
-            // From here on the binding is the connection's.
-            self.set(|config| config.bound = None)?;
+            let (origin, settings) = self.connects()?;
             let mut stream = open::connect(addr, origin, site).await?;
             stream.apply(settings);
             stream.inherit(&mut self.descriptor);
             Ok(stream)
         }
+    }
+
+    /// What its connection has of it. From here on the binding is that one's.
+    pub(super) fn connects(&self) -> io::Result<(Origin, Settings)> {
+        let (config, settings) = (self.config(), self.settings());
+        let origin = Origin {
+            bound: config.bound,
+            buffers: config.buffers,
+        };
+        self.set(|config| config.bound = None)?;
+        Ok((origin, settings))
     }
 
     /// Listens, with room for that many connections that wait to be accepted, and one more.

@@ -23,6 +23,7 @@ macro_rules! socket_contracts {
                 sockets_of_others credentials those_that_block;
             by_descriptor: one_by_one readiness names errors of_the_standard_library with_what_goes_along
                 from_elsewhere several_at_a_time;
+            begun: heard before_the_listener_is_tokios refused;
             streams_by_descriptor: sent_and_received addresses shut_down readers_are_shut_down of_unix_streams
                 options of_the_standard_library those_that_block;
             unix_socket: names backlog not_listening datagrams of_the_wrong_kind unlinked;

@@ -16,6 +16,7 @@ pub(super) mod on_tokio {
     use super::Log;
     use tokio_side as rt;
 
+    pub(crate) mod begun;
     pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod fresh;
@@ -35,6 +36,7 @@ pub(super) mod on_cct {
     use super::Log;
     use cct_side as rt;
 
+    pub(crate) mod begun;
     pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod fresh;

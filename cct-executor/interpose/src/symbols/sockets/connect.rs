@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 type Connect = unsafe extern "C" fn(c_int, *const sockaddr, socklen_t) -> c_int;
 
 /// Says where to connect instead.
-static GUIDE: OnceLock<fn(Peer<'_>) -> Toward> = OnceLock::new();
+static GUIDE: OnceLock<fn(c_int, Peer<'_>) -> Toward> = OnceLock::new();
 
-pub(crate) fn on_connect(guide: fn(Peer<'_>) -> Toward) {
+pub(crate) fn on_connect(guide: fn(c_int, Peer<'_>) -> Toward) {
     GUIDE.get_or_init(|| guide);
 }
 
@@ -32,8 +32,8 @@ unsafe fn toward(fd: c_int, name: *const sockaddr, length: socklen_t) -> Toward 
     // SAFETY: the caller's promise.
     let (address, path) = unsafe { (names::read(name, length), names::read_path(name, length)) };
     match (address, path) {
-        (Some(Some(to)), _) => guide(Peer::Address(to)),
-        (_, Some(path)) => guide(Peer::Path(path)),
+        (Some(Some(to)), _) => guide(fd, Peer::Address(to)),
+        (_, Some(path)) => guide(fd, Peer::Path(path)),
         _ => Toward::There,
     }
 }
@@ -74,6 +74,10 @@ pub(super) unsafe extern "C" fn connect(
             }
             Toward::Nobody => {
                 set_errno(libc::ECONNREFUSED);
+                -1
+            }
+            Toward::Elsewhere => {
+                set_errno(libc::EINPROGRESS);
                 -1
             }
         }
