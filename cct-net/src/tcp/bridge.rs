@@ -6,7 +6,7 @@
 //! between the two. Nobody can repeat what such a test does, and nothing here is reached in one that is repeated.
 //!
 //! Does not: tell a reset from an end, refuse who connects just as the listener there goes (it is reset), or carry
-//! datagrams and Unix sockets.
+//! datagrams. Unix sockets of other worlds are reached as those of other processes are (`gate`).
 
 use super::TcpListener;
 use super::open::{Origin, open};

@@ -174,6 +174,11 @@ contracts! {
 }
 
 contracts! {
+    taken, STARTS:
+    is_elsewhere a_path_at_which_a_thread_with_a_runtime_asks
+}
+
+contracts! {
     beyond, ASKS:
     is_asked_there a_listener_that_another_process_asks
     is_asked_by_path a_path_at_which_another_process_asks

@@ -102,3 +102,20 @@ pub(crate) async fn is_of_unix() {
     server.await.unwrap();
     std::fs::remove_file(&path).unwrap();
 }
+
+/// A thread with a runtime of its own asks at the path of a listener of the test's.
+pub(crate) async fn is_elsewhere() {
+    let path = path("elsewhere");
+    let listener = UnixListener::bind(&path).unwrap();
+    let there = path.clone();
+    let client = thread::spawn(move || {
+        let mut builder = rt::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().unwrap();
+        runtime.block_on(async { ask(UnixStream::connect(&there).await.unwrap(), 100).await });
+    });
+    echo(listener.accept().await.unwrap().0).await;
+    rt::task::spawn_blocking(move || client.join().unwrap())
+        .await
+        .unwrap();
+    std::fs::remove_file(&path).unwrap();
+}
