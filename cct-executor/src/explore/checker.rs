@@ -63,7 +63,7 @@ pub(super) enum Chosen {
 ///
 /// Environment variables override what is set here: `CCT_ITERATIONS`, `CCT_SEED`, `CCT_STRATEGY`,
 /// `CCT_GRANULARITY`, `CCT_CLOCK`, `CCT_SPURIOUS_POLLS`, `CCT_PARTIAL_IO`, `CCT_ISOLATION`, `CCT_TIME_BUDGET`,
-/// `CCT_MAX_STEPS`, `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`, `CCT_REPORT_ROWS`.
+/// `CCT_MAX_STEPS`, `CCT_POLL_LIMIT`, `CCT_REPLAY`, `CCT_WORKERS`, `CCT_LEARNT`, `CCT_REPORT_ROWS`.
 /// A token that is replayed has a granularity and a clock of its own, which count, and says whether there are spurious
 /// polls and partial reads and writes.
 #[derive(Clone)]

@@ -24,11 +24,12 @@ const TOKEN_FILE_MAX: u64 = 1 << 27;
 /// Where a process that was started for one test leaves its verdict.
 pub(super) const APART: &str = "CCT_APART";
 pub(super) const ISOLATION: &str = "CCT_ISOLATION";
+pub(super) const POLL_LIMIT: &str = "CCT_POLL_LIMIT";
 pub(super) const REPLAY: &str = "CCT_REPLAY";
 pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
 pub(super) const WORKERS: &str = "CCT_WORKERS";
-const VARIABLES: [&str; 19] = [
+const VARIABLES: [&str; 20] = [
     "CCT_ITERATIONS",
     SEED,
     "CCT_STRATEGY",
@@ -38,6 +39,7 @@ const VARIABLES: [&str; 19] = [
     "CCT_PARTIAL_IO",
     "CCT_TIME_BUDGET",
     "CCT_MAX_STEPS",
+    POLL_LIMIT,
     ISOLATION,
     REPLAY,
     "CCT_REPLAY_WITH",
@@ -71,6 +73,8 @@ pub(crate) struct Settings {
     pub(crate) time_budget: Option<Option<Duration>>,
     /// `CCT_MAX_STEPS`, above 0.
     pub(crate) max_steps: Option<u64>,
+    /// `CCT_POLL_LIMIT`, above 0.
+    pub(crate) poll_limit: Option<Duration>,
     /// `CCT_ISOLATION`.
     pub(crate) isolation: Option<Isolation>,
     /// `CCT_REPLAY`.
@@ -220,6 +224,7 @@ impl Settings {
                     settings.partial_io = Some(values::switch(&name, text)?);
                 }
                 "CCT_TIME_BUDGET" => settings.time_budget = Some(values::time_budget(text)?),
+                POLL_LIMIT => settings.poll_limit = Some(values::poll_limit(text)?),
                 ISOLATION => settings.isolation = Some(values::isolation(text)?),
                 APART => settings.apart = Some(text.into()),
                 REPLAY => settings.replay = Some(values::replay(text, &read)?),

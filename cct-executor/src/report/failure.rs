@@ -319,13 +319,13 @@ fn blocked(out: &mut String, failure: &FailureReport) {
         .collect();
     match &failure.stuck_at[..] {
         [] => out.push_str(
-            "  it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger on the \
+            "  it spins or blocks its thread, or has work for longer than `poll_limit` (or CCT_POLL_LIMIT); a debugger on the \
              replay shows where\n",
         ),
         [at, outer @ ..] => {
             let _ = write!(
                 out,
-                "  it works, spins or waits for longer than `poll_limit`, while which no other task goes on, at {at}"
+                "  it works, spins or waits for longer than `poll_limit` (or CCT_POLL_LIMIT), while which no other task goes on, at {at}"
             );
             for place in outer {
                 let _ = write!(out, ",\n    called at {place}");

@@ -78,9 +78,9 @@ fn is_reported(isolation: Isolation, strategy: &str) {
     assert!(report.text().contains("the token c1-"), "{}", report.text());
     let where_it_is = if cct_interpose::CONTROLLED {
         assert!(failure.stuck_at[0].contains("it_engine/stuck.rs:"));
-        "it works, spins or waits for longer than `poll_limit`, while which no other task goes on, at "
+        "it works, spins or waits for longer than `poll_limit` (or CCT_POLL_LIMIT), while which no other task goes on, at "
     } else {
-        "it spins or blocks its thread, or has work for longer than `poll_limit`; a debugger"
+        "it spins or blocks its thread, or has work for longer than `poll_limit` (or CCT_POLL_LIMIT); a debugger"
     };
     assert!(report.text().contains(where_it_is), "{}", report.text());
     assert!(

@@ -136,6 +136,9 @@ impl Checker {
         if let Some(steps) = settings.max_steps {
             self.world.limits.steps = steps;
         }
+        if let Some(limit) = settings.poll_limit {
+            self.poll_limit = limit;
+        }
         if let Some(isolation) = settings.isolation {
             self.isolation = isolation;
         }

@@ -49,6 +49,7 @@ fn every_variable_is_taken() {
         ("CCT_SPURIOUS_POLLS", "1"),
         ("CCT_PARTIAL_IO", "true"),
         ("CCT_MAX_STEPS", "20000"),
+        ("CCT_POLL_LIMIT", "1m"),
         ("CCT_REPLAY", &token().to_string()),
         ("CCT_REPLAY_WITH", "cargo cct replay"),
         ("CCT_REPLAY_TAKEN", "target/taken"),
@@ -65,6 +66,7 @@ fn every_variable_is_taken() {
         apart: Some("target/answer".into()),
         iterations: Some(1000),
         max_steps: Some(20_000),
+        poll_limit: Some(Duration::from_secs(60)),
         seed: Some(SeedSetting::Fixed(Seed(255))),
         strategy: Some("pct:d=3".to_owned()),
         granularity: Some(Granularity::Await),
@@ -214,12 +216,17 @@ fn bad_values_are_named_with_a_remedy() {
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
              CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_SPURIOUS_POLLS, CCT_PARTIAL_IO, CCT_TIME_BUDGET, CCT_MAX_STEPS, \
-             CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_REPLAY_TAKEN, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_REPORT_ROWS, CCT_PLAIN_TESTS, CCT_APART",
+             CCT_POLL_LIMIT, CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_REPLAY_TAKEN, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_REPORT_ROWS, CCT_PLAIN_TESTS, CCT_APART",
         ),
         (
             "CCT_MAX_STEPS",
             "10k",
             "invalid CCT_MAX_STEPS `10k`: expected a whole number above 0, such as 1000",
+        ),
+        (
+            "CCT_POLL_LIMIT",
+            "none",
+            "invalid CCT_POLL_LIMIT `none`: expected a whole number above 0 and a unit (ms, s, m or h), such as `10s`",
         ),
         (
             "CCT_SPURIOUS_POLLS",

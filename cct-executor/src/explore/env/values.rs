@@ -107,6 +107,17 @@ pub(super) fn time_budget(text: &str) -> Result<Option<Duration>, EnvError> {
     }
 }
 
+pub(super) fn poll_limit(text: &str) -> Result<Duration, EnvError> {
+    match parse_duration(text) {
+        Ok(limit) if !limit.is_zero() => Ok(limit),
+        _ => {
+            let expected =
+                "expected a whole number above 0 and a unit (ms, s, m or h), such as `10s`";
+            Err(EnvError::invalid(super::POLL_LIMIT, text, expected))
+        }
+    }
+}
+
 pub(super) fn granularity(text: &str) -> Result<Granularity, EnvError> {
     let expected =
         |error: SettingError| EnvError::invalid("CCT_GRANULARITY", text, error.expected());
