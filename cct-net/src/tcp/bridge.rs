@@ -55,7 +55,8 @@ pub(super) async fn look(to: SocketAddr) -> io::Result<()> {
         return Ok(());
     }
     match find(to).await {
-        Some(other) if !bridged => match TcpListener::bind(to).await {
+        // To the kernel somebody listens there already.
+        Some(other) if !bridged => match TcpListener::at(to, Location::caller()) {
             Ok(listener) => {
                 let task = spawn(hand_on(listener, other, to)).abort_handle();
                 hosts.state.with(|state| state.bridges.insert(to, task));
