@@ -133,12 +133,6 @@ impl TestCase {
             }
             Err(report) => *report,
         };
-        // Two that run at the same time may both make a file of a fixed name, which each of them removes.
-        let others = settings.workers.is_none() && coarser.0.workers.is_none();
-        if others && threads::meet_at_a_file(&report, &settings) {
-            let judged = self.judge(coarser.0.workers(1), coarser.1);
-            return judged.with(apart::IN_EACH_OTHERS_WAY);
-        }
         let chosen = settings.isolation.is_some() || isolation == Isolation::Process;
         // What the very first iteration ran into was left by none.
         let is_first = report

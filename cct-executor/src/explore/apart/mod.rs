@@ -53,7 +53,7 @@ pub(super) enum Task<'a> {
     Explore,
 }
 
-pub(super) const IN_EACH_OTHERS_WAY: &str = "iterations that run at the same time get in each other's way outside of the program, \
+const IN_EACH_OTHERS_WAY: &str = "iterations that run at the same time get in each other's way outside of the program, \
      in a file of a fixed name maybe. So one ran after the other; CCT_WORKERS=1 does so from the beginning";
 
 /// What a test says there.

@@ -182,12 +182,6 @@ fn meets_what_was_left(failure: &FailureReport) -> bool {
     in_any_order(failure) && THERE_ALREADY.iter().any(|said| text.contains(said))
 }
 
-/// Whether iterations may have been in each other's way: what fails so is to be run once if not.
-pub(super) fn meet_at_a_file(report: &Report, settings: &Settings) -> bool {
-    let failure = report.failure.as_ref();
-    are_welcome(settings) && failure.is_some_and(meets_what_was_left)
-}
-
 /// How many threads the program has started. Those of a pool in a static an earlier iteration may have started, or another
 /// test.
 fn started(failure: &FailureReport) -> u64 {
