@@ -3,7 +3,6 @@
 use crate::system::{Clocks, Peer, Stay, ThreadsStarted, Toward};
 use std::backtrace::Backtrace;
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 pub(crate) const DEFINED: bool = false;

@@ -45,6 +45,7 @@ mod through_tokio {
 
     use super::Log;
 
+    pub(crate) mod begun;
     pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod known;
@@ -63,6 +64,7 @@ mod directly {
     use super::Log;
     use cct_side as rt;
 
+    pub(crate) mod begun;
     pub(crate) mod by_descriptor;
     pub(crate) mod descriptors;
     pub(crate) mod known;
