@@ -19,7 +19,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::RawFd;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 use std::sync::mpsc::sync_channel;
 
 /// What a client of the kernel's has connected to, or wants to.
@@ -49,10 +48,9 @@ impl To {
     }
 }
 
-/// From the first listener of a world on, it is looked who connects.
+/// From now on it is looked who connects.
 pub(crate) fn watch() {
-    static BEGIN: Once = Once::new();
-    BEGIN.call_once(|| on_connect(guide));
+    on_connect(guide);
 }
 
 /// A thread of the process is about to ask the kernel for a connection.

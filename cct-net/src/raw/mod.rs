@@ -4,7 +4,7 @@
 #![expect(
     unsafe_code,
     reason = "the trait hands over a number, and promises that it is an owned descriptor; others are only looked at; what a \
-              handler may do is its own promise"
+              handler may do is its own promise; what is called before `main` sets one static"
 )]
 
 pub(crate) mod signals;
@@ -32,6 +32,18 @@ pub(crate) fn with_socket<R>(fd: RawFd, look: impl FnOnce(&SockRef<'_>) -> Optio
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
     look(&SockRef::from(&borrowed))
 }
+
+/// A program may connect by the kernel before it uses anything of this crate, so it is looked who does so from the
+/// beginning of the process on.
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: extern "C" fn() = {
+    extern "C" fn begin() {
+        crate::gate::watch();
+    }
+    begin
+};
 
 /// What one waits for at a socket of the kernel's.
 #[cfg(target_os = "linux")]

@@ -53,8 +53,6 @@ impl TcpListener {
         id: u64,
         settings: Settings,
     ) -> io::Result<TcpListener> {
-        #[cfg(target_os = "linux")]
-        gate::watch();
         Ok(TcpListener {
             listening,
             addr,

@@ -64,8 +64,6 @@ impl UnixListener {
     ) -> io::Result<UnixListener> {
         let hosts = hosts()?;
         hosts.sync_point(OpKind::Init, site);
-        #[cfg(target_os = "linux")]
-        crate::gate::watch();
         let listening = Listening::new(BACKLOG, Buffers::default(), site);
         let bound = Bound::Stream(Arc::downgrade(&listening));
         hosts
