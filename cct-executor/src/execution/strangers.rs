@@ -24,8 +24,8 @@ use std::time::Duration;
 
 /// Steps between two looks at who waits to come in.
 const STEPS: u64 = 64;
-/// What code of the test has to take of the machine's time to be noticed where nobody takes part.
-const MUCH_NS: u64 = 50_000_000;
+/// What code of the test has to take of the machine's time without a step, to be noticed where nobody takes part.
+const MUCH: Duration = Duration::from_millis(50);
 /// How long a thread may take to do what all others wait for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -131,6 +131,7 @@ impl Core {
             self.look_at_machine(home);
         }
         self.take_mail(home, decider);
+        self.looks.decided = cct_interpose::clocks_outside().monotonic;
         home.has_jobs()
     }
 
@@ -227,9 +228,9 @@ impl Core {
         }
     }
 
-    /// Whether anybody takes part, or has, that goes by the machine's time.
+    /// Whether anybody may take part that goes by the machine's time.
     fn any_take_part(&self) -> bool {
-        let threads = self.helpers.started() > 0 || self.helpers.live();
+        let threads = self.helpers.live();
         threads || threads_started().processes > 0 || self.machine.is_awaited() || in_a_program()
     }
 
@@ -300,7 +301,7 @@ impl World {
 
     /// Somebody is about to look at the time, or sets a timer by it. What the code of the running task took of the machine's
     /// time has passed for those who take part and go by that, and so it has here: else it would pass after a timer was set,
-    /// and count for it. Where nobody does yet, what is little passes for none, and no such test depends on it.
+    /// and count for it. Where nobody does yet, only work that takes long by itself passes for any.
     #[inline]
     pub(crate) fn keep_up(&self) {
         if self.open.get() {
@@ -316,13 +317,11 @@ impl World {
         }
         let behind_ns = self.with(|core, _| {
             let now = cct_interpose::clocks_outside().monotonic;
-            let behind_ns = core.outside_ns(now).saturating_sub(core.point.time_ns);
-            let counts = behind_ns >= MUCH_NS || core.any_take_part();
-            if counts && !core.looks.frozen {
-                behind_ns
-            } else {
-                0
+            let works = now.saturating_sub(core.looks.decided) >= MUCH;
+            if core.looks.frozen || !(works || core.any_take_part()) {
+                return 0;
             }
+            core.outside_ns(now).saturating_sub(core.point.time_ns)
         });
         if behind_ns > 0 {
             self.move_clock(key, Duration::from_nanos(behind_ns));

@@ -52,6 +52,8 @@ pub(crate) struct Looks {
     pub(super) frozen: bool,
     /// How far they have stayed behind so.
     pub(super) behind_ns: u64,
+    /// When the last decision was taken, by the machine's clock: in an open world alone.
+    pub(super) decided: Duration,
     /// How often virtual time itself was looked at in the step.
     instants: u32,
     /// How often any of them was looked at.
