@@ -27,17 +27,6 @@ pub(crate) fn nap(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// The iteration is over before its time. What its threads are about to do, they should find as it was: one that tells
-/// somebody what it has done panics if that is gone, and in some pools a panic ends the process.
-pub(super) fn threads_come_to_an_end() {
-    for _ in 0..LAST_LOOKS {
-        if threads_started().live == 0 {
-            return;
-        }
-        nap(LOOK);
-    }
-}
-
 /// How much of the machine's time they are given in all in a replay that is to show whether they act.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -59,6 +48,8 @@ pub(crate) struct Helpers {
     looks: u32,
     /// How often that came to nothing, since one has acted.
     vain: u32,
+    /// How often the last looks were not enough.
+    outlasted: u32,
     /// How much time they are still given, where all of it is the machine's too.
     pub(super) patience: Duration,
     /// Threads that run other worlds, and took too long for a step.
@@ -121,6 +112,20 @@ impl Helpers {
     pub(super) fn have_time(&mut self, looks: u32) {
         self.looked(looks);
         nap(LOOK * looks);
+    }
+
+    /// How often it is looked at the end of an iteration whether the threads that it has started have come to theirs: half as
+    /// often after each time that this was not enough.
+    pub(super) fn last_looks(&self) -> u32 {
+        match self.started() {
+            0 => 0,
+            _ => LAST_LOOKS.checked_shr(self.outlasted).unwrap_or(0),
+        }
+    }
+
+    /// That was done.
+    pub(super) fn looked_last(&mut self) {
+        self.outlasted += u32::from(self.started() > 0 && threads_started().live > 0);
     }
 
     pub(super) fn have_acted(&mut self) {

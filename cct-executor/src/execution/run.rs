@@ -270,8 +270,8 @@ impl World {
         told(self.conclude(explain));
         if open.is_some() {
             home.open_to_others(0);
-        } else if failed && self.with(|core, _| core.helpers.started()) > 0 {
-            home.aside(helpers::threads_come_to_an_end);
+        } else if failed {
+            self.let_threads_end(home);
         }
         self.close();
         let left = self.lone.get().then(|| self.clocks_at_end());
@@ -375,6 +375,18 @@ impl World {
              Lower the number of tasks, or use granularity `await`"
         );
         self.with(|core, _| core.fail(FailureKind::Error { message }));
+    }
+
+    /// What threads of an iteration that is over before its time are about to do, they should find as it was: one that tells
+    /// somebody what it has done panics if that is gone, and in some pools a panic ends the process.
+    #[cold]
+    fn let_threads_end(&self, home: &'static Home) {
+        let mut looks = self.with(|core, _| core.helpers.last_looks());
+        while looks > 0 && cct_interpose::threads_started().live > 0 {
+            home.aside(|| helpers::nap(helpers::LOOK));
+            looks -= 1;
+        }
+        self.with(|core, _| core.helpers.looked_last());
     }
 
     /// Before a deadlock is called one: a foreign thread may be about to wake a task.
