@@ -14,7 +14,7 @@
 use super::any_scenario::AnyScenario;
 use super::checker::Checker;
 use super::env::Settings;
-use super::result::{Report, StoppedBy};
+use super::result::{FailureReport, Report, StoppedBy};
 use super::worker::now;
 use crate::words::Limit;
 
@@ -95,6 +95,11 @@ pub(super) fn look(report: &mut Report, checker: Checker, scenario: AnyScenario)
     if report.error.is_none() {
         return;
     }
+    report.endless = story(checker, scenario);
+}
+
+/// What an iteration does that does not come to its end.
+pub(super) fn story(checker: Checker, scenario: AnyScenario) -> Option<Box<FailureReport>> {
     // The limits that all tests have are long enough to see it.
     let once = Checker {
         determinism_check: false,
@@ -104,7 +109,7 @@ pub(super) fn look(report: &mut Report, checker: Checker, scenario: AnyScenario)
         knowledge: None,
         ..checker.iterations(1).fail_on_limit(true)
     };
-    report.endless = once.explore(scenario).failure.map(Box::new);
+    once.explore(scenario).failure.map(Box::new)
 }
 
 /// Why a run shows nothing in which no iteration came to its end. With a limit that somebody chose it

@@ -275,7 +275,8 @@ impl TestCase {
         };
         let mut report = self.heedless(&mut checker, &scenario, run);
         let is_a_search = settings.replay.is_none() && self.should_panic.is_none();
-        if report.passed() && is_a_search && !checker.chosen_limits {
+        let waits = report.endless.is_some();
+        if report.passed() && is_a_search && !checker.chosen_limits && !waits {
             let ends = self
                 .of_tokio
                 .then(|| endless::ends_in_order(&report, &checker, &scenario));
@@ -352,6 +353,19 @@ fn to_the_end(checker: Checker, scenario: AnyScenario) -> Report {
     }
     longer.usual_limits = false;
     if report.first_would_hang {
+        // What it waits for is seen in one, if that is nothing that time brings here.
+        let story = usual
+            .gives_way
+            .then(|| endless::story(usual.clone(), scenario.clone()));
+        if let Some(endless) = story
+            .flatten()
+            .filter(|it| threads::waited_for(it).is_some())
+        {
+            return Report {
+                endless: Some(endless),
+                ..report
+            };
+        }
         let few = usual.clone().iterations(usual.iterations.min(TRIED_FIRST));
         let tried = few.explore(scenario.clone());
         if !tried.passed() || tried.cut() < tried.iterations {

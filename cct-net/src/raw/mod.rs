@@ -7,6 +7,8 @@
               handler may do is its own promise; what is called before `main` sets one static"
 )]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod groups;
 pub(crate) mod signals;
 
 use crate::descriptor::{foreign, given_back};

@@ -33,8 +33,8 @@ impl UdpSocket {
     ///
     /// # Differences from tokio
     /// Datagrams come from the world alone, and what the kernel has queued is lost. Whether it may broadcast, its
-    /// times to live, loops, whom it is connected to and whether it shares its address are taken over; groups that
-    /// it has joined are not. A port that the kernel has drawn, being another one in every run, is one of the
+    /// times to live, loops, whom it is connected to and whether it shares its address are taken over, and on Linux the
+    /// groups that it has joined. A port that the kernel has drawn, being another one in every run, is one of the
     /// world's own inside, as reports call it; programs see and use the kernel's.
     ///
     /// # Panics
@@ -84,6 +84,10 @@ impl UdpSocket {
         } else {
             own.set_multicast_loop_v4(socket.multicast_loop_v4()?)?;
             own.set_multicast_ttl_v4(socket.multicast_ttl_v4()?)?;
+        }
+        #[cfg(target_os = "linux")]
+        for group in crate::raw::groups::joined(socket.as_fd(), known_as.is_ipv6()) {
+            own.join(group)?;
         }
         if let Ok(peer) = socket.peer_addr() {
             own.inner.set_peer(peer, own.id)?;

@@ -197,7 +197,7 @@ impl UdpSocket {
         device::bind(interface)
     }
 
-    fn join(&self, group: IpAddr) -> io::Result<()> {
+    pub(super) fn join(&self, group: IpAddr) -> io::Result<()> {
         check_group(group)?;
         let known = self.inner.state.with(|state| {
             let known = state.groups.contains(&group);

@@ -7,6 +7,7 @@ use cct_net::{TcpListener, TcpSocket, TcpStream, UdpSocket, UnixSocket, UnixStre
 use futures::io::{AsyncReadExt, AsyncWriteExt};
 use socket2::{Domain, Socket, Type};
 use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
 use std::time::Duration;
 
@@ -306,6 +307,35 @@ fn sockets_of_datagrams_are_taken_over_with_their_ports_and_options() {
         let at = own.local_addr().unwrap();
         server.send_to(b"to you", at).await.unwrap();
         assert_eq!(own.recv_from(&mut buf).await.unwrap(), (6, addrs[0]));
+    });
+    report.assert_passed();
+}
+
+/// As those who join before they bind do, for mDNS.
+#[test]
+#[cfg(target_os = "linux")]
+fn groups_that_a_socket_has_joined_are_taken_over() {
+    const GROUP: Ipv4Addr = Ipv4Addr::new(239, 1, 2, 3);
+    let member = || {
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+        socket.set_reuse_address(true).unwrap();
+        let any: SocketAddr = "0.0.0.0:20401".parse().unwrap();
+        socket.bind(&any.into()).unwrap();
+        let here = Ipv4Addr::LOCALHOST;
+        socket.join_multicast_v4(&GROUP, &here).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        UdpSocket::from_std(socket.into()).unwrap()
+    };
+    let report = checker("groups").iterations(50).run(move || async move {
+        let (one, two) = (member(), member());
+        one.send_to(b"all", (GROUP, 20401)).await.unwrap();
+        for socket in [&one, &two] {
+            let mut buf = [0; 8];
+            let got = timeout(Duration::from_secs(1), socket.recv(&mut buf)).await;
+            assert_eq!(got.expect("it hears it").unwrap(), 3);
+        }
+        two.leave_multicast_v4(GROUP, Ipv4Addr::UNSPECIFIED)
+            .unwrap();
     });
     report.assert_passed();
 }

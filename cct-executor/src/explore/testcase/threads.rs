@@ -66,12 +66,22 @@ fn take_part_of(
     settings: &Settings,
     started: fn(&FailureReport) -> u64,
 ) -> Option<String> {
-    // One of which no iteration comes to its end does so in any order, and may wait for what only such a run has.
-    let never_ends = report.failure.is_none();
-    let failure = report.failure.as_ref().or(report.endless.as_deref())?;
-    if !are_welcome(settings) {
-        return None;
+    let welcome = are_welcome(settings);
+    match &report.failure {
+        Some(failure) if welcome => why(failure, started(failure), false),
+        None if welcome => waited_for(report.endless.as_deref()?),
+        _ => None,
     }
+}
+
+/// Why a test is to be run once of which no iteration comes to its end, as this one does not: it may wait for what only such
+/// a run has.
+pub(super) fn waited_for(endless: &FailureReport) -> Option<String> {
+    why(endless, endless.explanation.threads, true)
+}
+
+/// Why the test is to be run once, beside so many threads, if it is; and whether it fails so in any order.
+fn why(failure: &FailureReport, threads: u64, in_any: bool) -> Option<String> {
     if let Some(what) = asks_the_machine(failure) {
         return Some(machine_is_asked(what, failure));
     }
@@ -81,13 +91,9 @@ fn take_part_of(
     if meets_what_was_left(failure) {
         return Some(is_there_already(failure));
     }
-    if failure.explanation.processes > 0 && (never_ends || in_any_order(failure)) {
+    if failure.explanation.processes > 0 && (in_any || in_any_order(failure)) {
         return Some(machine_is_asked("a process that it starts", failure));
     }
-    let threads = match never_ends {
-        true => failure.explanation.threads,
-        false => started(failure),
-    };
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
             .as_ref()
@@ -98,7 +104,7 @@ fn take_part_of(
         FailureKind::Nondeterminism { .. } => threads > 0,
         // In plain order already: so it is where what the world has is refused to a thread; or it depends on how fast
         // the thread comes to that.
-        _ => threads > 0 && (never_ends || in_plain_order(failure) || !failure.reproduced),
+        _ => threads > 0 && (in_any || in_plain_order(failure) || !failure.reproduced),
     };
     comes_of_threads.then(|| threads_do(failure))
 }
