@@ -78,10 +78,11 @@ pub(crate) enum Says {
 impl Verdict {
     fn of(report: &Report, threads: Option<String>) -> Verdict {
         let says = match (&report.error, &report.failure, threads) {
+            // Also of one that never comes to its end.
+            (.., Some(why)) => Says::Threads(why),
             (Some(_), ..) => Says::Unable,
-            (None, Some(_), Some(why)) => Says::Threads(why),
             (None, Some(failure), None) => Says::Failed(failure.kind.class().to_owned()),
-            (None, None, _) => Says::Passed,
+            (None, None, None) => Says::Passed,
         };
         Verdict {
             says,
