@@ -52,12 +52,7 @@ pub(crate) fn connect(
         return Ok(None);
     }
     let (hosts, node) = (hosts()?, current());
-    let one_listens = hosts.state.with(|state| {
-        let named = !state.host(node).tcp.find(to).is_empty();
-        let inside = state.drawn.inside(node, to, named);
-        named || !state.host(node).tcp.find(inside).is_empty()
-    });
-    if one_listens {
+    if hosts.state.with(|state| state.one_listens(node, to)) {
         return Ok(None);
     }
     CONNECTS.set(true);

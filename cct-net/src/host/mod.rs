@@ -241,6 +241,14 @@ impl State {
         self.conns
     }
 
+    /// Whether anybody listens at what programs call so, at a node itself.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn one_listens(&mut self, node: NodeId, to: SocketAddr) -> bool {
+        let named = !self.host(node).tcp.find(to).is_empty();
+        let inside = self.drawn.inside(node, to, named);
+        named || !self.host(node).tcp.find(inside).is_empty()
+    }
+
     pub(crate) fn add_conn(
         &mut self,
         node: NodeId,

@@ -44,9 +44,7 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
     let (hosts, node, port) = (hosts()?, current(), to.port());
     let (is_promised, one_listens) = hosts.state.with(|state| {
         let is_own = state.route(node, to.ip()).is_ok_and(|peer| peer == node);
-        let named = !state.host(node).tcp.find(to).is_empty();
-        let inside = state.drawn.inside(node, to, named);
-        let one_listens = named || !state.host(node).tcp.find(inside).is_empty();
+        let one_listens = state.one_listens(node, to);
         let is_promised = state.promised.is_there(node, port);
         (is_promised, one_listens || !is_own || port == 0)
     });

@@ -4,7 +4,9 @@
 //! taken when its socket is closed, as the file would, until [`unlink`] removes it or the node
 //! crashes. With the GNU C library on Linux (x86-64, AArch64) code of the world sees a file there all the same: it can be
 //! looked at, removed, renamed, and its permissions can be set, by `std::fs` and what else calls the C library. Folders
-//! do not list it, and links to it lead nowhere. Pipes are not modelled.
+//! do not list it, and links to it lead nowhere. Pipes are not modelled. In a test that is run once on Linux, as threads or
+//! processes take part, the machine has the files of the test's listeners, and connections to and from other processes
+//! arrive.
 
 mod addr;
 mod bufs;
