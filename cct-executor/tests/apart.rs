@@ -9,7 +9,7 @@ use cct_executor::task::yield_now;
 use futures::task::AtomicWaker;
 use std::future::poll_fn;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -73,8 +73,10 @@ async fn leaves_something() {
 /// What differs is not looked for.
 #[cct_executor::test(determinism_check = false)]
 async fn meets_others() {
-    if planted().is_some() {
-        tells_all_who_listen().await;
+    match planted().as_deref() {
+        Some("a folder") => makes_a_folder(&its_folder()).await,
+        Some(_) => tells_all_who_listen().await,
+        None => {}
     }
 }
 
@@ -156,6 +158,16 @@ async fn tells_all_who_listen() {
 async fn takes_a_folder(folder: &Path) {
     // Who was stopped in its middle has left it.
     let _ = std::fs::remove_dir_all(folder);
+    makes_a_folder(folder).await;
+}
+
+/// Where it lies, for the one process that asks for it and those that it starts.
+fn its_folder() -> PathBuf {
+    std::env::temp_dir().join("cct-apart-once")
+}
+
+/// Finds it there, too, where anybody has been stopped in its middle.
+async fn makes_a_folder(folder: &Path) {
     std::fs::create_dir(folder).expect("nobody else makes it");
     let tasks = [(); 2].map(|()| cct_executor::spawn(yield_now()));
     // By then the other worker has come to it.
@@ -213,6 +225,21 @@ fn what_another_iteration_does_meanwhile_is_no_failure() {
         "because of what was left in a static",
     ];
     assert_says(&text, &parts);
+}
+
+/// The schedule that failed does not fail alone: the program goes on to where it removes its folder.
+#[test]
+fn a_folder_that_the_test_removes_at_its_end_is_in_nobodys_way() {
+    let _ = std::fs::remove_dir_all(its_folder());
+    let variables = [
+        ("CCT_WORKERS", "4"),
+        ("CCT_PLAIN_TESTS", "explore"),
+        ("CCT_ITERATIONS", "400"),
+    ];
+    let (passed, text) = run("meets_others", "a folder", &variables);
+    assert!(passed, "{text}");
+    assert_says(&text, &["meets_others passed: 400 iterations"]);
+    assert!(!its_folder().exists(), "{text}");
 }
 
 #[test]

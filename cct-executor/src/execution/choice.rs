@@ -32,7 +32,11 @@ impl Core {
             weights,
             label,
         });
-        match decider.pick(&point, &set) {
+        let mut pick = decider.pick(&point, &set);
+        if pick.is_none() && self.goes_on(decider.stop()) {
+            pick = decider.pick(&point, &set);
+        }
+        match pick {
             Some(pick) => {
                 assert!(pick.0 < count, "cct bug: pick {} of {count} values", pick.0);
                 let index = pick.0;
@@ -52,10 +56,7 @@ impl Core {
                 }
                 index
             }
-            None => {
-                self.stop(decider.stop());
-                0
-            }
+            None => 0,
         }
     }
 }

@@ -27,11 +27,12 @@ use super::thread_yield::Spinners;
 use super::timers::Timers;
 use super::waypoints::Waypoint;
 use crate::raw::rest;
+use crate::words::explanation::Explanation;
 use crate::words::seed::Generator;
 use crate::words::trace::TraceWriter;
 use crate::words::{
-    Action, ActionKey, Failure, FailureKind, Interests, Limit, NodeId, Observations, Outcome,
-    SchedulingPoint, Seed, WorldConfig,
+    Action, ActionKey, Failure, FailureKind, Interests, IterationEnd, Limit, NodeId, Observations,
+    Outcome, SchedulingPoint, Seed, WorldConfig,
 };
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -122,6 +123,8 @@ pub(crate) struct Core {
     pub(super) last: u32,
     /// Set once the iteration is over.
     pub(crate) end: Option<Outcome>,
+    /// What counts of an iteration that goes on beyond its decisions, and its story.
+    pub(super) decided: Option<Box<(IterationEnd, Option<Explanation>)>>,
     /// Panics whose join handle is alive and has not been asked yet.
     pub(crate) unobserved: Vec<(u32, FailureKind)>,
     /// Panics in the middle of what may be the last poll of the scenario's own task, and whether their join handle is
@@ -195,6 +198,7 @@ impl Core {
             decisions: 0,
             last: NONE,
             end: None,
+            decided: None,
             unobserved: Vec::new(),
             held_back: Vec::new(),
             joined_panics: 0,
@@ -259,6 +263,7 @@ impl Core {
         self.decisions = 0;
         self.last = NONE;
         self.end = None;
+        self.decided = None;
         self.unobserved.clear();
         self.held_back.clear();
         self.joined_panics = 0;
@@ -349,6 +354,20 @@ impl Core {
             Outcome::Cut(limit)
         };
         self.conclude(outcome);
+    }
+
+    /// What the iteration has come to, if it ends so.
+    pub(super) fn so_far(&self, outcome: Outcome) -> IterationEnd {
+        IterationEnd {
+            outcome,
+            steps: self.point.step,
+            decisions: self.decisions,
+            schedule_hash: self.rolling,
+            fingerprint: self.point.fingerprint,
+            parts: self.point.parts,
+            waypoint: self.point.waypoint,
+            waypoints: self.point.waypoints,
+        }
     }
 
     /// Ends the iteration with a failure, unless it is over already.

@@ -12,7 +12,7 @@ use super::decider::{Decider, Stop};
 use crate::words::action::Sort;
 use crate::words::enabled::EnabledActions;
 use crate::words::{
-    Action, ActionKey, Decision, DecisionKind, EnabledSet, FailureKind, Limit, StepEvent,
+    Action, ActionKey, Decision, DecisionKind, EnabledSet, FailureKind, Limit, Outcome, StepEvent,
 };
 
 /// What the loop does next.
@@ -269,14 +269,17 @@ impl Core {
     #[inline(always)]
     pub(super) fn ask(&mut self, current: u32, decider: &mut dyn Decider) -> Option<usize> {
         self.point.can_continue = current != NONE || self.gave_way_only();
-        let set = EnabledSet::Actions(EnabledActions {
-            keys: &self.enabled,
-            actions: &self.actions,
-            fresh: &self.fresh,
-        });
-        let Some(pick) = decider.pick(&self.point, &set) else {
-            self.stop(decider.stop());
-            return None;
+        let pick = loop {
+            let set = EnabledSet::Actions(EnabledActions {
+                keys: &self.enabled,
+                actions: &self.actions,
+                fresh: &self.fresh,
+            });
+            match decider.pick(&self.point, &set) {
+                Some(pick) => break pick,
+                None if self.goes_on(decider.stop()) => {}
+                None => return None,
+            }
         };
         let arity = self.enabled.len() as u32;
         if pick.0 >= arity {
@@ -351,13 +354,18 @@ impl Core {
         }
     }
 
-    /// The decider has no answer.
+    /// The decider has no answer. Whether it is to be asked again.
     #[cold]
-    pub(crate) fn stop(&mut self, stop: Stop) {
+    pub(crate) fn goes_on(&mut self, stop: Stop) -> bool {
         match stop {
             Stop::End => self.cut(Limit::Decisions),
+            Stop::GoOn => {
+                let end = self.so_far(Outcome::Cut(Limit::Decisions));
+                self.decided = Some(Box::new((end, self.explain())));
+            }
             Stop::Diverged(message) => self.fail(FailureKind::Nondeterminism { message }),
         }
+        self.end.is_none()
     }
 
     /// Nothing is enabled that is not optional: moves time to the next deadline, has a future

@@ -9,6 +9,9 @@ use crate::words::{EnabledSet, Interests, Pick, SchedulingPoint, StepEvent};
 pub(crate) enum Stop {
     /// The recorded decisions are used up.
     End,
+    /// They are, and what comes now counts no more. The program goes on to its end, so that it leaves nothing half done
+    /// outside of the world, as a file that it would remove: ask again.
+    GoOn,
     /// The recorded decision does not fit what is enabled.
     Diverged(String),
 }

@@ -440,27 +440,23 @@ impl World {
         let decider = self.swap_decider(Box::new(Nobody));
         self.with(|core, _| {
             let leaked = core.left_alone();
+            let outcome = core.end.clone();
+            let outcome = outcome.expect("cct bug: an iteration without an end");
+            // The story takes what is recorded.
+            let stand = core.standing();
+            let (end, explanation) = match core.decided.take() {
+                Some(decided) => *decided,
+                None => (core.so_far(outcome), core.explain()),
+            };
             Finished {
-                end: IterationEnd {
-                    outcome: core
-                        .end
-                        .clone()
-                        .expect("cct bug: an iteration without an end"),
-                    steps: core.point.step,
-                    decisions: core.decisions,
-                    schedule_hash: core.rolling,
-                    fingerprint: core.point.fingerprint,
-                    parts: core.point.parts,
-                    waypoint: core.point.waypoint,
-                    waypoints: core.point.waypoints,
-                },
+                end,
                 decider,
                 joined_panics: core.joined_panics,
                 leaked,
                 last_task: (explain && core.last() != NONE)
                     .then(|| core.name_of_action(core.last())),
-                stand: core.standing(),
-                explanation: core.explain().map(Box::new),
+                stand,
+                explanation: explanation.map(Box::new),
             }
         })
     }
