@@ -26,6 +26,7 @@ mod it_engine {
     mod nodes;
     mod partial;
     mod plainer;
+    mod replays;
     mod reports;
     mod rests;
     mod search;

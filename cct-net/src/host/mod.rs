@@ -194,6 +194,9 @@ impl State {
         if ip.is_loopback() || ip.is_unspecified() {
             return Ok(from);
         }
+        if !self.owners.contains_key(&ip) {
+            self.adopt(from, ip);
+        }
         self.owners.get(&ip).copied().ok_or_else(|| {
             self.strangers.insert(ip.to_string());
             let text = format!("no node has the address {ip}");
@@ -203,6 +206,7 @@ impl State {
 
     /// The address that a node uses towards this one.
     pub(crate) fn source_address(&mut self, node: NodeId, to: IpAddr) -> IpAddr {
+        self.adopt(node, to);
         let host = self.host(node);
         match to {
             IpAddr::V4(ip) if ip.is_loopback() || ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -19,12 +19,8 @@ impl Inner {
         let over = || io::Error::other("the scenario that this socket belongs to is over");
         let hosts = self.hosts.upgrade().ok_or_else(over)?;
         let ip = self.reachable(to.ip())?;
-        let local = hosts.state.with(|state| {
-            if !ip.is_multicast() {
-                state.route(self.node, ip)?;
-            }
-            Ok::<_, io::Error>(state.source_address(self.node, ip))
-        })?;
+        let own = self.local().ip();
+        let local = hosts.source_towards(self.node, SocketAddr::new(ip, to.port()), own)?;
         let local = self.shown(SocketAddr::new(local, 0)).ip();
         let peer = self.inside(&hosts, SocketAddr::new(ip, to.port()));
         let narrowed = self.state.with(|state| {

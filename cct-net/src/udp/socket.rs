@@ -95,7 +95,8 @@ impl UdpSocket {
     /// It has the address, or is as before.
     ///
     /// # Errors
-    /// `HostUnreachable` when no node has the address.
+    /// `HostUnreachable` when no node has the address; where [the machine](crate::machine::presume) is asked, what it says of
+    /// the address: most often it has a way there.
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(&self, addr: A) -> impl Future<Output = io::Result<()>> {
         let site = Location::caller();

@@ -28,6 +28,7 @@ mod on_tokio {
     #[cfg(target_os = "linux")]
     pub(crate) mod datagrams;
     pub(crate) mod memory;
+    pub(crate) mod own_addresses;
     #[cfg(target_os = "linux")]
     pub(crate) mod room;
     pub(crate) mod yields;
@@ -43,6 +44,7 @@ mod on_cct {
     #[cfg(target_os = "linux")]
     pub(crate) mod datagrams;
     pub(crate) mod memory;
+    pub(crate) mod own_addresses;
     #[cfg(target_os = "linux")]
     pub(crate) mod room;
     pub(crate) mod yields;
@@ -55,6 +57,7 @@ fn real<F: Future<Output = ()>>(contract: impl Fn(Log) -> F) -> Vec<String> {
 contracts! {
     copying: order failures both_ways streams budget;
     memory: there_and_back little_room one_direction budget;
+    own_addresses: listened_at nobody_listens of_datagrams towards_others;
 }
 
 #[cfg(target_os = "linux")]
