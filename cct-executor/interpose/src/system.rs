@@ -30,6 +30,8 @@ pub struct System {
     pub atomic: fn(Atomic),
     /// How much time clocks show to have passed since zero.
     pub clock: fn() -> Duration,
+    /// The same, for a thread that is about to be started and may take part: its clocks go on from there, by the machine's.
+    pub start: fn() -> Duration,
     /// Called where the thread does something with the file at a path. Returns what was there if that is none of the
     /// machine's files, and has done it.
     pub file: fn(&Path, OnFile<'_>) -> Option<SocketFile>,
@@ -53,6 +55,7 @@ impl System {
         accepts: |_| true,
         atomic: |_| {},
         clock: || Duration::ZERO,
+        start: || Duration::ZERO,
         file: |_, _| None,
         socket: |_, _| None,
         signal: |_, _| false,

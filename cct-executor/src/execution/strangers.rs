@@ -251,10 +251,11 @@ impl Core {
 }
 
 impl Core {
-    /// What the clock of this world would show were it the machine's, which shows this.
+    /// What the clock of this world would show were it that of a thread started here, while the machine's shows this.
     fn outside_ns(&self, clock: Duration) -> u64 {
         let since = clock.saturating_sub(cct_interpose::clocks_at_zero().monotonic);
-        self.looks.behind_ns.saturating_add(since.as_nanos() as u64)
+        let ahead_ns = self.looks.behind_ns + self.looks.jumped_ns;
+        ahead_ns.saturating_add(since.as_nanos() as u64)
     }
 
     /// How far the clock of this world is behind another thread's.
@@ -326,6 +327,21 @@ impl World {
         if behind_ns > 0 {
             self.move_clock(key, Duration::from_nanos(behind_ns));
         }
+    }
+
+    /// What the clock shows to a thread that is about to be started. From here on that of the world is not behind the thread's.
+    #[cold]
+    pub(super) fn clock_of_started(&self) -> Duration {
+        let shown = self.system_clock();
+        if self.open.get() && self.is_free() {
+            self.with(|core, _| {
+                if !core.looks.frozen {
+                    let outside_ns = core.outside_ns(cct_interpose::clocks_outside().monotonic);
+                    core.looks.jumped_ns += core.point.time_ns.saturating_sub(outside_ns);
+                }
+            });
+        }
+        shown
     }
 
     /// A thread's clock may be ahead: time passes at once for who has a world of its own, and sleeps there. Where that is

@@ -36,6 +36,7 @@ pub(crate) const SYSTEM: System = System {
     accepts: |connects| WORLD.with(|world| world.may_accept(connects)),
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: || WORLD.with(World::system_clock),
+    start: || WORLD.with(World::clock_of_started),
     file: |path, what| WORLD.with(|world| world.on_file(path, what)),
     socket: |number, what| WORLD.with(|world| world.on_socket(number, what)),
     signal: |number, handled| WORLD.with(|world| world.signal_itself(number, handled)),
@@ -52,6 +53,8 @@ pub(crate) struct Looks {
     pub(super) frozen: bool,
     /// How far they have stayed behind so.
     pub(super) behind_ns: u64,
+    /// How far the clocks of threads that were started here are ahead of the machine's: time had passed in the world alone.
+    pub(super) jumped_ns: u64,
     /// When the last decision was taken, by the machine's clock: in an open world alone.
     pub(super) decided: Duration,
     /// How often virtual time itself was looked at in the step.
@@ -294,7 +297,7 @@ impl World {
 
     /// The running task looks at a clock of the system. Who spins by one sees virtual time pass, too, as all clocks
     /// go on in reality; where that is frozen, the system's alone.
-    fn system_clock(&self) -> Duration {
+    pub(super) fn system_clock(&self) -> Duration {
         let key = self.running.get().key;
         // The engine itself may look, through `tracing` for one.
         if self.phase.get() != Phase::Idle && self.is_free() {

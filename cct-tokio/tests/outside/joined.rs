@@ -1,4 +1,4 @@
-//! How much time has passed once a thread has ended that was joined.
+//! How much time has passed once a thread has ended that was joined, or begins.
 
 use super::rt;
 use rt::time::Instant;
@@ -25,4 +25,22 @@ pub(crate) async fn has_slept_on_a_runtime() {
     });
     thread.join().unwrap();
     assert!(begin.0.elapsed() >= TIME && begin.1.elapsed() >= TIME);
+}
+
+/// Time has passed before it was started: so it has for the thread.
+pub(crate) async fn starts_later() {
+    rt::time::sleep(10 * TIME).await;
+    let begin = std::time::Instant::now();
+    let due = begin + TIME;
+    let (tell, told) = rt::sync::oneshot::channel();
+    thread::spawn(move || {
+        let mut now = std::time::Instant::now();
+        while now < due {
+            thread::sleep(TIME / 10);
+            now = std::time::Instant::now();
+        }
+        tell.send(now).unwrap();
+    });
+    let then = rt::time::timeout(5 * TIME, told).await.unwrap().unwrap();
+    assert!(then >= due && then <= std::time::Instant::now());
 }

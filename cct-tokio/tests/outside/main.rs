@@ -157,6 +157,7 @@ contracts! {
     joined, STARTS:
     has_slept who_joins_a_thread_that_has_slept
     has_slept_on_a_runtime who_joins_a_thread_that_has_slept_on_its_runtime
+    starts_later a_thread_that_is_started_after_time_has_passed
 }
 
 contracts! {

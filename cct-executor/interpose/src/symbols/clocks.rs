@@ -131,13 +131,18 @@ impl Kind {
         }
     }
 
-    fn go_on_from(self, set_to: Duration) {
+    /// One that goes on from there, by the system's.
+    fn from(self, set_to: Duration) -> Outside {
         let shown = self.since().saturating_add(set_to).as_nanos() as i128;
-        self.outside().set(Outside {
+        Outside {
             set_to,
             ahead_ns: shown - self.real().as_nanos() as i128,
             seen: false,
-        });
+        }
+    }
+
+    fn go_on_from(self, set_to: Duration) {
+        self.outside().set(self.from(set_to));
     }
 }
 
@@ -180,6 +185,19 @@ pub(crate) type Clockwork = (Outside, Outside);
 /// Those of this thread, and what sets another one's to them.
 pub(crate) fn clockwork() -> Clockwork {
     (MONOTONIC.get(), WALL.get())
+}
+
+/// Those of a thread that this one starts. They go on from what this one's show: where those are a world's in which threads
+/// may take part, as time has passed there that has not outside.
+pub(super) fn clockwork_of_started(takes_part: bool) -> Clockwork {
+    let Some(system) = system::get().filter(|_| takes_part) else {
+        return clockwork();
+    };
+    let (zero, passed) = (system::zero(), (system.start)());
+    (
+        Kind::Monotonic.from(zero.monotonic + passed),
+        Kind::Wall.from(zero.wall + passed),
+    )
 }
 
 pub(crate) fn set_clockwork((monotonic, wall): Clockwork) {

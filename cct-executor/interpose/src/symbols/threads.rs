@@ -274,7 +274,7 @@ pub(super) unsafe extern "C" fn pthread_create(
         counts,
         welcome,
         controlled,
-        clocks: clocks::clockwork(),
+        clocks: clocks::clockwork_of_started(welcome),
     }));
     // SAFETY: the caller's promise; and the new thread, if there is one, owns the argument.
     unsafe {
