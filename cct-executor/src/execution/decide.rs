@@ -145,7 +145,10 @@ impl Core {
             }
             let position = match self.enabled.len() {
                 n if n == self.optional as usize => match self.idle(decider) {
-                    Idle::GoOn => continue,
+                    Idle::GoOn => {
+                        self.tell_parked(decider);
+                        continue;
+                    }
                     Idle::End => return Next::End,
                     Idle::Cancel => match self.ask_if_several(decider) {
                         Some(position) => position,
@@ -404,6 +407,16 @@ impl Core {
         }
         self.quiescent();
         Idle::End
+    }
+
+    /// The world goes on after nothing was left to do, or after rests.
+    #[cold]
+    pub(super) fn tell_parked(&self, decider: &mut dyn Decider) {
+        if self.interests.readiness {
+            decider.observe(&StepEvent::Parked {
+                step: self.point.step,
+            });
+        }
     }
 
     /// Nothing can ever happen again.

@@ -9,7 +9,7 @@
 //!    an operation in that poll gave way for a decision;
 //!    another when it has yielded in that poll. And wherever it asks to, as who moves a paused clock does.
 //! 2. Rests end when no other task is enabled, or after [`STEPS`]: that of the scenario's own task one poll before
-//!    the others. What may arrive, and timers that may fire early, are not waited for.
+//!    the others. Where that one alone is enabled, and does not rest, it has its poll before the others, too. What may arrive, and timers that may fire early, are not waited for.
 //! 3. Who is woken by somebody else meanwhile does not rest any longer, except for the scenario's own task.
 
 use super::core::{Core, NONE, state};
@@ -210,10 +210,16 @@ impl Core {
         };
         // Where nothing is enabled but what is optional, the world is idle, which ends rests in its turn.
         let others = self.enabled.len() > self.optional as usize;
-        let mut enabled = self.enabled.iter();
-        let alone = others && enabled.all(|&key| self.actions[key as usize].sort != Sort::Run);
-        if alone || self.point.step > until {
-            self.end_rests(decider);
+        let enabled = self.enabled.iter();
+        let mut tasks = enabled.filter(|&&key| self.actions[key as usize].sort == Sort::Run);
+        let first = tasks.next();
+        let alone = others && first.is_none();
+        // Had it not been woken, the rests of the others would be over: they have their places before it is polled.
+        if first == Some(&MAIN) && tasks.next().is_none() && !self.rests.main {
+            self.rests.others_are_due = !self.rests.others.is_empty();
+        }
+        if (alone || self.point.step > until) && self.end_rests(decider) {
+            self.tell_parked(decider);
         }
         self.rests.until.is_some()
     }

@@ -2,7 +2,7 @@
 //!
 //! After the scheduler of tokio's `current_thread` runtime: a first-in first-out queue of tasks
 //! that have become ready, taken in rounds. A round ends when the queue is empty, or after 61
-//! tasks; the test itself, which stands where tokio's `block_on` stands, runs between rounds, and
+//! tasks, or when nothing is ready before time passes; the test itself, which stands where tokio's `block_on` stands, runs between rounds, and
 //! only then do tasks that called `yield_now` queue again, the last of them first. So `yield_now` in a
 //! test lets everything else run that can.
 //!
@@ -54,6 +54,8 @@ pub struct RoundRobin {
     left: u32,
     /// Who was picked last.
     last: Option<ActionKey>,
+    /// After which step nothing was left to do, if that was so.
+    parked: Option<u64>,
     /// Where values come from, if they are drawn.
     values: Option<Generator>,
     done: bool,
@@ -213,6 +215,7 @@ impl RoundRobin {
     }
 
     fn next(&mut self, point: &SchedulingPoint, enabled: &EnabledActions<'_>) -> Pick {
+        let parked = self.parked.take() == Some(point.step);
         if point.current.is_some() && point.current != self.last {
             // It was the only one, so nobody was asked: the round has begun with it.
             self.left = ROUND;
@@ -232,12 +235,17 @@ impl RoundRobin {
                 return pick;
             }
             // Where it only was the last to run, and a timer has woken it since, it has its place.
-            if point.yielded || !self.queues[0].has(enabled.action(pick).key()) {
-                self.append(enabled.action(pick), point.yielded);
+            // So it has where it has yielded, and all others have gone first.
+            let yields = point.yielded && !parked;
+            if yields || !self.queues[0].has(enabled.action(pick).key()) {
+                self.append(enabled.action(pick), yields);
             }
         }
         if point.current.is_some_and(|key| key.index() == MAIN) {
             self.left = ROUND;
+        }
+        if parked {
+            self.left = 0;
         }
         self.next_of_round(enabled)
             .or_else(|| self.new_round(enabled))
@@ -290,6 +298,10 @@ impl Strategy for RoundRobin {
     fn observe(&mut self, event: &StepEvent<'_>) {
         let key = match *event {
             StepEvent::Enabled(key) | StepEvent::Spawned { task: key, .. } => key,
+            StepEvent::Parked { step } => {
+                self.parked = Some(step);
+                return;
+            }
             _ => return,
         };
         if key.index() != MAIN {
@@ -306,7 +318,7 @@ impl Strategy for RoundRobin {
         }
         self.queues.iter_mut().for_each(Queue::clear);
         self.yielded.clear();
-        (self.left, self.last) = (0, None);
+        (self.left, self.last, self.parked) = (0, None, None);
         Flow::Continue
     }
 

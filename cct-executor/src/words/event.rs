@@ -25,6 +25,12 @@ pub enum StepEvent<'a> {
     Blocked(ActionKey),
     /// A task ended.
     Exited(ActionKey),
+    /// Where a runtime of tokio's parks, or looks at its driver: nothing was enabled but what is optional, or whoever had
+    /// yielded has waited long enough. What is enabled next was told before.
+    Parked {
+        /// Steps done so far in this iteration.
+        step: u64,
+    },
     /// The running task sent something to, or woke, another one.
     Sent {
         /// The receiver that became enabled.
@@ -84,7 +90,7 @@ pub enum StepEvent<'a> {
 pub struct Interests {
     /// [`StepEvent::Spawned`] and [`StepEvent::Exited`].
     pub lifecycle: bool,
-    /// [`StepEvent::Enabled`], [`StepEvent::Blocked`] and [`StepEvent::Sent`].
+    /// [`StepEvent::Enabled`], [`StepEvent::Blocked`], [`StepEvent::Parked`] and [`StepEvent::Sent`].
     pub readiness: bool,
     /// [`StepEvent::Step`].
     pub steps: bool,
