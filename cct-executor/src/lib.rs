@@ -57,6 +57,7 @@
 
 mod execution;
 mod explore;
+mod given;
 mod macros;
 pub mod node;
 pub mod nondet;

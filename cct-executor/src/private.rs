@@ -1,5 +1,6 @@
 //! What the expansions of macros call. No part of the API.
 
+pub use crate::given::{ByClones, ByOnce, Given};
 pub use crate::macros::maybe_done::{MaybeDone, maybe_done, maybe_ok};
 pub use cct_macros::{join, select, try_join};
 
@@ -122,6 +123,29 @@ where
     run_any_test(case, checker, AnyScenario::new(scenario));
 }
 
+/// Runs a test whose parameters are there once.
+///
+/// # Panics
+/// If it fails, or is not to be run so.
+#[track_caller]
+pub(crate) fn run_test_once(
+    case: TestCase,
+    checker: crate::Checker,
+    scenario: impl Future<Output = Result<(), String>>,
+) {
+    let site = Location::caller();
+    let ToRunOnce { start_paused, to } = match case.with_what_is_there_once(&checker) {
+        Ok(to_run) => to_run,
+        Err(error) => panic!("{error}"),
+    };
+    if let Told::Here(why) = to {
+        tell(&why);
+    }
+    if let Err(error) = result_of(site, start_paused, scenario) {
+        panic!("{error}");
+    }
+}
+
 #[track_caller]
 fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) {
     let site = Location::caller();
@@ -162,7 +186,7 @@ fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) 
 /// # Panics
 /// If it fails.
 fn run_once(site: &'static Location<'static>, start_paused: bool, scenario: AnyScenario) {
-    if let Err(error) = result_of(site, start_paused, scenario) {
+    if let Err(error) = result_of(site, start_paused, scenario.start()) {
         panic!("{error}");
     }
 }
@@ -173,7 +197,7 @@ fn run_once(site: &'static Location<'static>, start_paused: bool, scenario: AnyS
     reason = "as the standard library does for a `main`"
 )]
 fn run_program(site: &'static Location<'static>, start_paused: bool, scenario: AnyScenario) {
-    if let Err(error) = result_of(site, start_paused, scenario) {
+    if let Err(error) = result_of(site, start_paused, scenario.start()) {
         eprintln!("Error: {error}");
         std::process::exit(1);
     }
@@ -182,7 +206,7 @@ fn run_program(site: &'static Location<'static>, start_paused: bool, scenario: A
 fn result_of(
     site: &'static Location<'static>,
     start_paused: bool,
-    scenario: AnyScenario,
+    scenario: impl Future<Output = Result<(), String>>,
 ) -> Result<(), String> {
     // Dropped after the runtime: while one lives the world goes on.
     let world = open_to_threads(site).expect("there is memory for a stack");
@@ -191,7 +215,7 @@ fn result_of(
         .start_paused(start_paused)
         .build()
         .expect("a world around us");
-    let result = runtime.block_on(scenario.start());
+    let result = runtime.block_on(scenario);
     drop((runtime, world));
     result
 }

@@ -27,8 +27,8 @@ use proc_macro::TokenStream;
 ///
 /// The function takes no parameters and returns `()`, a `Result` or an `ExitCode`; anything that
 /// implements `ScenarioResult` will do. (If another attribute below this one makes cases of parameters, as
-/// `#[rstest]` does, each run begins with clones of the values.) All options may be left out; the
-/// environment (`CCT_*`) overrides them.
+/// `#[rstest]` does, each run begins with clones of the values; where a type has none, `cargo cct test` runs the
+/// test once.) All options may be left out; the environment (`CCT_*`) overrides them.
 ///
 /// | option | value | meaning |
 /// |---|---|---|

@@ -48,6 +48,23 @@ macro_rules! tests {
             assert!(text.starts_with("four"));
         }
 
+        #[subject::test]
+        #[rstest]
+        #[case((1, 2))]
+        async fn a_value_may_be_taken_apart(#[case] (less, more): (u32, u32)) {
+            yield_now().await;
+            assert!(less < more);
+        }
+
+        #[subject::test]
+        #[rstest]
+        async fn of_any_type<T: Into<u32> + Copy + Send + Sync + 'static>(
+            #[values(1_u8, 2_u16)] number: T,
+        ) {
+            yield_now().await;
+            assert!(number.into() > 0);
+        }
+
         // The other way round there are no parameters left.
         #[rstest]
         #[subject::test]

@@ -44,7 +44,7 @@ pub(super) fn expand(
     } else {
         quote!(#crate_path::__private::case_name(#full_name))
     };
-    let arguments = quote! {
+    let case = quote! {
         #crate_path::__private::TestCase {
             name: #full_name,
             manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
@@ -52,23 +52,39 @@ pub(super) fn expand(
             line: ::core::line!(),
             should_panic: #should_panic,
             of_tokio: #of_tokio,
-        },
-        #crate_path::Checker::new()#(#calls)*,
-        #passed,
+        }
     };
-    let run_test = call_at_result(quote!(#crate_path::__private::run_test), &arguments, output);
+    let checker = quote!(#crate_path::Checker::new()#(#calls)*);
+    let run_test = if names.is_empty() {
+        let run_test = quote!(#crate_path::__private::run_test);
+        call_at_result(run_test, &quote!(#case, #checker, #passed), output)
+    } else {
+        let run_test = call_at_result(
+            quote!(way.run_test),
+            &quote!(#case, #checker, given, #passed),
+            output,
+        );
+        quote! {
+            #[allow(unused_imports)]
+            use #crate_path::__private::{ByClones as _, ByOnce as _};
+            let given = #crate_path::__private::Given::new((#(#names,)*));
+            let way = (&given).way();
+            #run_test
+        }
+    };
+    let (generics, bounds) = (&sig.generics, &sig.generics.where_clause);
     quote! {
         #(#attributes)*
         #[::core::prelude::v1::test]
-        #vis #fn_token #name(#(#outer_parameters),*) {
+        #vis #fn_token #name #generics(#(#outer_parameters),*) #bounds {
             #[allow(clippy::unused_async)]
-            #asyncness #fn_token #scenario(#(#inner),*) #output #block
+            #asyncness #fn_token #scenario #generics(#(#inner),*) #output #bounds #block
             #run_test
         }
     }
 }
 
-/// What makes the future of an iteration, from clones of the parameters.
+/// What makes the future of an iteration, from its parameters.
 fn passed(
     scenario: &Ident,
     names: &[Ident],
@@ -90,12 +106,10 @@ fn passed(
     } else {
         made
     };
-    quote! {
-        move || {
-            #(let #names = ::core::clone::Clone::clone(&#names);)*
-            #made
-        }
+    if names.is_empty() {
+        return quote!(move || #made);
     }
+    quote!(move |(#(#names,)*)| #made)
 }
 
 /// What the harness looks for in a panic, if one is expected.

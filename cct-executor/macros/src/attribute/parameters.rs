@@ -1,12 +1,13 @@
 //! Parameters of a test, which an attribute below this one turns into cases, as rstest's does.
 //!
 //! 1. The function that the other attribute sees keeps them, with their attributes.
-//! 2. Each iteration gets clones of the values.
+//! 2. Each iteration gets clones of the values; of values that have none there is one run.
 //!
 //! Does not: read what the other attribute says.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
+use syn::spanned::Spanned as _;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, FnArg, Ident, ItemFn, Lifetime, ParenthesizedGenericArguments, Pat, PatType, Type,
@@ -41,13 +42,12 @@ pub(super) fn check(function: &ItemFn) -> syn::Result<()> {
              afresh",
         ));
     }
-    match inputs.iter().find(|input| named(input).is_none()) {
-        Some(input) => Err(syn::Error::new_spanned(
-            input,
-            "a parameter of a test has a name, by which each run gets a clone of it",
-        )),
-        None => Ok(()),
-    }
+    Ok(())
+}
+
+/// Whether somebody says what the parameters of a generic function are.
+pub(super) fn may_be_generic(function: &ItemFn) -> bool {
+    !function.sig.inputs.is_empty() && function.sig.generics.lifetimes().next().is_none()
 }
 
 fn may_make_cases(attribute: &Attribute) -> bool {
@@ -55,15 +55,16 @@ fn may_make_cases(attribute: &Attribute) -> bool {
     !LANGUAGE.iter().any(|name| path.is_ident(name))
 }
 
-/// The parameter, if it is more than a pattern.
-fn named(input: &FnArg) -> Option<(&PatType, &Ident)> {
-    match input {
-        FnArg::Typed(typed) => match &*typed.pat {
-            Pat::Ident(pattern) if pattern.subpat.is_none() => Some((typed, &pattern.ident)),
-            _ => None,
-        },
-        FnArg::Receiver(_) => None,
-    }
+/// The parameter, and its name; one that is a pattern gets a name.
+fn named((number, input): (usize, &FnArg)) -> Option<(&PatType, Ident)> {
+    let FnArg::Typed(typed) = input else {
+        return None;
+    };
+    let name = match &*typed.pat {
+        Pat::Ident(pattern) if pattern.subpat.is_none() => pattern.ident.clone(),
+        pattern => format_ident!("parameter_{number}", span = pattern.span()),
+    };
+    Some((typed, name))
 }
 
 /// The parameters in their three forms.
@@ -79,12 +80,12 @@ pub(super) struct Parameters {
 impl Parameters {
     pub(super) fn of(function: &ItemFn) -> Parameters {
         let mut all = Parameters::default();
-        for (typed, name) in function.sig.inputs.iter().filter_map(named) {
+        for (typed, name) in function.sig.inputs.iter().enumerate().filter_map(named) {
             let PatType { attrs, pat, ty, .. } = typed;
             let lasting = lasting(ty);
             all.outer.push(quote!(#(#attrs)* #name: #lasting));
             all.inner.push(quote!(#pat: #ty));
-            all.names.push(name.clone());
+            all.names.push(name);
         }
         all
     }

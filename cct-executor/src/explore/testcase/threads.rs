@@ -13,6 +13,7 @@ use super::{Judged, TestCase};
 use crate::execution::helpers::nap;
 use crate::explore::THREAD_NAMES;
 use crate::explore::apart;
+use crate::explore::checker::Checker;
 use crate::explore::env::{PlainTests, Settings};
 use crate::explore::result::{FailureReport, InOrder, Report};
 use crate::explore::same::alike;
@@ -234,6 +235,32 @@ pub(super) fn once(case: TestCase, why: &str, start_paused: bool, asks: bool) ->
             start_paused,
             to: Told::Here(why),
         }),
+    }
+}
+
+impl TestCase {
+    /// How a test is run whose parameters are there once.
+    ///
+    /// # Errors
+    /// When it is not to be run so.
+    pub(crate) fn with_what_is_there_once(self, checker: &Checker) -> Result<ToRunOnce, String> {
+        let settings = Settings::from_env().map_err(|error| error.to_string())?;
+        let name = self.name;
+        if !are_welcome(&settings) {
+            return Err(format!(
+                "{name}: each run of a test begins with clones of its parameters, and one of these is not `Clone`, `Send`, \
+                 `Sync` and `'static`: it can be run once by `cargo cct test` on Linux, and neither explored nor replayed. \
+                 Remedy: `#[derive(Clone)]` on its type, or make it in the test's body"
+            ));
+        }
+        let why = format!(
+            "cct: {name}: each run begins with clones of the test's parameters, and one of these is not `Clone`, `Send`, `Sync` \
+             and `'static`: run once, in plain order, and not explored; with `#[derive(Clone)]` on its type it is\n"
+        );
+        Ok(ToRunOnce {
+            start_paused: checker.world.start_paused,
+            to: Told::Here(why),
+        })
     }
 }
 
