@@ -57,7 +57,6 @@
 
 mod execution;
 mod explore;
-mod given;
 mod macros;
 pub mod node;
 pub mod nondet;

@@ -1,6 +1,10 @@
 //! What the expansions of macros call. No part of the API.
 
-pub use crate::given::{ByClones, ByOnce, Given};
+#[path = "private/given.rs"]
+mod given;
+
+pub use given::{ByClones, ByOnce, Given};
+
 pub use crate::macros::maybe_done::{MaybeDone, maybe_done, maybe_ok};
 pub use cct_macros::{join, select, try_join};
 

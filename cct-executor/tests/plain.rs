@@ -170,7 +170,7 @@ once!(one_world_follows_another {
     for n in 0..3_u64 {
         let runtime = Runtime::new().unwrap();
         let began = Instant::now();
-        runtime.block_on(sleep(Duration::from_secs(n)));
+        runtime.block_on(async { sleep(Duration::from_secs(n)).await });
         assert_eq!(began.elapsed().as_secs(), n);
     }
 });
@@ -395,7 +395,7 @@ once!(threads_of_a_test_block_on_its_runtime_and_enter_it {
     assert_eq!(thread.join().unwrap(), 6);
     // While the test itself is in the runtime, too.
     let thread = block_on_in_a_thread(runtime.clone());
-    runtime.block_on(sleep(Duration::from_secs(3)));
+    runtime.block_on(async { sleep(Duration::from_secs(3)).await });
     assert_eq!(thread.join().unwrap(), 6);
 });
 

@@ -181,6 +181,14 @@ impl Core {
         entry.group
     }
 
+    /// Whether a task is in the context of a runtime that it has entered.
+    pub(super) fn has_entered(&self, task: u32) -> bool {
+        self.runtimes
+            .entered
+            .iter()
+            .any(|entered| entered.task == task)
+    }
+
     /// A task enters a runtime.
     pub(crate) fn enter_runtime(&mut self, task: u32, runtime: u16) -> Entered {
         let entered = Entered {

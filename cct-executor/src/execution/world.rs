@@ -284,7 +284,28 @@ pub(crate) fn expect_world(needs: std::fmt::Arguments<'_>) {
     }
 }
 
+/// Panics, in the caller's name, where there is a world but no current runtime: around the runtimes of a test without an
+/// attribute.
+#[track_caller]
+pub(crate) fn expect_runtime(what: &str) {
+    if WORLD.with(World::is_around_runtimes) {
+        panic!(
+            "there is no current runtime here: {what} must be called within `block_on`, or while a runtime is entered \
+             ({AS_TOKIO_SAYS})"
+        );
+    }
+}
+
 impl World {
+    /// Whether what runs is code around which there is a world, outside of its runtimes.
+    pub(crate) fn is_around_runtimes(&self) -> bool {
+        let key = self.running.get().key;
+        self.is_code_around(key)
+            && self.is_running()
+            && self.is_free()
+            && !self.with(|core, _| core.has_entered(key))
+    }
+
     /// Exchanges all there is with another one.
     pub(super) fn exchange(&self, other: &World) {
         let World {

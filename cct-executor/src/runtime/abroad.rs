@@ -32,5 +32,5 @@ pub(super) fn leave() {
 pub(super) fn own(serial: u64) -> Option<Handle> {
     lone::instead_of(serial)?;
     lone::fail_if_found();
-    Handle::try_current().ok()
+    Handle::of_world().ok()
 }

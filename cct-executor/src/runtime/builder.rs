@@ -233,11 +233,11 @@ impl Builder {
 
     #[track_caller]
     fn build_for(&mut self, owner: impl FnOnce() -> u32) -> io::Result<Runtime> {
-        let lone = match Handle::try_current() {
+        let lone = match Handle::of_world() {
             Ok(_) => lone::current(),
             Err(_) => lone::open(Location::caller())?,
         };
-        let Ok(world) = Handle::try_current() else {
+        let Ok(world) = Handle::of_world() else {
             is_refused();
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,

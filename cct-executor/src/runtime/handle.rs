@@ -4,7 +4,7 @@ use super::abroad;
 use super::metrics::RuntimeMetrics;
 use crate::execution::runtimes::Entered;
 use crate::execution::strangers;
-use crate::execution::world::{AS_TOKIO_SAYS, Phase, WORLD};
+use crate::execution::world::{AS_TOKIO_SAYS, Phase, WORLD, World};
 use crate::explore::lone::{self, Lone};
 use crate::task::{
     JoinHandle, cancelled_after_the_end, may_block, spawn_blocking_on_runtime, spawn_on_runtime,
@@ -74,7 +74,7 @@ impl Handle {
     /// it has built others.
     ///
     /// # Panics
-    /// Outside a world.
+    /// As [`try_current`](Self::try_current) says.
     #[track_caller]
     pub fn current() -> Handle {
         match Handle::try_current() {
@@ -87,8 +87,16 @@ impl Handle {
     /// it has built others.
     ///
     /// # Errors
-    /// Outside a world.
+    /// Outside a world; and in a test without an attribute outside of the runtimes that it has built.
     pub fn try_current() -> Result<Handle, TryCurrentError> {
+        match WORLD.with(World::is_around_runtimes) {
+            true => Err(TryCurrentError(())),
+            false => Handle::of_world(),
+        }
+    }
+
+    /// The same, or that of the world where there is no current one.
+    pub(super) fn of_world() -> Result<Handle, TryCurrentError> {
         let running = WORLD.with(|world| {
             (world.phase.get() != Phase::Idle).then(|| {
                 let key = world.running.get().key;
@@ -266,7 +274,9 @@ impl Handle {
         match own {
             Some((future, _world)) => {
                 lone::fail_if_found();
-                Handle::current().block_on(future)
+                let here =
+                    Handle::of_world().expect("cct bug: a world that was opened is not there");
+                here.block_on(future)
             }
             None => self.refuse(),
         }

@@ -8,7 +8,7 @@ use super::spawn::{Options, abroad, local, spawn_body};
 use crate::execution::close::Closing;
 use crate::execution::core::NONE;
 use crate::execution::waker::TaskWaker;
-use crate::execution::world::{Phase, Running, WORLD, World};
+use crate::execution::world::{Phase, Running, WORLD, World, expect_runtime};
 use crate::raw::shared::Home;
 use crate::runtime::hooks::on_a_thread;
 use std::future::poll_fn;
@@ -38,6 +38,7 @@ where
     if let Some(handle) = abroad() {
         return handle.spawn_blocking(f);
     }
+    expect_runtime("spawn_blocking");
     spawn_blocking_with(f, Options::at(Location::caller()))
 }
 

@@ -7,7 +7,7 @@ use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
 use crate::execution::spawn::Spawn;
 use crate::execution::waker::TaskWaker;
-use crate::execution::world::{Phase, WORLD, expect_world};
+use crate::execution::world::{Phase, WORLD, expect_runtime, expect_world};
 use crate::raw::shared::Home;
 use crate::raw::task::{Body, Share};
 use crate::runtime::Handle;
@@ -69,6 +69,7 @@ where
     if let Some(handle) = abroad() {
         return handle.spawn(future);
     }
+    expect_runtime("spawn");
     spawn_with(future, Options::at(Location::caller()))
 }
 

@@ -7,7 +7,7 @@ use super::Instant;
 use crate::execution::core::Core;
 use crate::execution::timers::TimerId;
 use crate::execution::waker::Waiter;
-use crate::execution::world::{Phase, WORLD, World, expect_world};
+use crate::execution::world::{Phase, WORLD, World, expect_runtime, expect_world};
 use crate::task::coop;
 use crate::words::{Access, Op, OpKind};
 use pin_project_lite::pin_project;
@@ -66,6 +66,7 @@ pub(super) fn current_world() -> u64 {
         "timers must be made inside a scenario, as in a test with #[cct_executor::test] or a \
          closure given to Checker::run"
     ));
+    expect_runtime("what waits for time to pass");
     WORLD.with(|world| world.serial.get())
 }
 

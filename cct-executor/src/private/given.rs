@@ -3,7 +3,7 @@
 //!
 //! Who has clones made is asked first, as its method takes less to be found.
 
-use crate::__private::{run_test, run_test_once};
+use super::{run_test, run_test_once};
 use crate::Checker;
 use crate::explore::testcase::TestCase;
 use crate::task::body::ScenarioResult;

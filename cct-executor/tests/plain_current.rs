@@ -1,0 +1,73 @@
+//! Tests without an attribute: where there is a current runtime, and where there is none.
+
+mod again;
+#[macro_use]
+#[path = "again/passes.rs"]
+mod passes;
+
+use again::{again, is_again, said};
+use cct_executor::runtime::{Builder, Handle, Runtime};
+use cct_executor::time::{Duration, sleep};
+use cct_executor::{spawn, task};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// What it panics with.
+fn said_by<R>(panics: impl FnOnce() -> R) -> String {
+    let outcome = catch_unwind(AssertUnwindSafe(|| drop(panics())));
+    let payload = outcome.expect_err("a panic");
+    let text = payload.downcast_ref::<String>().cloned();
+    text.expect("a text")
+}
+
+passes!(["once" "explore"] outside_of_all_there_is_none {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    assert!(Handle::try_current().is_err());
+    runtime.block_on(async { assert!(Handle::try_current().is_ok()) });
+    assert!(Handle::try_current().is_err());
+    let entered = runtime.enter();
+    assert!(Handle::try_current().is_ok());
+    let other = Runtime::new().unwrap();
+    other.block_on(async { spawn(async {}).await.unwrap() });
+    drop(entered);
+    assert!(Handle::try_current().is_err());
+    other.handle().block_on(async { assert!(Handle::try_current().is_ok()) });
+    drop((runtime, other));
+    assert!(Handle::try_current().is_err());
+});
+
+passes!(["once"] what_needs_one_panics {
+    let runtime = Runtime::new().unwrap();
+    let texts = [
+        said_by(|| spawn(async {})),
+        said_by(|| task::spawn_blocking(|| ())),
+        said_by(|| sleep(Duration::from_secs(1))),
+    ];
+    for text in texts {
+        assert!(text.contains("there is no reactor running"), "{text}");
+    }
+    runtime.block_on(async { sleep(Duration::from_secs(1)).await });
+});
+
+/// Cleans up by the runtime, if there is one.
+struct Temporary(Arc<AtomicBool>);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let gone = self.0.clone();
+        match Handle::try_current() {
+            Ok(handle) => drop(handle.spawn_blocking(move || gone.store(true, Relaxed))),
+            Err(_) => gone.store(true, Relaxed),
+        }
+    }
+}
+
+passes!(["once" "explore"] destructors_know {
+    let runtime = Runtime::new().unwrap();
+    let gone = Arc::new(AtomicBool::new(false));
+    let theirs = gone.clone();
+    let temporary = runtime.block_on(async move { Temporary(theirs) });
+    drop(temporary);
+    assert!(gone.load(Relaxed));
+});
