@@ -26,6 +26,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::panic::Location;
 #[cfg(target_os = "linux")]
+use std::pin::pin;
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
 /// How often it is looked whether a listener was taken over in another world, and how many times at most.
@@ -84,6 +86,8 @@ pub(super) fn watch(node: NodeId, to: SocketAddr) {
         return;
     }
     let watcher = async move {
+        // The thread of another world need not answer: it may wait for the kernel, as for who connects.
+        let mut found = pin!(find(to));
         for _ in 0..LOOKS_MAX {
             if !promised::is_left(node, to.port())? {
                 return Ok(());
@@ -91,13 +95,20 @@ pub(super) fn watch(node: NodeId, to: SocketAddr) {
             if promised::program_accepts(to.port()) {
                 return promised::hand_on(node, to);
             }
-            if let Some(other) = find(to).await {
+            let mut pause = pin!(sleep(LOOK));
+            let answer = cct_executor::select! {
+                biased;
+                answer = &mut found => answer,
+                () = &mut pause => continue,
+            };
+            if let Some(other) = answer {
                 if let Some(listener) = promised::take(node, to.port())? {
                     hand_on(listener, other, to).await;
                 }
                 return Ok(());
             }
-            sleep(LOOK).await;
+            pause.await;
+            found.set(find(to));
         }
         Ok::<(), io::Error>(())
     };

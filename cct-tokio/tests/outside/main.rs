@@ -133,6 +133,8 @@ contracts! {
     servers, STARTS:
     thread_serves a_server_of_the_kernels_in_a_thread
     thread_looks a_server_of_the_kernels_that_does_not_block
+    thread_polls a_server_of_the_kernels_that_polls
+    thread_is_told a_server_of_the_kernels_that_is_told_by_epoll
     limits how_long_clients_wait_for_servers_of_the_kernels
 }
 
@@ -224,7 +226,8 @@ async fn hears() {
     std::thread::spawn(move || {
         let mut builder = cct_tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_all().build().expect("a runtime");
-        runtime.block_on(cct_tokio::time::sleep(std::time::Duration::from_millis(1)));
+        let moment = std::time::Duration::from_millis(1);
+        runtime.block_on(async { cct_tokio::time::sleep(moment).await });
         tell.send(1).expect("somebody waits");
     });
     assert_eq!(told.recv(), Ok(1));

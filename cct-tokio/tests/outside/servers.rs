@@ -1,11 +1,14 @@
 //! What clients that are tokio's are given by servers that know the kernel's sockets alone.
 
 use super::rt;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::time::{Duration, timeout};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{self, SocketAddr};
+use std::os::fd::AsFd;
 use std::thread;
 
 fn listening() -> (net::TcpListener, SocketAddr) {
@@ -83,6 +86,53 @@ pub(crate) async fn thread_looks() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     assert_eq!(answer, "hello");
+}
+
+/// A thread asks the kernel to be told who connects, and another one serves them with a runtime of its own.
+async fn told_by(wait: impl FnOnce(&net::TcpListener) + Send + 'static) {
+    let (listener, address) = listening();
+    listener.set_nonblocking(true).unwrap();
+    let (send, mut accepted) = rt::sync::mpsc::unbounded_channel::<net::TcpStream>();
+    thread::spawn(move || {
+        let mut builder = rt::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap().block_on(async move {
+            while let Some(stream) = accepted.recv().await {
+                stream.set_nonblocking(true).unwrap();
+                let mut stream = TcpStream::from_std(stream).unwrap();
+                stream.write_all(b"hello").await.unwrap();
+                let _ = stream.read(&mut [0]).await;
+            }
+        });
+    });
+    thread::spawn(move || {
+        wait(&listener);
+        let _ = send.send(listener.accept().unwrap().0);
+    });
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let mut answer = [0; 5];
+    let read = stream.read_exact(&mut answer);
+    let within = timeout(Duration::from_secs(10), read).await;
+    within.unwrap().unwrap();
+    assert_eq!(&answer, b"hello");
+}
+
+pub(crate) async fn thread_polls() {
+    told_by(|listener| {
+        let mut asked = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
+        poll(&mut asked, PollTimeout::NONE).unwrap();
+    })
+    .await;
+}
+
+pub(crate) async fn thread_is_told() {
+    told_by(|listener| {
+        let epoll = Epoll::new(EpollCreateFlags::empty()).unwrap();
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, 0);
+        epoll.add(listener, event).unwrap();
+        let mut events = [EpollEvent::empty()];
+        epoll.wait(&mut events, EpollTimeout::NONE).unwrap();
+    })
+    .await;
 }
 
 /// Who waits longer for an answer than it takes has it, and who does not, not.

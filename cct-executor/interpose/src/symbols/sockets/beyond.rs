@@ -3,7 +3,7 @@
 use crate::symbols::{Hidden, set_errno};
 use crate::system::Blocks;
 use crate::{clocks_outside, system};
-use libc::{c_int, c_short, c_void, pollfd, sockaddr, socklen_t};
+use libc::{c_int, c_short, c_void, epoll_event, nfds_t, pollfd, sockaddr, socklen_t};
 use std::mem::{size_of, transmute};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 type Accept = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
 type AcceptWith = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t, c_int) -> c_int;
+type Poll = unsafe extern "C" fn(*mut pollfd, nfds_t, c_int) -> c_int;
+type Watch = unsafe extern "C" fn(c_int, c_int, c_int, *mut epoll_event) -> c_int;
 
 /// The cookies of those by which the program accepts. None is 0.
 static ACCEPTING: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -19,6 +21,7 @@ static ENTERED: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn keep() {
     std::hint::black_box((accept as Accept, accept4 as AcceptWith));
+    std::hint::black_box((poll as Poll, epoll_ctl as Watch));
 }
 
 /// Lets the thread do something else, if it knows what, until the call would not block, or has waited for so long. Returns
@@ -80,6 +83,19 @@ fn enter(fd: c_int) {
     }
 }
 
+/// The program waits until somebody connects, if that is what it waits for: it is about to accept then.
+fn enter_if_it_listens(fd: c_int) {
+    let mut listens: c_int = 0;
+    let mut length = size_of::<c_int>() as socklen_t;
+    let into = ptr::from_mut(&mut listens).cast::<c_void>();
+    // SAFETY: the buffer is as long as it says.
+    let looked =
+        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ACCEPTCONN, into, &mut length) };
+    if looked == 0 && listens != 0 {
+        enter(fd);
+    }
+}
+
 /// Returns whether there is, or may be, somebody to accept.
 fn is_about_to_accept(fd: c_int) -> bool {
     enter(fd);
@@ -126,4 +142,42 @@ unsafe extern "C" fn accept4(
     };
     // SAFETY: the caller's promise, and the type of a function of this name.
     unsafe { transmute::<*mut c_void, AcceptWith>(hidden)(fd, name, length, flags) }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"poll\0");
+    let Some(hidden) = HIDDEN.found() else {
+        return -1;
+    };
+    if !fds.is_null() {
+        // SAFETY: the caller's promise.
+        let asked = unsafe { std::slice::from_raw_parts(fds, count as usize) };
+        let reads = asked.iter().filter(|one| one.events & libc::POLLIN != 0);
+        reads.for_each(|one| enter_if_it_listens(one.fd));
+    }
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe { transmute::<*mut c_void, Poll>(hidden)(fds, count, timeout) }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_ctl(
+    epoll: c_int,
+    operation: c_int,
+    fd: c_int,
+    event: *mut epoll_event,
+) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"epoll_ctl\0");
+    let Some(hidden) = HIDDEN.found() else {
+        return -1;
+    };
+    if operation == libc::EPOLL_CTL_ADD {
+        enter_if_it_listens(fd);
+    }
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe { transmute::<*mut c_void, Watch>(hidden)(epoll, operation, fd, event) }
 }
