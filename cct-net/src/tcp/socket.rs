@@ -87,6 +87,20 @@ impl TcpSocket {
         self.state.with(|config| *config)
     }
 
+    /// With whom it shares its address: also as its descriptor has been told, by `socket2` say.
+    fn share(&self) -> Share {
+        let said = self.config().share;
+        #[cfg(unix)]
+        if let Some(fd) = self.descriptor.made() {
+            let told = socket2::SockRef::from(&fd);
+            return Share {
+                addr: said.addr || told.reuse_address().unwrap_or(false),
+                port: said.port || told.reuse_port().unwrap_or(false),
+            };
+        }
+        said
+    }
+
     /// Sets whether it may bind an address at which there are sockets that do not listen.
     ///
     /// # Errors
@@ -100,7 +114,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn reuseaddr(&self) -> io::Result<bool> {
-        Ok(self.config().share.addr)
+        Ok(self.share().addr)
     }
 
     /// Sets whether it may share an address with others that say the same, listeners included. Which
@@ -117,7 +131,7 @@ impl TcpSocket {
     /// # Errors
     /// None.
     pub fn reuseport(&self) -> io::Result<bool> {
-        Ok(self.config().share.port)
+        Ok(self.share().port)
     }
 
     /// Sets how many bytes it holds that have not arrived.
@@ -359,7 +373,7 @@ impl TcpSocket {
         addr: SocketAddr,
         site: &'static Location<'static>,
     ) -> io::Result<()> {
-        let Config { share, bound, .. } = self.config();
+        let (Config { bound, .. }, share) = (self.config(), self.share());
         if let Some((addr, _)) = bound {
             let text = format!("the socket is bound to {addr} already");
             return Err(io::Error::new(ErrorKind::InvalidInput, text));
@@ -435,7 +449,7 @@ impl TcpSocket {
         let mut listener = TcpListener::new(listening, addr, id, self.settings())?;
         #[cfg(target_os = "linux")]
         if let Some(asked) = config.asked {
-            if let Some(kernels) = gate::kernels(asked, config.share.port)? {
+            if let Some(kernels) = gate::kernels(asked, self.share().port)? {
                 listener.is_shown_at(kernels, asked)?;
             }
         }

@@ -68,6 +68,24 @@ pub(crate) async fn options(log: Log) {
     ));
 }
 
+/// Two listeners at one address, as their descriptors have been told.
+pub(crate) async fn sharing(log: Log) {
+    let mut address: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let mut both = Vec::new();
+    for _ in 0..2 {
+        let socket = TcpSocket::new_v4().unwrap();
+        log.note(socket.reuseport().unwrap());
+        SockRef::from(&socket).set_reuse_port(true).unwrap();
+        log.note(socket.reuseport().unwrap());
+        socket.bind(address).unwrap();
+        let listener = socket.listen(4).unwrap();
+        address = listener.local_addr().unwrap();
+        both.push(listener);
+    }
+    let alone = TcpSocket::new_v4().unwrap();
+    log.note(alone.bind(address).unwrap_err().kind());
+}
+
 async fn echo(log: &Log, (mut from, mut to): (&mut TcpStream, &mut TcpStream)) {
     rt::write_all(&mut from, b"there").await.unwrap();
     log.result("there", rt::read_exact(&mut to, 5).await);
