@@ -116,7 +116,8 @@ impl Paths {
 
     fn find(&self, path: &Path) -> io::Result<&Bound> {
         check_form(path)?;
-        let found = self.files.get(&key(path));
+        let by_a_link = || self.files.get(&key(&followed(path)?));
+        let found = self.files.get(&key(path)).or_else(by_a_link);
         found.map(|file| &file.bound).ok_or_else(|| nobody_at(path))
     }
 
@@ -178,6 +179,22 @@ fn key(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// The kernel follows no more links than these.
+const LINKS: u32 = 40;
+
+/// Where a path leads that is a link on the machine's disk.
+fn followed(path: &Path) -> Option<PathBuf> {
+    let mut at = std::fs::read_link(path).ok()?;
+    at = path.parent()?.join(at);
+    for _ in 1..LINKS {
+        match std::fs::read_link(&at) {
+            Ok(next) => at = at.parent()?.join(next),
+            Err(_) => return Some(at),
+        }
+    }
+    None
+}
+
 /// A name that no address of the system holds is refused: one that is too long, or has a byte that is 0.
 fn check_form(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
@@ -185,4 +202,24 @@ fn check_form(path: &Path) -> io::Result<()> {
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_followed() {
+        let folder = std::env::temp_dir().join(format!("cct-links-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let [socket, link, links, round] =
+            ["socket", "link", "links", "round"].map(|name| folder.join(name));
+        symlink(&socket, &link).unwrap();
+        symlink("link", &links).unwrap();
+        symlink("round", &round).unwrap();
+        let found = [&socket, &link, &links, &round].map(|path| followed(path));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found, [None, Some(socket.clone()), Some(socket), None]);
+    }
 }
