@@ -5,7 +5,8 @@ use super::{TcpListener, TcpSocket, TcpStream};
 #[cfg(target_os = "linux")]
 use super::{begun, promised};
 use crate::descriptor::{
-    Behind, ByDescriptor, converts, foreign_stream, give_back, given_back, lends, shows, takes,
+    Behind, ByDescriptor, converts, foreign, foreign_stream, give_back, given_back, lends, shows,
+    takes,
 };
 #[cfg(target_os = "linux")]
 use crate::gate;
@@ -114,6 +115,11 @@ impl TcpListener {
         site: &'static Location<'static>,
     ) -> io::Result<TcpListener> {
         let known_as = listener.local_addr()?;
+        if known_as.port() == 0 {
+            let instead =
+                "hand a listener on by into_std: a duplicate of its descriptor listens nowhere";
+            return foreign("listener", instead);
+        }
         hosts()?.sync_point(OpKind::Init, site);
         #[cfg(target_os = "linux")]
         let promised = promised::take(current(), known_as.port())?;
