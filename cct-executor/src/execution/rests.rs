@@ -215,7 +215,8 @@ impl Core {
         let first = tasks.next();
         let alone = others && first.is_none();
         // Had it not been woken, the rests of the others would be over: they have their places before it is polled.
-        if first == Some(&MAIN) && tasks.next().is_none() && !self.rests.main {
+        let only_main = first == Some(&MAIN) && tasks.next().is_none();
+        if only_main && !self.rests.main && self.worker_of(MAIN) == NONE {
             self.rests.others_are_due = !self.rests.others.is_empty();
         }
         if (alone || self.point.step > until) && self.end_rests(decider) {
