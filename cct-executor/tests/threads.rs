@@ -210,6 +210,44 @@ async fn ends_its_process() {
     }
 }
 
+#[cct_executor::test(determinism_check = false)]
+async fn beside_a_has_a_thread() {
+    if is_again() {
+        let (tell, told) = oneshot::channel();
+        thread::spawn(move || {
+            let _ = tell.send(1);
+            loop {
+                thread::park();
+            }
+        });
+        assert_eq!(told.await, Ok(1));
+    }
+}
+
+#[cct_executor::test]
+#[should_panic(expected = "as it should")]
+async fn beside_b_panics() {
+    cct_executor::task::yield_now().await;
+    panic!("as it should");
+}
+
+#[test]
+fn an_expected_panic_is_none_of_the_threads_of_other_tests() {
+    if is_again() {
+        return;
+    }
+    let mut variables = OFF.to_vec();
+    variables.push(("RUST_TEST_THREADS", "1"));
+    let text = said(&again("beside_", "explore", &variables));
+    assert!(text.contains("2 passed"), "{text}");
+    assert!(
+        text.contains("cct: FAILED threads::beside_b_panics"),
+        "{text}"
+    );
+    let blamed = "cct: threads::beside_b_panics: threads of std take part";
+    assert!(!text.contains(blamed), "{text}");
+}
+
 #[test]
 fn what_fails_where_it_is_run_once_fails() {
     if is_again() {

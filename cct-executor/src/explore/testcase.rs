@@ -156,7 +156,12 @@ impl TestCase {
                 return self.judge(checker, scenario).with(THREADS_OF_OTHERS);
             }
         }
-        let why = threads::take_part(&report, &settings).filter(|_| !stands);
+        // Threads of other tests have no part in a panic that is expected: this one is run in no other process.
+        let take_part = match self.should_panic {
+            Some(_) => threads::its_own_take_part(&report, &settings),
+            None => threads::take_part(&report, &settings),
+        };
+        let why = take_part.filter(|_| !stands);
         if let Some(why) = why {
             let asks = can_be_asked && settings.isolation.is_none();
             return threads::once(self, &why, start_paused, asks);

@@ -174,6 +174,7 @@ pub(super) fn shows_nothing(report: &Report, error: &str) -> String {
     if let Some(first) = &report.endless {
         out.push_str("  the end of the first:\n");
         stood_still(&mut out, &first.explanation);
+        outside(&mut out, &first.explanation);
         foreign::blocked_channels(&mut out, &first.explanation);
         tasks(&mut out, first);
         steps(&mut out, report, first);

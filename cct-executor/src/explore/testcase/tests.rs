@@ -1,6 +1,7 @@
 //! What becomes of tests: what is remembered, and limits that nobody has chosen.
 
 use super::*;
+use crate::shim::{ActionSource, source};
 use crate::task::yield_now;
 use crate::words::Limits;
 use std::fs;
@@ -159,6 +160,35 @@ fn a_test_that_never_ends_does_not_pass() {
     assert!(endless(|checker| checker, true, false).passed());
     // Nor does it do what is expected of it.
     assert!(endless(|checker| checker, false, true).passed());
+}
+
+/// Nobody answers whom it asks for.
+struct Strangers;
+
+impl ActionSource for Strangers {
+    fn apply(&self, _: u64) {}
+
+    fn outside(&self) -> Vec<String> {
+        vec!["203.0.113.9".to_owned()]
+    }
+}
+
+#[test]
+fn whom_a_test_asks_in_vain_until_it_is_cut_is_told() {
+    let place = Place::new("asks");
+    let once = checker().strategy_text("random").determinism_check(false);
+    let report = place.case(false).run(once, || async {
+        let _source = source(|| Strangers);
+        loop {
+            yield_now().await;
+        }
+    });
+    let text = report.text();
+    let told = "nothing outside of the world answers, and this was asked for: 203.0.113.9";
+    assert!(
+        text.contains("shows nothing") && text.contains(told),
+        "{text}"
+    );
 }
 
 /// Fails, or not, after more steps than is usual.
