@@ -150,7 +150,7 @@ impl Core {
             self.end_rests_of_others(decider)
         } else {
             self.rests.main = false;
-            self.rests.others_are_due = !self.rests.others.is_empty();
+            self.others_are_due(decider);
             self.end_rest(MAIN, decider);
             true
         };
@@ -159,6 +159,19 @@ impl Core {
             return ended || self.end_rests(decider);
         }
         ended
+    }
+
+    /// It is the turn of the others, once the scenario's own task has gone first.
+    fn others_are_due(&mut self, decider: &mut dyn Decider) {
+        let known = std::mem::replace(
+            &mut self.rests.others_are_due,
+            !self.rests.others.is_empty(),
+        );
+        if self.interests.readiness && !known {
+            let others = self.rests.others.iter().rev();
+            let due = others.filter(|&&key| self.has_yielded(key));
+            due.for_each(|&key| decider.observe(&StepEvent::Due(ActionKey(key))));
+        }
     }
 
     /// The scenario's own task has gone first, if it has rested: its poll has ended.
@@ -217,7 +230,7 @@ impl Core {
         // Had it not been woken, the rests of the others would be over: they have their places before it is polled.
         let only_main = first == Some(&MAIN) && tasks.next().is_none();
         if only_main && !self.rests.main && self.worker_of(MAIN) == NONE {
-            self.rests.others_are_due = !self.rests.others.is_empty();
+            self.others_are_due(decider);
         }
         if (alone || self.point.step > until) && self.end_rests(decider) {
             self.tell_parked(decider);

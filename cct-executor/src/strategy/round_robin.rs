@@ -54,6 +54,8 @@ pub struct RoundRobin {
     left: u32,
     /// Who was picked last.
     last: Option<ActionKey>,
+    /// Tasks that have their place, and will be enabled soon.
+    due: Vec<ActionKey>,
     /// After which step nothing was left to do, if that was so.
     parked: Option<u64>,
     /// Where values come from, if they are drawn.
@@ -297,10 +299,18 @@ impl Strategy for RoundRobin {
 
     fn observe(&mut self, event: &StepEvent<'_>) {
         let key = match *event {
+            StepEvent::Enabled(key) if self.due.contains(&key) => {
+                self.due.retain(|&due| due != key);
+                return;
+            }
             StepEvent::Enabled(key) | StepEvent::Spawned { task: key, .. } => key,
             StepEvent::Parked { step } => {
                 self.parked = Some(step);
                 return;
+            }
+            StepEvent::Due(key) => {
+                self.due.push(key);
+                key
             }
             _ => return,
         };
@@ -319,6 +329,7 @@ impl Strategy for RoundRobin {
         self.queues.iter_mut().for_each(Queue::clear);
         self.yielded.clear();
         (self.left, self.last, self.parked) = (0, None, None);
+        self.due.clear();
         Flow::Continue
     }
 

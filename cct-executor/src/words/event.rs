@@ -25,6 +25,8 @@ pub enum StepEvent<'a> {
     Blocked(ActionKey),
     /// A task ended.
     Exited(ActionKey),
+    /// A task that yielded will be enabled once the scenario's own has had a poll, and has its place in the queue from now on.
+    Due(ActionKey),
     /// Where a runtime of tokio's parks, or looks at its driver: nothing was enabled but what is optional, or whoever had
     /// yielded has waited long enough. What is enabled next was told before.
     Parked {
@@ -90,7 +92,8 @@ pub enum StepEvent<'a> {
 pub struct Interests {
     /// [`StepEvent::Spawned`] and [`StepEvent::Exited`].
     pub lifecycle: bool,
-    /// [`StepEvent::Enabled`], [`StepEvent::Blocked`], [`StepEvent::Parked`] and [`StepEvent::Sent`].
+    /// [`StepEvent::Enabled`], [`StepEvent::Blocked`], [`StepEvent::Due`], [`StepEvent::Parked`] and
+    /// [`StepEvent::Sent`].
     pub readiness: bool,
     /// [`StepEvent::Step`].
     pub steps: bool,

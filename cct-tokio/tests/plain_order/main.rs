@@ -71,9 +71,11 @@ fn where_nobody_yields() {
 
 #[test]
 fn where_tasks_yield() {
-    let shape = Shape {
-        yields: true,
-        test_acts: false,
-    };
-    assert_eq!(differ(1..400, shape), [], "{shape:?}");
+    for test_acts in [false, true] {
+        let shape = Shape {
+            yields: true,
+            test_acts,
+        };
+        assert_eq!(differ(1..400, shape), [], "{shape:?}");
+    }
 }
