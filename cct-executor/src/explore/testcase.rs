@@ -20,7 +20,7 @@ mod unheard;
 
 use coarser::{THREADS_OF_OTHERS, where_polls_are_whole, without_atomics};
 use doubt::Doubt;
-pub(crate) use threads::{ToRunOnce, Told, is_better_run_once};
+pub(crate) use threads::{IS_THERE_ALREADY, ToRunOnce, Told, is_better_run_once};
 
 const NOT_ASKED: &str = "the test could not be run in a process of its own (isolation = \"process\"): its program \
      did not start, or did not run it when asked for it by name";

@@ -38,6 +38,7 @@ pub(super) use told::{Teller, Where, code_has_ended};
 use super::checker::running_test;
 use super::env;
 use super::result::Report;
+use super::testcase::IS_THERE_ALREADY;
 use crate::words::{NONDETERMINISM, ReplayToken};
 use std::fmt;
 use std::fs::File;
@@ -140,11 +141,16 @@ pub(super) fn can_be_asked(test: &str) -> bool {
 
 /// Runs a test in a process of its own. `None` if it did not come to a verdict.
 ///
-/// That something is not under control may come of two iterations that use one file, so they are tried one by one
-/// then.
+/// That something is not under control, or a file there already, may come of two iterations that use one file, so they are
+/// tried one by one then.
 pub(super) fn ask(test: &str, task: &Task<'_>) -> Option<Verdict> {
     let verdict = ask_with(test, task, None)?;
-    if verdict.says != Says::Failed(NONDETERMINISM.to_owned()) {
+    let met = match &verdict.says {
+        Says::Failed(class) => class == NONDETERMINISM,
+        Says::Threads(why) => why.starts_with(IS_THERE_ALREADY),
+        Says::Passed | Says::Unable => false,
+    };
+    if !met {
         return Some(verdict);
     }
     match ask_with(test, task, Some(1)) {

@@ -125,9 +125,12 @@ fn machine_is_asked(what: &str, failure: &FailureReport) -> String {
     )
 }
 
+/// How the reason begins where it is a file.
+pub(crate) const IS_THERE_ALREADY: &str = "a file that it makes is there already";
+
 fn is_there_already(failure: &FailureReport) -> String {
     format!(
-        "a file that it makes is there already: it is named by the time or at random, which are the same whenever a schedule \
+        "{IS_THERE_ALREADY}: it is named by the time or at random, which are the same whenever a schedule \
          is run, and left behind (explored, it ends in: {}). So it is run once, at the machine's time, which nobody can \
          repeat, in plain order, and not explored; with its files removed, or in a folder of the crate `tempfile`, it is",
         failure.kind.class()
