@@ -9,7 +9,8 @@
 //!    an operation in that poll gave way for a decision;
 //!    another when it has yielded in that poll. And wherever it asks to, as who moves a paused clock does.
 //! 2. Rests end when no other task is enabled, or after [`STEPS`]: that of the scenario's own task one poll before
-//!    the others. Where that one alone is enabled, and does not rest, it has its poll before the others, too. What may arrive, and timers that may fire early, are not waited for.
+//!    the others. Where that one alone is enabled, and does not rest, it has its poll before the others, too; they
+//!    have their places by then. What may arrive, and timers that may fire early, are not waited for.
 //! 3. Who is woken by somebody else meanwhile does not rest any longer, except for the scenario's own task.
 
 use super::core::{Core, NONE, state};

@@ -2,9 +2,9 @@
 //!
 //! After the scheduler of tokio's `current_thread` runtime: a first-in first-out queue of tasks
 //! that have become ready, taken in rounds. A round ends when the queue is empty, or after 61
-//! tasks, or when nothing is ready before time passes; the test itself, which stands where tokio's `block_on` stands, runs between rounds, and
-//! only then do tasks that called `yield_now` queue again, the last of them first. So `yield_now` in a
-//! test lets everything else run that can.
+//! tasks, or when nothing is ready before time passes; the test itself, which stands where tokio's
+//! `block_on` stands, runs between rounds, and only then do tasks that called `yield_now` queue again,
+//! the last of them first. So `yield_now` in a test lets everything else run that can.
 //!
 //! Guarantee: deterministic and (unless values are drawn) independent of the seed; of tasks that did not yield, the one that
 //! becomes enabled first runs first. Every iteration would be the same one, so a run has a
@@ -26,7 +26,8 @@
 //!   and not at the end of the round.
 //! - The queue has no slot for the last task woken (that is the multi-threaded runtime's).
 //!
-//! Measured by `order_is_that_of_becoming_enabled` and `values_may_be_drawn` below.
+//! Measured by `order_is_that_of_becoming_enabled` and `values_may_be_drawn` below, and by programs that are drawn and run on
+//! tokio as well (`cct-tokio/tests/plain_order`).
 
 use super::spec::{Entry, Kind, Parameter};
 use super::{Flow, Interests, Lanes, StepEvent, Strategy, draw};
