@@ -1,11 +1,11 @@
 //! Calls on the machine's own sockets that would block the thread, and who accepts connections by them.
 
+use super::options;
 use crate::symbols::{Hidden, set_errno};
 use crate::system::Blocks;
 use crate::{clocks_outside, system};
 use libc::{c_int, c_short, c_void, epoll_event, nfds_t, pollfd, sockaddr, socklen_t};
-use std::mem::{size_of, transmute};
-use std::ptr;
+use std::mem::transmute;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -71,13 +71,8 @@ pub(crate) fn accepts_no_longer(cookie: u64) {
 
 /// The program is about to accept by it.
 fn enter(fd: c_int) {
-    let mut cookie: u64 = 0;
-    let mut length = size_of::<u64>() as socklen_t;
-    let into = ptr::from_mut(&mut cookie).cast::<c_void>();
-    // SAFETY: the buffer is as long as it says.
-    let looked =
-        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_COOKIE, into, &mut length) };
-    if looked == 0 && !accepts_itself(cookie) {
+    let cookie = options::found::<u64>(fd, libc::SOL_SOCKET, libc::SO_COOKIE);
+    if let Some(cookie) = cookie.filter(|&cookie| !accepts_itself(cookie)) {
         let place = ENTERED.fetch_add(1, Relaxed) % ACCEPTING.len();
         ACCEPTING[place].store(cookie, Relaxed);
     }
@@ -85,13 +80,7 @@ fn enter(fd: c_int) {
 
 /// The program waits until somebody connects, if that is what it waits for: it is about to accept then.
 fn enter_if_it_listens(fd: c_int) {
-    let mut listens: c_int = 0;
-    let mut length = size_of::<c_int>() as socklen_t;
-    let into = ptr::from_mut(&mut listens).cast::<c_void>();
-    // SAFETY: the buffer is as long as it says.
-    let looked =
-        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ACCEPTCONN, into, &mut length) };
-    if looked == 0 && listens != 0 {
+    if options::is_set(fd, libc::SOL_SOCKET, libc::SO_ACCEPTCONN) {
         enter(fd);
     }
 }

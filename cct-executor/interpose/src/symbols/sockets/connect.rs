@@ -1,11 +1,10 @@
 //! Attempts to connect to listeners that the kernel does not know.
 
-use super::names;
+use super::{names, options};
 use crate::symbols::{Hidden, set_errno};
 use crate::system::{Peer, Toward};
 use libc::{c_int, c_void, sockaddr, sockaddr_storage, socklen_t};
 use std::mem::{size_of, transmute, zeroed};
-use std::ptr;
 use std::sync::OnceLock;
 
 type Connect = unsafe extern "C" fn(c_int, *const sockaddr, socklen_t) -> c_int;
@@ -39,13 +38,7 @@ unsafe fn toward(fd: c_int, name: *const sockaddr, length: socklen_t) -> Toward 
 }
 
 fn is_stream(fd: c_int) -> bool {
-    let mut kind: c_int = 0;
-    let mut length = size_of::<c_int>() as socklen_t;
-    let into = ptr::from_mut(&mut kind).cast::<c_void>();
-    // SAFETY: the buffer is as long as it says.
-    let looked =
-        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_TYPE, into, &mut length) };
-    looked == 0 && kind == libc::SOCK_STREAM
+    options::found(fd, libc::SOL_SOCKET, libc::SO_TYPE) == Some(libc::SOCK_STREAM)
 }
 
 /// # Safety

@@ -2,6 +2,7 @@
 //! may be sent with its time to live or its service, and comes without, as through a router that clears them.
 
 use super::names::in_addr;
+use super::options;
 use libc::{c_int, c_uint, c_void, in_pktinfo, in6_pktinfo, msghdr, socklen_t};
 use std::mem::size_of;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -64,7 +65,9 @@ pub(super) unsafe fn tell(fd: c_int, message: &mut msghdr, to: Option<IpAddr>) {
     let asked = !message.msg_control.is_null() && room != 0;
     if let Some(to) = to.filter(|_| asked) {
         let device = if to.is_loopback() { LOOPBACK } else { ETHERNET };
-        if let (IpAddr::V4(ip), true) = (to, is_set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO)) {
+        if let (IpAddr::V4(ip), true) =
+            (to, options::is_set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO))
+        {
             let told = in_pktinfo {
                 ipi_ifindex: device as c_int,
                 ipi_spec_dst: in_addr(ip),
@@ -80,7 +83,7 @@ pub(super) unsafe fn tell(fd: c_int, message: &mut msghdr, to: Option<IpAddr>) {
                 )
             };
         }
-        if is_set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO) {
+        if options::is_set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO) {
             let ip = match to {
                 IpAddr::V4(ip) => ip.to_ipv6_mapped(),
                 IpAddr::V6(ip) => ip,
@@ -132,14 +135,4 @@ unsafe fn put<T>(message: &mut msghdr, used: &mut usize, (level, kind): (c_int, 
         ptr::copy_nonoverlapping(ptr::from_ref(told).cast::<u8>(), data, size as usize);
         *used += space;
     }
-}
-
-/// Whether an option of the machine's socket is on.
-fn is_set(fd: c_int, level: c_int, option: c_int) -> bool {
-    let mut value: c_int = 0;
-    let mut length = size_of::<c_int>() as socklen_t;
-    let into = ptr::from_mut(&mut value).cast::<c_void>();
-    // SAFETY: the buffer is as long as it says.
-    let found = unsafe { libc::getsockopt(fd, level, option, into, &mut length) };
-    found == 0 && value != 0
 }

@@ -8,6 +8,7 @@ mod control;
 mod ends;
 mod messages;
 mod names;
+mod options;
 mod patience;
 mod vectors;
 

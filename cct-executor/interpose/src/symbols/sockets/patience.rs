@@ -1,8 +1,7 @@
 //! For how long a call on a socket waits.
 
-use libc::{c_int, c_void, socklen_t, timeval};
-use std::mem::size_of;
-use std::ptr;
+use super::options;
+use libc::{c_int, timeval};
 use std::time::Duration;
 
 /// What the call's flags, the descriptor and the socket's option, which is the one for receiving or for sending, say.
@@ -15,15 +14,9 @@ pub(super) fn of(fd: c_int, flags: c_int, option: c_int) -> Duration {
     if status < 0 || status & libc::O_NONBLOCK != 0 {
         return Duration::ZERO;
     }
-    let mut limit = timeval {
-        tv_sec: 0,
-        tv_usec: 0,
+    let Some(limit) = options::found::<timeval>(fd, libc::SOL_SOCKET, option) else {
+        return Duration::MAX;
     };
-    let mut length = size_of::<timeval>() as socklen_t;
-    let into = ptr::from_mut(&mut limit).cast::<c_void>();
-    // SAFETY: the buffer is as long as it says.
-    let _kept_where_it_fails =
-        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, option, into, &mut length) };
     let seconds = Duration::from_secs(u64::try_from(limit.tv_sec).unwrap_or(0));
     let limit = seconds + Duration::from_micros(u64::try_from(limit.tv_usec).unwrap_or(0));
     if limit.is_zero() {
