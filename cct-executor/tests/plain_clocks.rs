@@ -16,6 +16,7 @@ use again::{again, is_again, said};
 use cct_executor::runtime::Runtime;
 use cct_executor::time::{self, sleep, sleep_until};
 use cct_executor::{spawn, task};
+use std::fs;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -116,4 +117,27 @@ both!(after_a_day_in_a_world_nobody_waits_for_a_day {
     let other = thread::spawn(Instant::now).join().unwrap();
     assert!(start <= other && other <= Instant::now());
     is_about(start.elapsed(), Duration::from_millis(42));
+});
+
+both!(files_are_as_old_as_the_test_has_it {
+    let path = std::env::temp_dir().join(format!("cct-ages-{}", std::process::id()));
+    let age = || fs::metadata(&path).unwrap().modified().unwrap().elapsed().unwrap();
+    fs::write(&path, "before it").unwrap();
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        nap(DAY).await;
+        is_about(age(), DAY);
+        fs::write(&path, "in it").unwrap();
+        is_about(age(), Duration::ZERO);
+        nap(DAY).await;
+    });
+    is_about(age(), DAY);
+    drop(runtime);
+    is_about(age(), DAY);
+    fs::write(&path, "after it").unwrap();
+    is_about(age(), Duration::ZERO);
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async { nap(NAP).await });
+    is_about(age(), NAP);
+    fs::remove_file(&path).unwrap();
 });

@@ -11,6 +11,9 @@
 //! One keeps what waits for a lock in a thread-local, as if a thread could wait once only. In the copy it is on the stack, as
 //! for threads that are about to end.
 //!
+//! Some read the processor's counter, where it counts evenly, instead of a clock of the system's: of no world's time they know.
+//! The copies believe that it does not.
+//!
 //! Nothing else in them is changed, and where a version reads otherwise it is left alone.
 
 use super::copies;
@@ -47,7 +50,7 @@ impl Edit {
 }
 
 /// Of several of one package all are made that fit: some are for versions that read otherwise.
-const MENDS: [Mend; 10] = [
+const MENDS: [Mend; 14] = [
     // The generator of a thread lives on there; a draw from the system has the engine take a new thread.
     Mend {
         package: "fastrand",
@@ -116,6 +119,40 @@ const MENDS: [Mend; 10] = [
             "    return f(&ThreadData::new());\n    let mut thread_data_storage = None;\n    \
              thread_local!(static THREAD_DATA: ThreadData = ThreadData::new());\n    \
              let thread_data = THREAD_DATA\n        .try_with(|thread_data| NonNull::from(thread_data))\n",
+        )],
+    },
+    // Clocks, `governor`'s and those of `metrics` among them.
+    Mend {
+        package: "quanta",
+        edits: &[Edit::of(
+            "src/lib.rs",
+            "if detection::has_counter_support() {",
+            "if false && detection::has_counter_support() {",
+        )],
+    },
+    // Versions below 0.12.
+    Mend {
+        package: "quanta",
+        edits: &[Edit::of(
+            "src/lib.rs",
+            "if has_tsc_support() {",
+            "if false && has_tsc_support() {",
+        )],
+    },
+    Mend {
+        package: "minstant",
+        edits: &[Edit::of(
+            "src/tsc_now.rs",
+            "if !is_tsc_stable() {",
+            "if true || !is_tsc_stable() {",
+        )],
+    },
+    Mend {
+        package: "fastant",
+        edits: &[Edit::of(
+            "src/tsc_now.rs",
+            "if !is_tsc_stable() {",
+            "if true || !is_tsc_stable() {",
         )],
     },
     // The servers of tests. This one's pool is a static, whose resources are those of whichever world came first.

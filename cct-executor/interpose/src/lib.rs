@@ -71,6 +71,7 @@ pub fn begin(seed: u64, system: System, clocks: Clocks) {
     symbols::find_parker();
     symbols::learn_thread_locals();
     symbols::forget_loops();
+    symbols::begin_file_times(clocks);
     stream::begin(seed);
     system::set_zero(clocks);
     system::set(Some(system));
@@ -90,7 +91,7 @@ pub fn clocks_at_zero() -> Clocks {
 
 /// What the clocks show to this thread, on which there is no world: those that it has looked at since it was started,
 /// or since [`go_on_from`]. The others, and all where nothing is interposed, stand where they did then, or at
-/// [`Clocks::ZERO`].
+/// [`Clocks::ZERO`]. The thread's next world goes on from now, as to how old its files are.
 pub fn clocks_seen() -> Clocks {
     symbols::clocks_seen()
 }

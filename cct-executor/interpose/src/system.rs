@@ -30,7 +30,9 @@ pub struct System {
     pub atomic: fn(Atomic),
     /// How much time clocks show to have passed since zero.
     pub clock: fn() -> Duration,
-    /// The same, for a thread that is about to be started and may take part: its clocks go on from there, by the machine's.
+    /// The same, without a look at them.
+    pub unlooked: fn() -> Duration,
+    /// As [`clock`](Self::clock), for a thread that is about to be started and may take part: its clocks go on from there, by the machine's.
     pub start: fn() -> Duration,
     /// Called where the thread does something with the file at a path. Returns what was there if that is none of the
     /// machine's files, and has done it.
@@ -55,6 +57,7 @@ impl System {
         accepts: |_| true,
         atomic: |_| {},
         clock: || Duration::ZERO,
+        unlooked: || Duration::ZERO,
         start: || Duration::ZERO,
         file: |_, _| None,
         socket: |_, _| None,

@@ -36,6 +36,7 @@ pub(crate) const SYSTEM: System = System {
     accepts: |connects| WORLD.with(|world| world.may_accept(connects)),
     atomic: |atomic| WORLD.with(|world| world.before_atomic(atomic)),
     clock: || WORLD.with(World::system_clock),
+    unlooked: || WORLD.with(World::clock_unlooked),
     start: || WORLD.with(World::clock_of_started),
     file: |path, what| WORLD.with(|world| world.on_file(path, what)),
     socket: |number, what| WORLD.with(|world| world.on_socket(number, what)),
@@ -314,5 +315,13 @@ impl World {
             self.clock_ns.set(shown);
         }
         Duration::from_nanos(self.clock_ns.get())
+    }
+
+    /// What the clocks show, without a look at them: for the times of files.
+    fn clock_unlooked(&self) -> Duration {
+        let is_there = self.phase.get() != Phase::Idle && self.is_free();
+        let shown = |core: &mut Core| core.system_clock_of(core.node_of(self.running.get().key));
+        let shown = is_there.then(|| self.with(|core, _| shown(core)));
+        Duration::from_nanos(shown.unwrap_or(self.clock_ns.get()))
     }
 }

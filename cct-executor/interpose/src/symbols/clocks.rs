@@ -4,7 +4,7 @@
 //! 2. Where one was, and is no more, they go on from where it left them, at the system's pace: they never go back.
 //! 3. On any other thread they are the system's.
 
-use super::{Hidden, threads};
+use super::{Hidden, file_times, threads};
 use crate::system::{self, Clocks};
 use libc::{c_int, c_long, clockid_t, time_t, timespec};
 use std::cell::Cell;
@@ -48,7 +48,7 @@ impl Outside {
 }
 
 /// What a clock shows so much later, or earlier; at least nothing.
-fn moved(time: Duration, by_ns: i128) -> Duration {
+pub(super) fn moved(time: Duration, by_ns: i128) -> Duration {
     let ns = (time.as_nanos() as i128).saturating_add(by_ns);
     let ns = u128::try_from(ns).unwrap_or(0);
     Duration::new((ns / 1_000_000_000) as u64, (ns % 1_000_000_000) as u32)
@@ -146,7 +146,7 @@ impl Kind {
     }
 }
 
-fn real(clock: clockid_t) -> Duration {
+pub(super) fn real(clock: clockid_t) -> Duration {
     let mut time = timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -161,6 +161,7 @@ fn monotonic_zero() -> Duration {
 }
 
 pub(crate) fn clocks_seen() -> Clocks {
+    file_times::stop();
     Clocks {
         monotonic: Kind::Monotonic.seen(),
         wall: Kind::Wall.seen(),
@@ -218,6 +219,17 @@ fn shown(clock: clockid_t) -> Option<Duration> {
     }
     let outside = kind.outside().get();
     (outside.ahead_ns != 0).then(|| outside.at(real(clock)))
+}
+
+/// The date that this thread's clock shows, if that is not the system's. Nobody has looked.
+pub(super) fn date_unlooked() -> Option<Duration> {
+    match system::get() {
+        Some(system) => Some(system::zero().wall + (system.unlooked)()),
+        None => {
+            let outside = Kind::Wall.outside().get();
+            (outside.ahead_ns != 0).then(|| outside.at(Kind::Wall.real()))
+        }
+    }
 }
 
 /// Somebody looks at a clock.

@@ -1,8 +1,8 @@
-//! Files that are none of the machine's: those of sockets that are bound to a path in a world.
+//! What is told of files, and files that are none of the machine's: those of sockets that are bound to a path in a world.
 //!
 //! A path is looked up as it is given: links in it are not followed.
 
-use super::Hidden;
+use super::{Hidden, file_times};
 use crate::system::{self, OnFile, SocketFile};
 use libc::{c_char, c_int, c_uint, c_void, mode_t};
 use std::ffi::{CStr, OsStr};
@@ -73,8 +73,7 @@ pub(super) unsafe extern "C" fn statx(
     mask: c_uint,
     into: *mut libc::statx,
 ) -> c_int {
-    static HIDDEN: Hidden = Hidden::new(b"statx\0");
-    // SAFETY: the caller's promise, and the type of a function of this name.
+    // SAFETY: the caller's promise.
     unsafe {
         if folder == libc::AT_FDCWD && !into.is_null() {
             if let Some(file) = done(path, OnFile::Look) {
@@ -82,11 +81,34 @@ pub(super) unsafe extern "C" fn statx(
                 return 0;
             }
         }
-        let Some(hidden) = HIDDEN.found() else {
-            return -1;
+        let Some(now) = file_times::now().filter(|_| !into.is_null()) else {
+            return of_the_machine(folder, path, flags, mask, into);
         };
-        transmute::<*mut c_void, Statx>(hidden)(folder, path, flags, mask, into)
+        let outcome = of_the_machine(folder, path, flags, mask | file_times::TIMES, into);
+        if outcome == 0 {
+            file_times::show(&mut *into, now);
+        }
+        outcome
     }
+}
+
+/// As the machine tells of a file.
+///
+/// # Safety
+/// As the C library's.
+pub(super) unsafe fn of_the_machine(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mask: c_uint,
+    into: *mut libc::statx,
+) -> c_int {
+    static HIDDEN: Hidden = Hidden::new(b"statx\0");
+    let Some(hidden) = HIDDEN.found() else {
+        return -1;
+    };
+    // SAFETY: the caller's promise, and the type of a function of this name.
+    unsafe { transmute::<*mut c_void, Statx>(hidden)(folder, path, flags, mask, into) }
 }
 
 /// # Safety

@@ -2,8 +2,8 @@
 //!
 //! 1. They do what the C library's do for every thread that has no seed, `errno` included: they call
 //!    them.
-//! 2. They neither allocate nor lock by themselves, but for those that start and join threads, and where a message has
-//!    buffers that lie nowhere.
+//! 2. They neither allocate nor lock by themselves, but for those that start and join threads, where a message has
+//!    buffers that lie nowhere, and where files are noted in a world.
 #![expect(
     unsafe_code,
     reason = "symbols of the C library are defined, and those they hide are called"
@@ -13,6 +13,7 @@
 mod atomics;
 mod clocks;
 mod fatal;
+mod file_times;
 mod files;
 mod futex;
 mod locals;
@@ -26,11 +27,13 @@ mod threads;
 #[cfg(any(test, cct_atomics))]
 mod vain;
 mod whereabouts;
+mod written;
 
 pub(crate) use clocks::{
     Clockwork, clocks_outside, clocks_seen, clockwork, go_on_from, set_clockwork,
 };
 pub(crate) use fatal::{on_exit, on_fatal};
+pub(crate) use file_times::begin as begin_file_times;
 pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use parker::find as find_parker;
@@ -85,6 +88,7 @@ pub(crate) fn keep() {
     );
     std::hint::black_box(symbols);
     sockets::keep();
+    written::keep();
     #[cfg(cct_atomics)]
     atomics::keep();
 }

@@ -3,7 +3,7 @@
 
 use super::names::in_addr;
 use super::options;
-use libc::{c_int, c_uint, c_void, in_pktinfo, in6_pktinfo, msghdr, socklen_t};
+use libc::{c_int, c_uint, in_pktinfo, in6_pktinfo, msghdr};
 use std::mem::size_of;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;

@@ -3,6 +3,7 @@
 
 use super::messages::{received, sent};
 use crate::symbols::Hidden;
+use crate::symbols::written::wrote;
 use libc::{c_int, c_long, c_void, iovec, msghdr, ssize_t};
 use std::mem::{transmute, zeroed};
 
@@ -82,6 +83,9 @@ unsafe extern "C" fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssi
         let Some(hidden) = HIDDEN.found() else {
             return -1;
         };
-        transmute::<*mut c_void, Vectors>(hidden)(fd, parts, count)
+        wrote(
+            fd,
+            transmute::<*mut c_void, Vectors>(hidden)(fd, parts, count),
+        )
     }
 }
