@@ -77,7 +77,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
         ],
     ),
     // Workers; waiting outside of worlds; threads that a scenario has started; the last look for foreign
-    // threads before a deadlock; a thread that would abort the process; threads that rest for another.
+    // threads before a deadlock; a thread that would abort the process; threads of closures; threads that rest for another.
     (
         &[
             "thread::spawn",
@@ -94,6 +94,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "explore/watched.rs",
             "execution/run.rs",
             "execution/helpers.rs",
+            "raw/guest.rs",
             "raw/rest.rs",
             "task/blocking.rs",
         ],

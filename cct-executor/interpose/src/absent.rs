@@ -25,6 +25,23 @@ impl Whereabouts {
     }
 }
 
+/// The threads with which one is counted: there are none.
+#[derive(Clone, Debug)]
+pub struct Family(Infallible);
+
+impl Family {
+    /// Always `None`.
+    #[must_use]
+    pub fn of_this_thread() -> Option<Family> {
+        None
+    }
+
+    /// Cannot be called.
+    pub fn adopt(self) {
+        match self.0 {}
+    }
+}
+
 pub(crate) fn keep() {}
 
 pub(crate) fn on_connect(_: fn(i32, Peer<'_>) -> Toward) {}

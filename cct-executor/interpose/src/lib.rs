@@ -50,7 +50,7 @@ mod symbols;
 #[path = "absent.rs"]
 mod symbols;
 
-pub use symbols::{Whereabouts, Word};
+pub use symbols::{Family, Whereabouts, Word};
 pub use system::{
     Atomic, Blocks, Clocks, Moved, OnFile, OnSocket, Peer, Place, Sending, SocketFile, Stay,
     System, ThreadsStarted, Toward, Waited,

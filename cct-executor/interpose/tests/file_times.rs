@@ -5,7 +5,7 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 #![expect(
-    clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "the clock is the one that is under control"
 )]
 

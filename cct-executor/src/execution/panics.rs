@@ -19,6 +19,17 @@ use std::cell::{Cell, RefCell};
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
 
+/// The panics of a world, where another thread runs it for a while.
+#[derive(Default)]
+pub(super) struct Panics(Vec<Seen>);
+
+impl Panics {
+    /// This thread has seen these, and these what the thread had.
+    pub(super) fn exchange(&mut self) {
+        let _ = SEEN.try_with(|seen| std::mem::swap(&mut *seen.borrow_mut(), &mut self.0));
+    }
+}
+
 struct Seen {
     message: String,
     location: Option<String>,

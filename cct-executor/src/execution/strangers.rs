@@ -13,6 +13,7 @@ use super::core::{Core, NONE};
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
 use super::machine::in_a_program;
+use super::panics::Panics;
 use super::world::{Running, WORLD, World};
 use crate::raw::afar::{self, Job};
 use crate::raw::guest::{self, Luggage};
@@ -29,6 +30,9 @@ const MUCH: Duration = Duration::from_millis(50);
 /// How long a thread may take to do what all others wait for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// As tokio calls the threads of its pool.
+const THREAD_NAME: &str = "tokio-rt-worker";
+
 /// Has the thread of this world do something, and waits for what comes of it. `None` if it is not open to others, or
 /// ends before.
 pub(crate) fn ask<R: Send + 'static>(
@@ -42,6 +46,7 @@ pub(crate) fn ask<R: Send + 'static>(
 struct OfTheWorld {
     world: World,
     place: Place,
+    panics: Panics,
 }
 
 impl Luggage for OfTheWorld {
@@ -49,12 +54,14 @@ impl Luggage for OfTheWorld {
         OfTheWorld {
             world: World::new(),
             place: Place::default(),
+            panics: Panics::default(),
         }
     }
 
     fn exchange(&mut self) {
         WORLD.with(|world| world.exchange(&self.world));
         self.place.exchange();
+        self.panics.exchange();
     }
 }
 
@@ -95,6 +102,24 @@ fn run_here<R>(job: impl FnOnce() -> R, start: impl FnOnce(Job)) -> Option<threa
         cct_interpose::go_on_from(shown);
     }
     came_of_it
+}
+
+/// Whether closures that may block have threads of their own in the world of this thread, from here on.
+pub(crate) fn give_closures_threads(give: bool) {
+    WORLD.with(|world| world.threads_for_closures.set(give));
+}
+
+/// Runs a closure that may block: on a thread of its own, if it is to have one, as on tokio. What it keeps in
+/// thread-locals is its own there, and whom a channel of the standard library wakes it tells by threads.
+pub(crate) fn as_on_a_thread<R: Send + 'static>(closure: impl FnOnce() -> R + Send + 'static) -> R {
+    if !WORLD.with(|world| world.threads_for_closures.get()) {
+        return closure();
+    }
+    match guest::run_on_a_thread::<OfTheWorld, R>(THREAD_NAME, closure) {
+        Ok(Ok(result)) => result,
+        Ok(Err(payload)) => resume_unwind(payload),
+        Err(error) => panic!("the system has no thread for a closure that may block: {error}"),
+    }
 }
 
 /// Has the thread of this world do something, sooner or later. Returns whether the world is open to others.

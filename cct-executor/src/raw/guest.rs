@@ -5,12 +5,16 @@
 //!    poll is suspended, the host's is.
 //! 2. What a thread has that runs the world, its luggage, is with the host, with the guest, or on its way.
 //!
+//! A worker may also have such a thread made for a job, as closures that may block have threads of their own on tokio.
+//!
 //! Does not: know what the luggage is, but for the home.
 
 use super::afar::Job;
 use super::shared::Home;
 use super::stack::{self, Freeze, Stack};
+use cct_interpose::Family;
 use std::cell::RefCell;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -84,6 +88,26 @@ struct Guest<L> {
 }
 
 impl<L: Luggage> Guest<L> {
+    /// Runs a job as soon as it has the world; `None` if it gets none. `over` is told what comes of it before the host goes on.
+    fn run<R>(
+        from_host: Receiver<Carried<L>>,
+        to_host: Sender<(Carried<L>, Stop)>,
+        job: impl FnOnce() -> R,
+        over: impl FnOnce(thread::Result<R>),
+    ) {
+        let Ok(carried) = from_host.recv() else {
+            return;
+        };
+        let guest = Rc::new(Guest {
+            from_host,
+            to_host,
+            own: RefCell::new(None),
+        });
+        guest.arrive(carried, Stack::of_guest(guest.clone()));
+        over(catch_unwind(AssertUnwindSafe(job)));
+        guest.leave(Stop::Over);
+    }
+
     fn arrive(&self, mut carried: Carried<L>, stack: Stack) {
         carried.exchange();
         self.own.replace(Some((carried, stack.exchange())));
@@ -124,14 +148,41 @@ pub(crate) fn run_as_guest<L: Luggage, R>(
         from_guest,
     };
     start(Box::new(move || host.serve()));
-    let carried = from_host.recv().ok()?;
-    let guest = Rc::new(Guest::<L> {
-        from_host,
-        to_host,
-        own: RefCell::new(None),
+    let mut came_of_it = None;
+    Guest::<L>::run(from_host, to_host, job, |result| {
+        came_of_it = Some(result);
     });
-    guest.arrive(carried, Stack::of_guest(guest.clone()));
-    let came_of_it = catch_unwind(AssertUnwindSafe(job));
-    guest.leave(Stop::Over);
-    Some(came_of_it)
+    came_of_it
+}
+
+/// Runs `job` on a thread of its own, as the worker would that calls this, and waits there.
+///
+/// # Errors
+/// When the system has no thread to give.
+pub(crate) fn run_on_a_thread<L: Luggage, R: Send + 'static>(
+    name: &str,
+    job: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<thread::Result<R>> {
+    let (to_guest, from_host) = channel();
+    let (to_host, from_guest) = channel();
+    let host = Host::<L> {
+        to_guest,
+        from_guest,
+    };
+    let (tell, told) = channel();
+    // Who takes part in the world, and is waited for, is counted there.
+    let family = Family::of_this_thread();
+    let body = move || {
+        if let Some(family) = family {
+            family.adopt();
+        }
+        let over = |result| drop(tell.send(result));
+        Guest::<L>::run(from_host, to_host, job, over);
+    };
+    // It ends when it has given back what it had; nobody waits for that.
+    let builder = thread::Builder::new().name(name.to_owned());
+    drop(cct_interpose::uncounted(|| builder.spawn(body))?);
+    host.serve();
+    let result = told.try_recv();
+    Ok(result.expect("cct bug: a closure has ended without an outcome"))
 }

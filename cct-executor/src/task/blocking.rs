@@ -7,6 +7,7 @@ use super::handle::JoinHandle;
 use super::spawn::{Options, abroad, local, spawn_body};
 use crate::execution::close::Closing;
 use crate::execution::core::NONE;
+use crate::execution::strangers::as_on_a_thread;
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, Running, WORLD, World, expect_runtime};
 use crate::raw::shared::Home;
@@ -26,9 +27,9 @@ use std::task::{Context, Poll, Wake, Waker};
 /// Outside a world.
 ///
 /// # Differences from tokio
-/// The closure runs on the world's only thread. Waiting by means the world does not know, such as
-/// a standard channel, stops the world. Locks and condition variables of `std`, and its `thread::sleep`,
-/// are known on Linux.
+/// The closure runs on the world's only thread. Waiting by means the world does not know stops the world. Locks and condition
+/// variables of `std`, and its `thread::sleep`, are known on Linux. Channels of `std` pass over who waits on the thread that sends:
+/// a test with the attribute that hangs on that is run once, with a thread for each closure, where tests without it are run at all.
 #[track_caller]
 pub fn spawn_blocking<F, R>(f: F) -> JoinHandle<R>
 where
@@ -89,11 +90,12 @@ pub(crate) fn blocking_body<R>(f: impl FnOnce() -> R) -> impl Future<Output = R>
 #[track_caller]
 pub(super) fn spawn_blocking_with<F, R>(f: F, options: Options) -> JoinHandle<R>
 where
-    F: FnOnce() -> R + 'static,
-    R: 'static,
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
 {
     // It waits with wakers of its own.
-    spawn_body(blocking_body(|| on_a_thread(f)), local, options, true)
+    let body = blocking_body(|| as_on_a_thread(|| on_a_thread(f)));
+    spawn_body(body, local, options, true)
 }
 
 /// Runs a closure that may block in the middle of an asynchronous task. Who gave way in the same poll is

@@ -195,6 +195,8 @@ pub struct TaskStory {
     pub spawned_at: String,
     /// Whether it could run.
     pub state: TaskState,
+    /// It is a closure that may block.
+    pub closure: bool,
     /// The last operation it announced.
     pub last_op: String,
     /// Others hold no wakers of it: they cannot wake it.

@@ -102,6 +102,7 @@ mod tests {
             name: task.to_string(),
             spawned_at: String::new(),
             state: TaskState::Waiting,
+            closure: false,
             last_op: String::new(),
             unwakeable: false,
             waker_taken_at: None,

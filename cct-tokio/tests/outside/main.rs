@@ -29,6 +29,7 @@ mod on_tokio {
 
     pub(crate) mod beyond;
     pub(crate) mod clients;
+    pub(crate) mod closures;
     pub(crate) mod contracts;
     pub(crate) mod guests;
     pub(crate) mod handed;
@@ -47,6 +48,7 @@ mod on_ours {
 
     pub(crate) mod beyond;
     pub(crate) mod clients;
+    pub(crate) mod closures;
     pub(crate) mod contracts;
     pub(crate) mod guests;
     pub(crate) mod handed;
@@ -58,6 +60,7 @@ mod on_ours {
 
 const ASKS: &str = "it asks for what is the machine's (";
 const STARTS: &str = "threads of std take part";
+const WAIT: &str = "a closure of spawn_blocking waits as a thread does";
 const LEAVES: &str = "a file that it makes is there already";
 
 /// The first is a test only in a process of its own.
@@ -121,6 +124,15 @@ contracts! {
 contracts! {
     clients, STARTS:
     in_thread a_client_of_the_kernels_in_a_thread
+}
+
+contracts! {
+    closures, WAIT:
+    hear_the_test closures_that_wait_for_the_test
+    hear_each_other closures_that_wait_for_each_other
+    panic_for_whoever_joins a_closure_that_panics_after_it_has_waited
+    have_locals_of_their_own what_closures_keep_in_thread_locals
+    use_the_runtime closures_that_use_the_runtime
 }
 
 contracts! {

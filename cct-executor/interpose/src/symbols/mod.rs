@@ -39,6 +39,7 @@ pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals
 pub(crate) use parker::find as find_parker;
 pub(crate) use sockets::{accepts_itself, accepts_no_longer, on_connect};
 pub(crate) use stay::on_thread_end;
+pub use threads::Family;
 pub(crate) use threads::{
     count_starter, family, is_welcome, threads_started, uncounted, was_controlled, was_started,
     welcome_threads,

@@ -6,6 +6,7 @@ use super::{Hidden, clocks, stay};
 use crate::system::{self, Blocks, System, ThreadsStarted};
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t};
 use std::cell::{Cell, OnceCell};
+use std::fmt;
 use std::mem::transmute;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -97,6 +98,29 @@ pub(crate) fn welcome_threads(welcome: bool) {
             false => counts.fetch_sub(1, Ordering::AcqRel),
         }
     });
+}
+
+/// The threads with which one is counted.
+#[derive(Clone)]
+pub struct Family(Arc<Counts>);
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Family").field(&self.0.number).finish()
+    }
+}
+
+impl Family {
+    /// That of the threads that this one starts, if those are counted.
+    #[must_use]
+    pub fn of_this_thread() -> Option<Family> {
+        counts().map(Family)
+    }
+
+    /// The threads that this one starts are of this family, unless they are of another one already.
+    pub fn adopt(self) {
+        let _ = COUNTS.try_with(|counts| counts.set(self.0));
+    }
 }
 
 pub(crate) fn family() -> u64 {

@@ -297,6 +297,7 @@ impl Core {
                 true => TaskState::Ready,
                 false => TaskState::Waiting,
             },
+            closure: task.blocking,
             last_op: format!("{} at {}", action.op.kind, place(action.op.site)),
             unwakeable: wakers.is_some_and(|wakers| wakers.none_of(key)),
             waker_taken_at: wakers.map_or_else(|| Some(Vec::new()), taken_at),

@@ -13,6 +13,10 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+/// What is said beside an answer: how the test is to be run, if not as ever; and that it is.
+const WITH_THREADS: &str = "with threads for closures";
+const BEGUN: &str = "begun";
+
 /// What has come of such a run.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Once {
@@ -37,11 +41,22 @@ pub(in crate::explore) fn is_once(answer: &Path) -> bool {
     beside(answer).exists()
 }
 
-/// Runs a test once in a process of its own. `None` if it was not run there.
-pub(in crate::explore) fn ask_once(test: &str) -> Option<Once> {
+/// Whether closures that may block have threads of their own in this process, if it [is for such a run](is_once).
+pub(in crate::explore) fn has_threads_for_closures(answer: &Path) -> bool {
+    fs::read_to_string(beside(answer)).is_ok_and(|asked| asked == WITH_THREADS)
+}
+
+/// Runs a test once in a process of its own, where closures that may block have threads of their own, or not. `None` if it
+/// was not run there.
+pub(in crate::explore) fn ask_once(test: &str, threads_for_closures: bool) -> Option<Once> {
     let place = Place::new().ok()?;
     let answer = place.answer();
-    fs::write(beside(&answer), "").ok()?;
+    let asked = if threads_for_closures {
+        WITH_THREADS
+    } else {
+        ""
+    };
+    fs::write(beside(&answer), asked).ok()?;
     let both = File::options()
         .create(true)
         .append(true)
@@ -50,7 +65,7 @@ pub(in crate::explore) fn ask_once(test: &str) -> Option<Once> {
     let mut command = asked_for(test, &place).ok()?;
     command.stdout(both.try_clone().ok()?).stderr(both);
     let status = command.stdin(Stdio::null()).status().ok()?;
-    if fs::read_to_string(beside(&answer)).ok()?.is_empty() {
+    if fs::read_to_string(beside(&answer)).ok()? != BEGUN {
         return None;
     }
     let printed = fs::read(printed(&answer)).unwrap_or_default();
@@ -89,7 +104,7 @@ fn begin(answer: &Path) -> io::Result<()> {
         .write(true)
         .open(printed(answer))?
         .set_len(0)?;
-    fs::write(beside(answer), "begun")
+    fs::write(beside(answer), BEGUN)
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {

@@ -17,6 +17,7 @@ use crate::explore::checker::Checker;
 use crate::explore::env::{PlainTests, Settings};
 use crate::explore::result::{FailureReport, InOrder, Report};
 use crate::explore::same::alike;
+use crate::words::explanation::ThreadWait;
 use crate::words::{FailureKind, ReplayToken};
 use cct_interpose::threads_started;
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// How a test is to be run in which threads take part.
 pub(crate) struct ToRunOnce {
     pub(crate) start_paused: bool,
+    /// Closures that may block have threads of their own.
+    pub(crate) threads_for_closures: bool,
     pub(crate) to: Told,
 }
 
@@ -95,6 +98,9 @@ fn why(failure: &FailureReport, threads: u64, in_any: bool) -> Option<String> {
     if failure.explanation.processes > 0 && (in_any || in_any_order(failure)) {
         return Some(machine_is_asked("a process that it starts", failure));
     }
+    if closures_wait_as_threads(failure) {
+        return Some(waits_as_thread(failure));
+    }
     let comes_of_threads = match &failure.kind {
         FailureKind::Uncontrolled { thread, .. } => thread
             .as_ref()
@@ -108,6 +114,13 @@ fn why(failure: &FailureReport, threads: u64, in_any: bool) -> Option<String> {
         _ => threads > 0 && (in_any || in_plain_order(failure) || !failure.reproduced),
     };
     comes_of_threads.then(|| threads_do(failure))
+}
+
+/// Whether a closure that may block was parked in the end. A channel of the standard library, in which it may wait, tells who
+/// waits by the thread, which it does not share on tokio.
+fn closures_wait_as_threads(failure: &FailureReport) -> bool {
+    let mut tasks = failure.explanation.tasks.iter();
+    tasks.any(|task| task.closure && task.thread_wait == Some(ThreadWait::Park))
 }
 
 /// Why a `main` that was explored is to be run once, if it is, and its name.
@@ -133,6 +146,18 @@ fn is_there_already(failure: &FailureReport) -> String {
         "{IS_THERE_ALREADY}: it is named by the time or at random, which are the same whenever a schedule \
          is run, and left behind (explored, it ends in: {}). So it is run once, at the machine's time, which nobody can \
          repeat, in plain order, and not explored; with its files removed, or in a folder of the crate `tempfile`, it is",
+        failure.kind.class()
+    )
+}
+
+/// How the reason begins where closures need threads of their own.
+const CLOSURE_WAITS: &str = "a closure of spawn_blocking waits as a thread does";
+
+fn waits_as_thread(failure: &FailureReport) -> String {
+    format!(
+        "{CLOSURE_WAITS} (explored, it ends in: {}), and what it waits for, as a channel \
+         of std, may tell who waits by threads, of which all tasks share one: run once, in plain order, where closures have threads \
+         of their own, which nobody can repeat, and not explored; with a channel of tokio it is",
         failure.kind.class()
     )
 }
@@ -231,11 +256,16 @@ fn in_any_order(failure: &FailureReport) -> bool {
 
 /// Runs the test once in a process, if it can be asked for; or says that it is to be run here.
 pub(super) fn once(case: TestCase, why: &str, start_paused: bool, asks: bool) -> Judged {
+    let threads_for_closures = why.starts_with(CLOSURE_WAITS);
     let why = format!("cct: {}: {why}\n", case.name);
-    match asks.then(|| apart::ask_once(case.path())).flatten() {
+    match asks
+        .then(|| apart::ask_once(case.path(), threads_for_closures))
+        .flatten()
+    {
         Some(once) => Judged::OnceApart { once, why },
         None => Judged::Once(ToRunOnce {
             start_paused,
+            threads_for_closures,
             to: Told::Here(why),
         }),
     }
@@ -262,6 +292,7 @@ impl TestCase {
         );
         Ok(ToRunOnce {
             start_paused: checker.world.start_paused,
+            threads_for_closures: false,
             to: Told::Here(why),
         })
     }
@@ -275,6 +306,7 @@ pub(super) fn asked_for(settings: &Settings, start_paused: bool) -> Option<ToRun
         .filter(|file| apart::is_once(file))?;
     Some(ToRunOnce {
         start_paused,
+        threads_for_closures: apart::has_threads_for_closures(file),
         to: Told::File(file.clone()),
     })
 }

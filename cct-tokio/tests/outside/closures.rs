@@ -1,0 +1,105 @@
+//! Closures that wait as threads do: by channels of the standard library, which tell who waits by threads.
+
+use super::rt;
+use rt::runtime::Handle;
+use rt::task::spawn_blocking;
+use rt::time::sleep;
+use std::cell::Cell;
+use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
+use std::time::Duration;
+
+const TIME: Duration = Duration::from_millis(5);
+
+thread_local! {
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The test sends when the closure waits, and not more before that has heard it.
+pub(crate) async fn hear_the_test() {
+    let (begins, begun) = rt::sync::oneshot::channel();
+    let (send, receive) = channel();
+    let (tell, mut told) = rt::sync::mpsc::channel(1);
+    let closure = spawn_blocking(move || {
+        begins.send(()).unwrap();
+        for number in receive {
+            tell.blocking_send(number).unwrap();
+        }
+    });
+    begun.await.unwrap();
+    for number in 0..3 {
+        sleep(TIME).await;
+        send.send(number).unwrap();
+        assert_eq!(told.recv().await, Some(number));
+    }
+    drop(send);
+    closure.await.unwrap();
+}
+
+/// One has to wait for the other each time.
+pub(crate) async fn hear_each_other() {
+    let (send, receive) = sync_channel(0);
+    let (tell, told) = channel();
+    let one = spawn_blocking(move || {
+        for number in receive {
+            tell.send(number).unwrap();
+        }
+    });
+    let other = spawn_blocking(move || {
+        for number in 0..3 {
+            send.send(number).unwrap();
+            assert_eq!(told.recv(), Ok(number));
+        }
+    });
+    other.await.unwrap();
+    one.await.unwrap();
+}
+
+pub(crate) async fn panic_for_whoever_joins() {
+    let (send, receive) = channel::<u32>();
+    let closure = spawn_blocking(move || panic!("{}", receive.recv().unwrap()));
+    sleep(TIME).await;
+    send.send(7).unwrap();
+    let panic = closure.await.unwrap_err().into_panic();
+    assert_eq!(panic.downcast_ref::<String>().unwrap(), "7");
+}
+
+pub(crate) async fn have_locals_of_their_own() {
+    let (send, receive) = channel();
+    let closure = spawn_blocking(move || {
+        CALLS.set(CALLS.get() + 1);
+        receive.recv().unwrap();
+        CALLS.get()
+    });
+    sleep(TIME).await;
+    assert_eq!(CALLS.replace(10), 0);
+    send.send(()).unwrap();
+    assert_eq!(closure.await.unwrap(), 1);
+    assert_eq!(CALLS.replace(0), 10);
+}
+
+/// What the runtime has is there, and time is the runtime's.
+pub(crate) async fn use_the_runtime() {
+    let (send, receive) = channel();
+    let (send_more, mut receive_more) = rt::sync::mpsc::channel(1);
+    let closure = spawn_blocking(move || {
+        receive.recv().unwrap();
+        let late = receive.recv_timeout(TIME);
+        assert_eq!(late, Err(RecvTimeoutError::Timeout));
+        for number in 0..3 {
+            send_more.blocking_send(number).unwrap();
+        }
+        Handle::current().block_on(async {
+            sleep(TIME).await;
+            rt::spawn(async move { receive.recv().is_err() })
+                .await
+                .unwrap()
+        })
+    });
+    sleep(TIME).await;
+    send.send(()).unwrap();
+    for number in 0..3 {
+        assert_eq!(receive_more.recv().await, Some(number));
+    }
+    drop(send);
+    assert!(closure.await.unwrap());
+}
