@@ -5,7 +5,7 @@
 //!    of. Cargo tells these apart where it is given a `--target`, if only the machine's own.
 //! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself; and
 //!    packages that depend on such a crate themselves, where its generic and inlined code is compiled with theirs
-//!    ([`SPREADS`]).
+//!    ([`SPREADS`]), or on a package that does: what is generic there has it, too. Further than that it hardly comes.
 //! 3. What is left so counts as optimised where nothing is: unoptimised crates hand what they have made of inlined
 //!    functions, as the operations of atomics are, on to the crates that use them.
 
@@ -73,6 +73,11 @@ const LEFT: &[&str] = &[
 /// it: another task of the thread in the middle of that breaks what no two threads can.
 const SPREADS: &[&str] = &["arc_swap", "crossbeam_epoch", "scc", "sdd", "seize"];
 
+/// They depend on some of [`SPREADS`], but mostly who uses them wants something else of them.
+const SPREAD_LITTLE: &[&str] = &["crossbeam"];
+/// What marks a library whose package depends on some of [`SPREADS`], beside it.
+const MARK: &str = "spreads";
+
 /// If cargo calls this program in the place of the compiler: calls that.
 pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     let wrapped = variable(WRAPS)?;
@@ -93,12 +98,14 @@ pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<E
     if is_told(rest) {
         let name = value(rest, "--crate-name").unwrap_or_default();
         say::note(format_args!(
-            "`{}` has one of {} among its dependencies: no atomic operation in its own code is a scheduling point, as \
+            "`{}` has one of {} among its dependencies, or a crate that has: no atomic operation in its own code is a scheduling point, as \
              their inlined code knows threads, not tasks. What should interleave there needs a package without them",
             Path::new(name).display(),
             SPREADS.join(", ")
         ));
     }
+    // Nothing is lost but that those who depend on it are not left.
+    let _ = mark(rest);
     let plain = variable(PLAIN);
     command.args(rest).args(added(rest, plain.as_deref()));
     Some(match command.status() {
@@ -168,14 +175,45 @@ fn is_told(arguments: &[OsString]) -> bool {
     own && value(arguments, "--target").is_some() && uses_one_that_spreads(arguments)
 }
 
-/// Whether code of [`SPREADS`] may be compiled with this crate. It goes by the files: a dependency may be renamed.
+/// Whether code of [`SPREADS`] may be compiled with this crate.
 fn uses_one_that_spreads(arguments: &[OsString]) -> bool {
+    spreads_itself(arguments) || libraries(arguments).any(|path| path.with_extension(MARK).exists())
+}
+
+/// Whether the crate depends on one of [`SPREADS`]. It goes by the files: a dependency may be renamed.
+fn spreads_itself(arguments: &[OsString]) -> bool {
+    libraries(arguments)
+        .filter_map(|path| path.file_stem()?.to_str()?.strip_prefix("lib"))
+        .filter_map(|stem| stem.split('-').next())
+        .any(|name| SPREADS.contains(&name))
+}
+
+/// The files of the crates that this one depends on.
+fn libraries(arguments: &[OsString]) -> impl Iterator<Item = &Path> {
     let given = arguments.windows(2).filter(|pair| pair[0] == "--extern");
     given
         .filter_map(|pair| pair[1].to_str()?.split_once('='))
-        .filter_map(|(_, path)| Path::new(path).file_stem()?.to_str()?.strip_prefix("lib"))
-        .filter_map(|stem| stem.split('-').next())
-        .any(|name| SPREADS.contains(&name))
+        .map(|(_, path)| Path::new(path))
+}
+
+/// Marks the library that comes of it, if it is to be. Who depends on that is compiled later.
+fn mark(arguments: &[OsString]) -> Option<()> {
+    let name = value(arguments, "--crate-name")?.to_str()?;
+    let in_tests = value(arguments, "--target").is_some();
+    if !in_tests || SPREAD_LITTLE.contains(&name) || !spreads_itself(arguments) {
+        return None;
+    }
+    let mut options = arguments.iter().filter_map(|argument| {
+        let option = argument.to_str()?;
+        option
+            .strip_prefix("-C")
+            .unwrap_or(option)
+            .strip_prefix("extra-filename=")
+    });
+    let extra = options.next().unwrap_or_default();
+    let folder = Path::new(value(arguments, "--out-dir")?);
+    let library = folder.join(format!("lib{name}{extra}.{MARK}"));
+    std::fs::write(library, "").ok()
 }
 
 /// What follows an option.
@@ -197,7 +235,7 @@ fn value<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OPTIMISED, OPTIONS, added};
+    use super::{OPTIMISED, OPTIONS, added, mark};
     use std::ffi::{OsStr, OsString};
 
     fn added_to(arguments: &str) -> Vec<OsString> {
@@ -249,6 +287,33 @@ mod tests {
         // The rest of the program is instrumented.
         let linked = call("arc_swap=/deps/libarc_swap-0a1b.rlib --crate-type bin -C opt-level=3");
         assert_eq!(added_to(&linked), ["-Clink-arg=/plain"]);
+    }
+
+    #[test]
+    fn what_such_a_crate_makes_generic_is_left_as_well() {
+        let folder = std::env::temp_dir().join(format!("cargo-cct-marks-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let deps = folder.display();
+        let call = |name: &str, on: &str| -> Vec<OsString> {
+            let call = format!(
+                "--crate-name {name} -C extra-filename=-0a1b --out-dir {deps} --target x86_64-unknown-linux-gnu \
+                 --extern {on}={deps}/lib{on}-0a1b.rmeta"
+            );
+            call.split(' ').map(OsString::from).collect()
+        };
+        for (name, on) in [
+            ("moka", "crossbeam_epoch"),
+            ("crossbeam", "crossbeam_epoch"),
+            ("mine", "moka"),
+            ("other", "mine"),
+            ("queues", "crossbeam"),
+        ] {
+            let _ = mark(&call(name, on));
+        }
+        assert_eq!(added(&call("mine", "moka"), None), OPTIMISED);
+        assert_eq!(added(&call("other", "mine"), None), OPTIONS);
+        assert_eq!(added(&call("queues", "crossbeam"), None), OPTIONS);
+        std::fs::remove_dir_all(&folder).expect("the end");
     }
 
     #[test]
