@@ -170,7 +170,13 @@ fn a_time_that_is_set_is_shown() {
         assert_eq!(told().modified().expect("a time"), yesterday);
         pass(SECOND);
         assert_eq!(since(told().modified()), day + SECOND);
+        let long_ago = SystemTime::UNIX_EPOCH - 5 * SECOND / 2;
+        file.set_modified(long_ago).expect("to set");
+        assert_eq!(told().modified().expect("a time"), long_ago);
+        file.set_modified(yesterday).expect("to set");
         assert_eq!(since(told().accessed()), SECOND);
+        file.set_times(fs::FileTimes::new()).expect("to set");
+        assert_eq!(told().modified().expect("a time"), yesterday);
     });
 }
 

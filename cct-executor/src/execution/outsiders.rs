@@ -158,7 +158,7 @@ impl World {
             && !self.is_asked()
             && self.with(|core, _| core.helpers.may_act())
         {
-            if word.block_for(helpers::LOOK) {
+            if self.block_for_a_look(word) {
                 self.with(|core, _| core.helpers.have_acted());
                 return true;
             }
@@ -166,5 +166,15 @@ impl World {
             waited += helpers::LOOK;
         }
         false
+    }
+
+    /// Blocks the thread until the word changes, for a while. Who has to come in before that does so. Returns whether it has.
+    fn block_for_a_look(&self, word: Word) -> bool {
+        let Some(home) = Home::here().filter(|home| self.open.get() && home.has_visitors()) else {
+            return word.block_for(helpers::LOOK);
+        };
+        let mut changed = false;
+        home.aside(|| changed = word.block_for(helpers::LOOK));
+        changed
     }
 }

@@ -44,3 +44,28 @@ pub(crate) async fn starts_later() {
     let then = rt::time::timeout(5 * TIME, told).await.unwrap().unwrap();
     assert!(then >= due && then <= std::time::Instant::now());
 }
+
+/// A thread uses what belongs to the runtime of another, which waits for it in the middle of a poll.
+pub(crate) async fn is_heard_by_a_runtime() {
+    const ROUNDS: u32 = 10;
+    let thread = thread::spawn(|| {
+        let runtime = rt::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(async {
+            let begin = Instant::now();
+            for round in 0..ROUNDS {
+                let (send, mut receive) = rt::sync::mpsc::unbounded_channel();
+                let (tell, told) = std::sync::mpsc::channel();
+                thread::spawn(move || {
+                    send.send(round).unwrap();
+                    tell.send(()).unwrap();
+                });
+                told.recv().unwrap();
+                assert_eq!(receive.recv().await, Some(round));
+            }
+            begin.elapsed()
+        })
+    });
+    assert!(thread.join().unwrap() < ROUNDS * 2 * TIME);
+}

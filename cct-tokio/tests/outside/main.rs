@@ -172,6 +172,7 @@ contracts! {
     has_slept who_joins_a_thread_that_has_slept
     has_slept_on_a_runtime who_joins_a_thread_that_has_slept_on_its_runtime
     starts_later a_thread_that_is_started_after_time_has_passed
+    is_heard_by_a_runtime a_thread_that_comes_in_while_it_is_waited_for
 }
 
 contracts! {

@@ -48,7 +48,7 @@ impl Outside {
 }
 
 /// What a clock shows so much later, or earlier; at least nothing.
-pub(super) fn moved(time: Duration, by_ns: i128) -> Duration {
+fn moved(time: Duration, by_ns: i128) -> Duration {
     let ns = (time.as_nanos() as i128).saturating_add(by_ns);
     let ns = u128::try_from(ns).unwrap_or(0);
     Duration::new((ns / 1_000_000_000) as u64, (ns % 1_000_000_000) as u32)

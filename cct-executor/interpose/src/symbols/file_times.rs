@@ -21,8 +21,13 @@ use std::time::Duration;
 pub(super) const TIMES: c_uint =
     libc::STATX_MTIME | libc::STATX_CTIME | libc::STATX_ATIME | libc::STATX_BTIME;
 
+/// Nanoseconds since 1970, or before.
+pub(super) type Time = i128;
+
 /// When a file's content was changed, when anything of it was, when it was read, and when it was made.
-type Times = [Duration; 4];
+type Times = [Time; 4];
+
+const SECOND: Time = 1_000_000_000;
 
 /// What is done with a file.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +38,8 @@ pub(super) enum Deed {
     Write,
     /// It is said when it was changed and when it was read, if it is.
     Set {
-        changed: Option<Duration>,
-        read: Option<Duration>,
+        changed: Option<Time>,
+        read: Option<Time>,
     },
 }
 
@@ -51,14 +56,14 @@ struct Files(BTreeMap<(u32, u32, u64), File>);
 /// When the world began.
 #[derive(Clone, Copy)]
 struct Beginning {
-    by_machine: Duration,
-    here: Duration,
+    by_machine: Time,
+    here: Time,
 }
 
 thread_local! {
     static BEGINNING: Cell<Option<Beginning>> = const { Cell::new(None) };
     /// When the code of this thread stopped, by the machine's clock.
-    static STOPPED: Cell<Option<Duration>> = const { Cell::new(None) };
+    static STOPPED: Cell<Option<Time>> = const { Cell::new(None) };
     /// Anything was noted.
     static USED: Cell<bool> = const { Cell::new(false) };
     /// Boxed, as whoever watches this thread's variables is to see nothing move.
@@ -71,8 +76,17 @@ pub(crate) fn stop() {
 }
 
 /// The machine's time. Files may have that of some ms before.
-fn by_machine() -> Duration {
-    clocks::real(libc::CLOCK_REALTIME)
+fn by_machine() -> Time {
+    time_of(clocks::real(libc::CLOCK_REALTIME))
+}
+
+fn time_of(since_1970: Duration) -> Time {
+    since_1970.as_nanos() as Time
+}
+
+/// What the kernel's seconds and nanoseconds are.
+pub(super) fn made_of(seconds: i64, nanoseconds: i64) -> Time {
+    Time::from(seconds) * SECOND + Time::from(nanoseconds)
 }
 
 /// A world begins on this thread, with clocks that show this.
@@ -80,7 +94,7 @@ fn by_machine() -> Duration {
 pub(crate) fn begin(clocks: Clocks) {
     BEGINNING.set(Some(Beginning {
         by_machine: STOPPED.take().unwrap_or_else(by_machine),
-        here: clocks.wall,
+        here: time_of(clocks.wall),
     }));
     if clocks == Clocks::ZERO && USED.replace(false) {
         let _ = FILES.try_with(|files| files.borrow_mut().0.clear());
@@ -90,18 +104,17 @@ pub(crate) fn begin(clocks: Clocks) {
 impl Beginning {
     /// What is shown for a time of the machine's that was not seen before. What is made in the first ms may seem
     /// to be from before: those who make files say so.
-    fn first(self, noted: Duration, now: Duration) -> Duration {
+    fn first(self, noted: Time, now: Time) -> Time {
         if noted > self.by_machine {
             return now;
         }
-        let age = self.by_machine - noted;
-        self.here.saturating_sub(age)
+        self.here - (self.by_machine - noted)
     }
 }
 
 impl Files {
     /// Somebody looks at a file, of which the machine says this.
-    fn look(&mut self, told: &libc::statx, now: Duration) -> Times {
+    fn look(&mut self, told: &libc::statx, now: Time) -> Times {
         let beginning = BEGINNING.get().unwrap_or(Beginning {
             by_machine: by_machine(),
             here: now,
@@ -119,7 +132,7 @@ impl Files {
         file.here
     }
 
-    fn note(&mut self, told: &libc::statx, deed: Deed, now: Duration) {
+    fn note(&mut self, told: &libc::statx, deed: Deed, now: Time) {
         self.look(told, now);
         let Some(file) = self.0.get_mut(&number_of(told)) else {
             return;
@@ -151,19 +164,16 @@ fn times_of(told: &libc::statx) -> Times {
         told.stx_atime,
         told.stx_btime,
     ];
-    all.map(|time| {
-        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-        Duration::new(seconds, time.tv_nsec.min(999_999_999))
-    })
+    all.map(|time| made_of(time.tv_sec, time.tv_nsec.into()))
 }
 
 /// What the clock of this thread shows, if it is not the machine's.
-pub(super) fn now() -> Option<Duration> {
-    clocks::date_unlooked()
+pub(super) fn now() -> Option<Time> {
+    clocks::date_unlooked().map(time_of)
 }
 
 /// Shows the times that the machine has told by the clocks here.
-pub(super) fn show(told: &mut libc::statx, now: Duration) {
+pub(super) fn show(told: &mut libc::statx, now: Time) {
     let Some(times) = with_files(|files| files.look(told, now)) else {
         return;
     };
@@ -174,8 +184,8 @@ pub(super) fn show(told: &mut libc::statx, now: Duration) {
         (&mut told.stx_atime, read),
         (&mut told.stx_btime, made),
     ] {
-        time.tv_sec = i64::try_from(shown.as_secs()).unwrap_or(i64::MAX);
-        time.tv_nsec = shown.subsec_nanos();
+        time.tv_sec = i64::try_from(shown.div_euclid(SECOND)).unwrap_or(i64::MAX);
+        time.tv_nsec = shown.rem_euclid(SECOND) as u32;
     }
 }
 
@@ -187,7 +197,7 @@ pub(super) fn show(told: &mut libc::statx, now: Duration) {
 pub(super) unsafe fn note(
     (folder, path, flags): (c_int, *const c_char, c_int),
     deed: Deed,
-    now: Duration,
+    now: Time,
 ) {
     // SAFETY: all zeroes are a value of it; and the caller's promise.
     let (told, found) = unsafe {

@@ -3,10 +3,9 @@
 //! The machine does it; here it is [noted](super::file_times) when, on a thread whose clocks are not the machine's.
 
 use super::Hidden;
-use super::file_times::{Deed, note, now};
+use super::file_times::{Deed, Time, made_of, note, now};
 use libc::{c_char, c_int, c_void, mode_t, off64_t, size_t, ssize_t, timespec};
 use std::mem::transmute;
-use std::time::Duration;
 
 /// Variadic in C. With one more argument of a word, it is called in the same way on x86-64 and AArch64 under Linux, and
 /// reading one that was not passed is what the C library's does too.
@@ -185,11 +184,11 @@ unsafe extern "C" fn ftruncate64(fd: c_int, length: off64_t) -> c_int {
 ///
 /// # Safety
 /// It is null, or there are two.
-unsafe fn set(times: *const timespec, now: Duration) -> Deed {
+unsafe fn set(times: *const timespec, now: Time) -> Deed {
     let told = |time: timespec| match time.tv_nsec {
         libc::UTIME_OMIT => None,
         libc::UTIME_NOW => Some(now),
-        _ => super::clocks::of(time),
+        nanoseconds => Some(made_of(time.tv_sec, nanoseconds)),
     };
     let [read, changed] = if times.is_null() {
         [Some(now); 2]
