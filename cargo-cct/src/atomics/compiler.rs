@@ -98,8 +98,9 @@ pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<E
     if is_told(rest) {
         let name = value(rest, "--crate-name").unwrap_or_default();
         say::note(format_args!(
-            "`{}` has one of {} among its dependencies, or a crate that has: no atomic operation in its own code is a scheduling point, as \
-             their inlined code knows threads, not tasks. What should interleave there needs a package without them",
+            "`{}` has one of {} among its dependencies, or a crate that has: no atomic operation in its own code is a \
+             scheduling point, as their inlined code knows threads, not tasks. What should interleave there needs a package \
+             without them",
             Path::new(name).display(),
             SPREADS.join(", ")
         ));
@@ -196,13 +197,10 @@ fn libraries(arguments: &[OsString]) -> impl Iterator<Item = &Path> {
         .map(|(_, path)| Path::new(path))
 }
 
-/// Marks the library that comes of it, if it is to be. Who depends on that is compiled later.
+/// Marks the library that comes of it, if it is to be, and takes back what is no longer so. Who depends on it is compiled later.
 fn mark(arguments: &[OsString]) -> Option<()> {
     let name = value(arguments, "--crate-name")?.to_str()?;
-    let in_tests = value(arguments, "--target").is_some();
-    if !in_tests || SPREAD_LITTLE.contains(&name) || !spreads_itself(arguments) {
-        return None;
-    }
+    value(arguments, "--target")?;
     let mut options = arguments.iter().filter_map(|argument| {
         let option = argument.to_str()?;
         option
@@ -212,8 +210,11 @@ fn mark(arguments: &[OsString]) -> Option<()> {
     });
     let extra = options.next().unwrap_or_default();
     let folder = Path::new(value(arguments, "--out-dir")?);
-    let library = folder.join(format!("lib{name}{extra}.{MARK}"));
-    std::fs::write(library, "").ok()
+    let mark = folder.join(format!("lib{name}{extra}.{MARK}"));
+    match spreads_itself(arguments) && !SPREAD_LITTLE.contains(&name) {
+        true => std::fs::write(mark, "").ok(),
+        false => std::fs::remove_file(mark).ok(),
+    }
 }
 
 /// What follows an option.
@@ -313,6 +314,8 @@ mod tests {
         assert_eq!(added(&call("mine", "moka"), None), OPTIMISED);
         assert_eq!(added(&call("other", "mine"), None), OPTIONS);
         assert_eq!(added(&call("queues", "crossbeam"), None), OPTIONS);
+        let _ = mark(&call("moka", "flume"));
+        assert_eq!(added(&call("mine", "moka"), None), OPTIONS);
         std::fs::remove_dir_all(&folder).expect("the end");
     }
 
