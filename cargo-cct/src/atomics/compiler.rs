@@ -153,14 +153,18 @@ fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
 
 /// Whether cargo asks for any optimisation, which it says wherever there is one.
 fn is_optimised(arguments: &[OsString]) -> bool {
-    let mut given = arguments.iter().filter_map(|argument| {
+    codegen(arguments, "opt-level=").any(|level| level != "0")
+}
+
+/// What is given for an option of code generation, whose name ends with `=`.
+fn codegen<'a>(arguments: &'a [OsString], name: &str) -> impl Iterator<Item = &'a str> {
+    arguments.iter().filter_map(move |argument| {
         let option = argument.to_str()?;
         option
             .strip_prefix("-C")
             .unwrap_or(option)
-            .strip_prefix("opt-level=")
-    });
-    given.any(|level| level != "0")
+            .strip_prefix(name)
+    })
 }
 
 /// Whether a program or a library for the linker comes of it.
@@ -201,14 +205,8 @@ fn libraries(arguments: &[OsString]) -> impl Iterator<Item = &Path> {
 fn mark(arguments: &[OsString]) -> Option<()> {
     let name = value(arguments, "--crate-name")?.to_str()?;
     value(arguments, "--target")?;
-    let mut options = arguments.iter().filter_map(|argument| {
-        let option = argument.to_str()?;
-        option
-            .strip_prefix("-C")
-            .unwrap_or(option)
-            .strip_prefix("extra-filename=")
-    });
-    let extra = options.next().unwrap_or_default();
+    let extra = codegen(arguments, "extra-filename=").next();
+    let extra = extra.unwrap_or_default();
     let folder = Path::new(value(arguments, "--out-dir")?);
     let mark = folder.join(format!("lib{name}{extra}.{MARK}"));
     match spreads_itself(arguments) && !SPREAD_LITTLE.contains(&name) {

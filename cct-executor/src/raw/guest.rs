@@ -88,7 +88,7 @@ struct Guest<L> {
 }
 
 impl<L: Luggage> Guest<L> {
-    /// Runs a job as soon as it has the world; `None` if it gets none. `over` is told what comes of it before the host goes on.
+    /// Runs a job as soon as it has the world, if it gets one. `over` is told what comes of it before the host goes on.
     fn run<R>(
         from_host: Receiver<Carried<L>>,
         to_host: Sender<(Carried<L>, Stop)>,

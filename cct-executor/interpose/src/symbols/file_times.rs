@@ -5,7 +5,8 @@
 //!
 //! 1. A file that is [changed](note) here has the time of the clocks here.
 //! 2. So has one that is found changed: by another process, through mapped memory, as a folder.
-//! 3. One from before the world is as old, when that begins, as it is by the machine's clock.
+//! 3. One from before is as old, when a world begins, as it was by the machine's clock when the code around the world stopped, or the
+//!    process's first world began: the same in all iterations, as what a test does may depend on it.
 //! 4. Who sets a time sees that.
 //! 5. What was noted is forgotten when a world begins that goes on from no other.
 
@@ -15,6 +16,7 @@ use libc::{c_char, c_int, c_uint};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::mem::zeroed;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What a file has, and is asked for.
@@ -53,12 +55,15 @@ struct File {
 #[derive(Default)]
 struct Files(BTreeMap<(u32, u32, u64), File>);
 
-/// When the world began.
+/// From when on files are the world's, and what its clocks show then.
 #[derive(Clone, Copy)]
 struct Beginning {
     by_machine: Time,
     here: Time,
 }
+
+/// When the process's first world began that goes on from no other, by the machine's clock.
+static FIRST_WORLD: OnceLock<Time> = OnceLock::new();
 
 thread_local! {
     static BEGINNING: Cell<Option<Beginning>> = const { Cell::new(None) };
@@ -92,11 +97,16 @@ pub(super) fn made_of(seconds: i64, nanoseconds: i64) -> Time {
 /// A world begins on this thread, with clocks that show this.
 #[inline]
 pub(crate) fn begin(clocks: Clocks) {
+    let goes_on = clocks != Clocks::ZERO;
+    let begins = || match goes_on {
+        true => by_machine(),
+        false => *FIRST_WORLD.get_or_init(by_machine),
+    };
     BEGINNING.set(Some(Beginning {
-        by_machine: STOPPED.take().unwrap_or_else(by_machine),
+        by_machine: STOPPED.take().unwrap_or_else(begins),
         here: time_of(clocks.wall),
     }));
-    if clocks == Clocks::ZERO && USED.replace(false) {
+    if !goes_on && USED.replace(false) {
         let _ = FILES.try_with(|files| files.borrow_mut().0.clear());
     }
 }
