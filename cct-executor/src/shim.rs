@@ -42,9 +42,20 @@ pub use told::{WaitNote, Waits};
 
 use crate::execution::world::{Phase, WORLD, World};
 use crate::raw::shared::unseen;
+use crate::task::{JoinHandle, spawn_on_runtime};
 use crate::words::{FailureKind, Granularity, Observations};
 use std::panic::Location;
 use std::task::{Context, Waker};
+
+/// Spawns a task that belongs to no runtime of the test's: it ends with the world, as what the system does goes on when a
+/// runtime is gone.
+#[track_caller]
+pub fn spawn_on_world<F>(future: F) -> JoinHandle<()>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    spawn_on_runtime(0, future)
+}
 
 /// A choice without meaning in the program: where tokio promises no order. Returns a number below
 /// `count`; 0 outside a world. Reports do not list choices whose label begins with `~`: for those that

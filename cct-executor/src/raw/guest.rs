@@ -10,6 +10,7 @@
 //! Does not: know what the luggage is, but for the home.
 
 use super::afar::Job;
+use super::handover::{Giver, Taker, handover};
 use super::shared::Home;
 use super::stack::{self, Freeze, Stack};
 use cct_interpose::Family;
@@ -17,7 +18,7 @@ use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
 /// What a thread has that runs a world.
@@ -41,7 +42,7 @@ impl<L: Luggage> Carried<L> {
     }
 }
 
-// SAFETY: host and guest alone bring one to each other, by channels, which order what they do; and until the job is over
+// SAFETY: host and guest alone bring one to each other, by handovers, which order what they do; and until the job is over
 // nobody else reaches what is in it. So it is as if one thread did, but for thread-locals, which are exchanged.
 unsafe impl<L> Send for Carried<L> {}
 
@@ -53,8 +54,8 @@ enum Stop {
 
 /// What the world's thread is to run. If it is dropped before that, the guest learns of it.
 struct Host<L> {
-    to_guest: Sender<Carried<L>>,
-    from_guest: Receiver<(Carried<L>, Stop)>,
+    to_guest: Giver<Carried<L>>,
+    from_guest: Taker<(Carried<L>, Stop)>,
 }
 
 impl<L: Luggage> Host<L> {
@@ -65,8 +66,8 @@ impl<L: Luggage> Host<L> {
         };
         loop {
             carried.exchange();
-            let sent = self.to_guest.send(carried);
-            let (Ok(()), Ok((back, stop))) = (sent, self.from_guest.recv()) else {
+            let given = self.to_guest.give(carried);
+            let (Ok(()), Some((back, stop))) = (given, self.from_guest.take()) else {
                 panic!("cct bug: a thread that ran a job of its own in a world has ended with it")
             };
             carried = back;
@@ -81,8 +82,8 @@ impl<L: Luggage> Host<L> {
 
 /// The guest's side of it.
 struct Guest<L> {
-    from_host: Receiver<Carried<L>>,
-    to_host: Sender<(Carried<L>, Stop)>,
+    from_host: Taker<Carried<L>>,
+    to_host: Giver<(Carried<L>, Stop)>,
     /// While the guest has the world, what it had itself.
     own: RefCell<Option<(Carried<L>, Stack)>>,
 }
@@ -90,12 +91,12 @@ struct Guest<L> {
 impl<L: Luggage> Guest<L> {
     /// Runs a job as soon as it has the world, if it gets one. `over` is told what comes of it before the host goes on.
     fn run<R>(
-        from_host: Receiver<Carried<L>>,
-        to_host: Sender<(Carried<L>, Stop)>,
+        from_host: Taker<Carried<L>>,
+        to_host: Giver<(Carried<L>, Stop)>,
         job: impl FnOnce() -> R,
         over: impl FnOnce(thread::Result<R>),
     ) {
-        let Ok(carried) = from_host.recv() else {
+        let Some(carried) = from_host.take() else {
             return;
         };
         let guest = Rc::new(Guest {
@@ -118,7 +119,7 @@ impl<L: Luggage> Guest<L> {
         let (mut carried, stack) = self.own.take()?;
         let stack = stack.exchange();
         carried.exchange();
-        let _ = self.to_host.send((carried, stop));
+        let _ = self.to_host.give((carried, stop));
         Some(stack)
     }
 }
@@ -128,9 +129,9 @@ impl<L: Luggage> Freeze for Guest<L> {
         let Some(stack) = self.leave(Stop::Frozen) else {
             return;
         };
-        match self.from_host.recv() {
-            Ok(carried) => self.arrive(carried, stack),
-            Err(_) => panic!("cct bug: a poll was suspended on another thread, and forgotten"),
+        match self.from_host.take() {
+            Some(carried) => self.arrive(carried, stack),
+            None => panic!("cct bug: a poll was suspended on another thread, and forgotten"),
         }
     }
 }
@@ -141,8 +142,8 @@ pub(crate) fn run_as_guest<L: Luggage, R>(
     job: impl FnOnce() -> R,
     start: impl FnOnce(Job),
 ) -> Option<thread::Result<R>> {
-    let (to_guest, from_host) = channel();
-    let (to_host, from_guest) = channel();
+    let (to_guest, from_host) = handover();
+    let (to_host, from_guest) = handover();
     let host = Host {
         to_guest,
         from_guest,
@@ -163,8 +164,8 @@ pub(crate) fn run_on_a_thread<L: Luggage, R: Send + 'static>(
     name: &str,
     job: impl FnOnce() -> R + Send + 'static,
 ) -> io::Result<thread::Result<R>> {
-    let (to_guest, from_host) = channel();
-    let (to_host, from_guest) = channel();
+    let (to_guest, from_host) = handover();
+    let (to_host, from_guest) = handover();
     let host = Host::<L> {
         to_guest,
         from_guest,

@@ -16,6 +16,7 @@ pub(crate) mod entangled;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod guest;
+mod handover;
 pub(crate) mod local;
 pub(crate) mod rest;
 pub(crate) mod shared;

@@ -7,7 +7,7 @@ use super::metrics::RuntimeMetrics;
 use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
 use crate::explore::lone::{self, Lone};
-use crate::task::{JoinHandle, may_block};
+use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime};
 use crate::{shim, time};
 use std::fmt;
 use std::future::poll_fn;
@@ -130,30 +130,41 @@ impl Runtime {
                 world.is_running()
             })
         };
-        if !self.handle.is_here() {
-            // From a thread that has another world, or none: its tasks are dropped where they live.
-            strangers::ask(self.handle.serial(), cancel);
+        let end = || {
+            self.await_end(limit);
+            hooks::idle_threads_stop(&self.handle);
+        };
+        if self.handle.is_here() {
+            if cancel() {
+                Runtime::assert_may_wait(limit);
+                end();
+            }
             return;
         }
-        if !cancel() {
-            return;
+        // From a thread that has another world, or none: its tasks are dropped where they live.
+        let serial = self.handle.serial();
+        if strangers::ask(serial, cancel) == Some(true) && !is_in_the_background(limit) {
+            Runtime::assert_may_wait(limit);
+            let spawn = |job| drop(spawn_blocking_on_runtime(0, job));
+            let _is_over = strangers::lend(serial, end, spawn);
         }
-        self.await_end(limit);
-        hooks::idle_threads_stop(&self.handle);
     }
 
-    /// Waits for what the runtime's end has to wait for, so long at most.
     #[track_caller]
-    fn await_end(&self, limit: Option<Duration>) {
-        if limit == Some(Duration::ZERO) || std::thread::panicking() {
-            return;
-        }
-        let runtime = self.handle.runtime();
+    fn assert_may_wait(limit: Option<Duration>) {
         assert!(
-            may_block(),
+            is_in_the_background(limit) || may_block(),
             "Cannot drop a runtime in a context where blocking is not allowed. This happens when a \
              runtime is dropped from within an asynchronous context."
         );
+    }
+
+    /// Waits for what the runtime's end has to wait for, so long at most.
+    fn await_end(&self, limit: Option<Duration>) {
+        if is_in_the_background(limit) {
+            return;
+        }
+        let runtime = self.handle.runtime();
         let empty = poll_fn(|_| {
             let empty = WORLD.with(|world| match world.current() {
                 Some(key) if world.phase.get() == Phase::Running => {
@@ -174,6 +185,11 @@ impl Runtime {
             }
         }
     }
+}
+
+/// Whether what a runtime's end has to wait for ends without anybody who waits.
+fn is_in_the_background(limit: Option<Duration>) -> bool {
+    limit == Some(Duration::ZERO) || std::thread::panicking()
 }
 
 /// Waits for the tasks to be cancelled and for blocking closures to end.

@@ -7,7 +7,7 @@ use crate::stream::carried::{carry, pipe};
 use crate::tcp::{TcpListener, TcpStream};
 use crate::unix::UnixStream;
 use cct_executor::node::current;
-use cct_executor::task::spawn;
+use cct_executor::shim::spawn_on_world;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::cell::Cell;
 use std::io;
@@ -27,6 +27,7 @@ pub(super) fn is_for_a_task() -> bool {
 
 /// The program accepts by the kernel. Has each connection to this one, which is in its place, go on there.
 pub(crate) async fn hand_on(listener: TcpListener, to: SocketAddr) {
+    let _leaves = listener.leaves();
     while let Ok((here, _)) = listener.accept().await {
         let (send, theirs) = pipe();
         let (their_send, ours) = pipe();
@@ -38,7 +39,7 @@ pub(crate) async fn hand_on(listener: TcpListener, to: SocketAddr) {
             )
         });
         if started.is_ok() {
-            drop(spawn(carry(here, send, ours)));
+            drop(spawn_on_world(carry(here, send, ours)));
         }
     }
 }

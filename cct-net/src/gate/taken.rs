@@ -15,7 +15,7 @@ use crate::stream::state::State;
 use crate::tcp::TcpStream;
 use crate::unix::{SocketAddr, UnixStream, connected};
 use cct_executor::node::current;
-use cct_executor::task::spawn;
+use cct_executor::shim::spawn_on_world;
 use std::io::{self, ErrorKind};
 use std::net;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -93,6 +93,6 @@ fn go_on(there: impl Carried + Send + 'static, stream: OwnedFd) -> io::Result<()
     let (send, theirs) = pipe();
     let (their_send, ours) = pipe();
     start(move || pump(Kernels::from(stream), their_send, theirs))?;
-    drop(spawn(carry(there, send, ours)));
+    drop(spawn_on_world(carry(there, send, ours)));
     Ok(())
 }

@@ -3,10 +3,11 @@
 //! What is sent goes by pipes, whose ends are in two threads.
 
 use super::conn::Conn;
+use super::listening::Listening;
 use super::ops::End;
 use super::state::SideId;
 use crate::host::hosts;
-use cct_executor::task::spawn;
+use cct_executor::shim::spawn_on_world;
 use futures_io::{AsyncRead, AsyncWrite};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -27,23 +28,40 @@ pub(crate) trait Carried {
     fn halves(self) -> (Self::Read, Self::Write);
 }
 
-/// Sends on what the stream receives, and the reverse, until both are over.
-pub(crate) async fn carry(stream: impl Carried, mut outgoing: Sender, mut incoming: Receiver) {
-    let leaving = Leaving::of(stream.end());
+/// Sends on what the stream receives, and the reverse, until both are over. What it has received by now counts as
+/// on its way, also where nobody has polled this yet.
+pub(crate) fn carry(
+    stream: impl Carried,
+    outgoing: Sender,
+    incoming: Receiver,
+) -> impl Future<Output = ()> {
+    let leaves = Leaves::new(By::Conn(
+        Arc::downgrade(&stream.end().conn),
+        stream.end().id,
+    ));
+    both_ways(stream, outgoing, incoming, leaves)
+}
+
+async fn both_ways(
+    stream: impl Carried,
+    mut outgoing: Sender,
+    mut incoming: Receiver,
+    leaves: Leaves,
+) {
     let (mut read, mut write) = stream.halves();
-    let reading = spawn(async move {
+    let reading = spawn_on_world(async move {
         let mut bytes = vec![0; 8 * 1024];
         loop {
             let got = poll_fn(|cx| Pin::new(&mut read).poll_read(cx, &mut bytes)).await;
-            leaving.sends.store(true, Relaxed);
+            leaves.0.sends.store(true, Relaxed);
             match got {
                 Ok(count) if count > 0 && outgoing.send(&bytes[..count]).await => {}
                 _ => break,
             }
-            leaving.sends.store(false, Relaxed);
+            leaves.0.sends.store(false, Relaxed);
         }
         drop(outgoing);
-        leaving.is_over();
+        drop(leaves);
     });
     let mut bytes = vec![0; 8 * 1024];
     loop {
@@ -63,38 +81,66 @@ pub(crate) async fn carry(stream: impl Carried, mut outgoing: Sender, mut incomi
     let _ = reading.await;
 }
 
-/// What one end of a connection is told is carried on to another world.
+/// By what something leaves for another world.
+#[derive(Clone)]
+enum By {
+    /// What one end of a connection is told is carried on.
+    Conn(Weak<Conn>, SideId),
+    /// Who is in the queue of a listener is handed on.
+    Queue(Weak<Listening>),
+}
+
+/// What is carried on to another world.
 #[derive(Clone)]
 pub(crate) struct Leaving {
-    conn: Weak<Conn>,
-    id: SideId,
+    by: By,
     /// It was told something, which is not sent yet.
     sends: Arc<AtomicBool>,
 }
 
 impl Leaving {
-    fn of(end: &End) -> Leaving {
+    /// Whether anything is on its way, or will be.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.sends.load(Relaxed)
+            || match &self.by {
+                By::Conn(conn, id) => {
+                    let has_news =
+                        |conn: Arc<Conn>| conn.state.with(|state| state.has_news_for(*id));
+                    conn.upgrade().is_some_and(has_news)
+                }
+                By::Queue(listening) => listening
+                    .upgrade()
+                    .is_some_and(|listening| listening.has_queue()),
+            }
+    }
+}
+
+/// The world knows what leaves it, until this is dropped.
+pub(crate) struct Leaves(Leaving);
+
+impl Leaves {
+    /// Whoever connects to this listener.
+    pub(crate) fn by_queue(listening: &Arc<Listening>) -> Leaves {
+        Leaves::new(By::Queue(Arc::downgrade(listening)))
+    }
+
+    fn new(by: By) -> Leaves {
         let leaving = Leaving {
-            conn: Arc::downgrade(&end.conn),
-            id: end.id,
+            by,
             sends: Arc::default(),
         };
         if let Ok(hosts) = hosts() {
             let one = leaving.clone();
             hosts.state.with(|state| state.leaving.push(one));
         }
-        leaving
+        Leaves(leaving)
     }
+}
 
-    /// Whether it is being carried on, or will be.
-    pub(crate) fn goes_on(&self) -> bool {
-        let has_news = |conn: Arc<Conn>| conn.state.with(|state| state.has_news_for(self.id));
-        self.sends.load(Relaxed) || self.conn.upgrade().is_some_and(has_news)
-    }
-
-    fn is_over(&self) {
+impl Drop for Leaves {
+    fn drop(&mut self) {
         if let Ok(hosts) = hosts() {
-            let others = |one: &Leaving| !Arc::ptr_eq(&one.sends, &self.sends);
+            let others = |one: &Leaving| !Arc::ptr_eq(&one.sends, &self.0.sends);
             hosts.state.with(|state| state.leaving.retain(others));
         }
     }

@@ -67,6 +67,12 @@ impl Queue {
 }
 
 impl Listening {
+    /// Whether anybody waits to be accepted.
+    pub(crate) fn has_queue(&self) -> bool {
+        let waits = |queue: &mut Queue| queue.opening > 0 || !queue.open.is_empty();
+        self.state.with(waits)
+    }
+
     /// How many wait to be accepted.
     pub(crate) fn summary(&self) -> String {
         self.state.with(|queue| {

@@ -17,8 +17,8 @@ use crate::stream::carried::{carry, pipe};
 #[cfg(target_os = "linux")]
 use cct_executor::node::NodeId;
 use cct_executor::node::current;
-use cct_executor::shim::{Relative, number_among_relatives, relatives};
-use cct_executor::task::{AbortHandle, spawn};
+use cct_executor::shim::{Relative, number_among_relatives, relatives, spawn_on_world};
+use cct_executor::task::AbortHandle;
 #[cfg(target_os = "linux")]
 use cct_executor::time::sleep;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ pub(super) async fn look(to: SocketAddr) -> io::Result<()> {
         // To the kernel somebody listens there already.
         Some(other) if !bridged => match TcpListener::at(to, Location::caller()) {
             Ok(listener) => {
-                let task = spawn(hand_on(listener, other, to)).abort_handle();
+                let task = spawn_on_world(hand_on(listener, other, to)).abort_handle();
                 hosts.state.with(|state| state.bridges.insert(to, task));
             }
             // Somebody else was as quick.
@@ -112,7 +112,9 @@ pub(super) fn watch(node: NodeId, to: SocketAddr) {
         }
         Ok::<(), io::Error>(())
     };
-    drop(spawn(watcher));
+    drop(spawn_on_world(async {
+        let _ = watcher.await;
+    }));
 }
 
 /// The world that has a listener of its own there, of the others.
@@ -153,6 +155,7 @@ pub(crate) fn listens_here(to: SocketAddr) -> Option<bool> {
 
 /// Has each connection go on in another world.
 async fn hand_on(listener: TcpListener, other: Relative, to: SocketAddr) {
+    let _leaves = listener.leaves();
     while let Ok((here, _)) = listener.accept().await {
         let (send, theirs) = pipe();
         let (their_send, ours) = pipe();
@@ -163,7 +166,7 @@ async fn hand_on(listener: TcpListener, other: Relative, to: SocketAddr) {
             }
         });
         if asked {
-            drop(spawn(carry(here, send, ours)));
+            drop(spawn_on_world(carry(here, send, ours)));
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::gate;
 use crate::host::State;
 use crate::host::ports::Share;
 use crate::host::{Hosts, hosts, outside};
+use crate::stream::carried::Leaves;
 use crate::stream::listening::{Buffers, Listening};
 use crate::stream::ops::End;
 use crate::stream::waiters::{Wait, waiting};
@@ -106,6 +107,11 @@ impl TcpListener {
         })?;
         let addr = SocketAddr::new(addr.ip(), port);
         TcpListener::new(listening, addr, id, Settings::default())
+    }
+
+    /// Who connects leaves for another world, where whoever has this hands them on.
+    pub(crate) fn leaves(&self) -> Leaves {
+        Leaves::by_queue(&self.listening)
     }
 
     /// From now on programs know it by the port that the kernel drew for it.

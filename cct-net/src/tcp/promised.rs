@@ -12,8 +12,8 @@ use crate::gate;
 use crate::host::{State, hosts};
 use crate::raw::with_socket;
 use cct_executor::node::{NodeId, current};
-use cct_executor::shim::accepts_itself;
-use cct_executor::task::{AbortHandle, spawn};
+use cct_executor::shim::{accepts_itself, spawn_on_world};
+use cct_executor::task::AbortHandle;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -97,7 +97,7 @@ pub(super) fn take(node: NodeId, port: u16) -> io::Result<Option<TcpListener>> {
 /// The program accepts by the kernel itself.
 pub(super) fn hand_on(node: NodeId, addr: SocketAddr) -> io::Result<()> {
     if let Some(own) = take(node, addr.port())? {
-        let task = spawn(gate::hand_on(own, addr)).abort_handle();
+        let task = spawn_on_world(gate::hand_on(own, addr)).abort_handle();
         let handed_on = Promise::HandedOn(task);
         let promised = |state: &mut State| promise(state, (node, addr.port()), handed_on);
         drop(hosts()?.state.with(promised));

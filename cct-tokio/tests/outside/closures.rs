@@ -9,6 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
 use std::time::Duration;
 
 const TIME: Duration = Duration::from_millis(5);
+const ROUNDS: u32 = 1_000;
 
 thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
@@ -35,7 +36,7 @@ pub(crate) async fn hear_the_test() {
     closure.await.unwrap();
 }
 
-/// One has to wait for the other each time.
+/// One has to wait for the other each time, and may just be about to.
 pub(crate) async fn hear_each_other() {
     let (send, receive) = sync_channel(0);
     let (tell, told) = channel();
@@ -45,7 +46,7 @@ pub(crate) async fn hear_each_other() {
         }
     });
     let other = spawn_blocking(move || {
-        for number in 0..3 {
+        for number in 0..ROUNDS {
             send.send(number).unwrap();
             assert_eq!(told.recv(), Ok(number));
         }

@@ -1,10 +1,12 @@
 //! Threads of `std` that block on what is the test's, or do what they are asked for.
 
 use super::rt;
-use rt::runtime::Handle;
+use rt::runtime::{Handle, Runtime};
 use rt::sync::{mpsc, oneshot};
 use std::cell::Cell;
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
@@ -190,5 +192,46 @@ pub(crate) async fn end_the_process_if_unheard() {
     assert_eq!(sum, 6);
     for thread in threads {
         thread.join().unwrap();
+    }
+}
+
+/// Sets this when it was dropped, after a while.
+struct DroppedLate(Arc<AtomicBool>);
+
+impl Drop for DroppedLate {
+    fn drop(&mut self) {
+        thread::sleep(Duration::from_millis(20));
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// A thread that drops a runtime waits for its closures, and for what its tasks drop.
+pub(crate) async fn end_a_runtime() {
+    for limit in [None, Some(Duration::from_secs(10))] {
+        let runtime = Runtime::new().unwrap();
+        let [closed, dropped] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let (tell, begun) = oneshot::channel();
+        let late = DroppedLate(closed.clone());
+        runtime.spawn_blocking(move || {
+            tell.send(()).unwrap();
+            drop(late);
+        });
+        let (begins, has_begun) = oneshot::channel();
+        let late = DroppedLate(dropped.clone());
+        runtime.spawn(async move {
+            let _late = late;
+            begins.send(()).unwrap();
+            std::future::pending::<()>().await;
+        });
+        begun.await.unwrap();
+        has_begun.await.unwrap();
+        let ends = thread::spawn(move || {
+            match limit {
+                None => drop(runtime),
+                Some(limit) => runtime.shutdown_timeout(limit),
+            }
+            (closed.load(Relaxed), dropped.load(Relaxed))
+        });
+        assert_eq!(ends.join().unwrap(), (true, true));
     }
 }

@@ -31,6 +31,7 @@ mod on_tokio {
     pub(crate) mod clients;
     pub(crate) mod closures;
     pub(crate) mod contracts;
+    pub(crate) mod ends;
     pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
@@ -50,6 +51,7 @@ mod on_ours {
     pub(crate) mod clients;
     pub(crate) mod closures;
     pub(crate) mod contracts;
+    pub(crate) mod ends;
     pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
@@ -158,7 +160,17 @@ contracts! {
     have_one_time what_threads_block_on_takes_their_time
     answer_after_a_while threads_that_had_nothing_to_do
     block_on_each_others threads_that_block_on_each_others_runtimes
+    end_a_runtime threads_that_drop_a_runtime
     end_the_process_if_unheard threads_that_end_the_process_unless_they_are_heard
+}
+
+contracts! {
+    ends, STARTS:
+    connect_and_write threads_that_connect_and_write_and_end
+    connect_and_are_gone threads_that_are_gone_before_they_are_accepted
+    go_on_with_another threads_that_end_several_runtimes
+    take_over_and_write threads_that_take_over_and_write_and_end
+    answer_at_length threads_that_answer_at_length_and_end
 }
 
 contracts! {
