@@ -54,7 +54,6 @@ pub fn waypoint(
     crate::observe::waypoint(name, holds, file, line);
 }
 
-use crate::execution::strangers::give_closures_threads;
 use crate::explore::any_scenario::AnyScenario;
 use crate::explore::apart::{Says, tell_once};
 use crate::explore::fn_main::left_behind;
@@ -105,7 +104,7 @@ where
     let report = checker.explore(scenario.clone());
     if let Some(why) = is_better_run_once(&report) {
         tell(&why);
-        return run_once(site, (start_paused, false), scenario);
+        return run_once(site, start_paused, scenario);
     }
     if let Some(why) = left_behind(&report) {
         return tell(&why);
@@ -139,16 +138,14 @@ pub(crate) fn run_test_once(
     scenario: impl Future<Output = Result<(), String>>,
 ) {
     let site = Location::caller();
-    let ToRunOnce {
-        start_paused, to, ..
-    } = match case.with_what_is_there_once(&checker) {
+    let ToRunOnce { start_paused, to } = match case.with_what_is_there_once(&checker) {
         Ok(to_run) => to_run,
         Err(error) => panic!("{error}"),
     };
     if let Told::Here(why) = to {
         tell(&why);
     }
-    if let Err(error) = result_of(site, (start_paused, false), scenario) {
+    if let Err(error) = result_of(site, start_paused, scenario) {
         panic!("{error}");
     }
 }
@@ -165,12 +162,8 @@ fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) 
         Judged::Apart(verdict) if verdict.says == Says::Passed => tell(&verdict.text),
         Judged::Apart(verdict) => fail(verdict.text, case.should_panic),
         Judged::Told => {}
-        Judged::Once(ToRunOnce {
-            start_paused,
-            threads_for_closures,
-            to,
-        }) => {
-            let run = || run_once(site, (start_paused, threads_for_closures), scenario);
+        Judged::Once(ToRunOnce { start_paused, to }) => {
+            let run = || run_once(site, start_paused, scenario);
             match to {
                 Told::Here(why) => {
                     // Before it runs: a panic is easier to read with the reason above it, and nothing comes after it.
@@ -196,8 +189,8 @@ fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) 
 ///
 /// # Panics
 /// If it fails.
-fn run_once(site: &'static Location<'static>, how: (bool, bool), scenario: AnyScenario) {
-    if let Err(error) = result_of(site, how, scenario.start()) {
+fn run_once(site: &'static Location<'static>, start_paused: bool, scenario: AnyScenario) {
+    if let Err(error) = result_of(site, start_paused, scenario.start()) {
         panic!("{error}");
     }
 }
@@ -208,21 +201,20 @@ fn run_once(site: &'static Location<'static>, how: (bool, bool), scenario: AnySc
     reason = "as the standard library does for a `main`"
 )]
 fn run_program(site: &'static Location<'static>, start_paused: bool, scenario: AnyScenario) {
-    if let Err(error) = result_of(site, (start_paused, false), scenario.start()) {
+    if let Err(error) = result_of(site, start_paused, scenario.start()) {
         eprintln!("Error: {error}");
         std::process::exit(1);
     }
 }
 
-/// In a world that begins with frozen time, or not, and in which closures that may block have threads of their own, or not.
+/// In a world that begins with frozen time, or not.
 fn result_of(
     site: &'static Location<'static>,
-    (start_paused, threads_for_closures): (bool, bool),
+    start_paused: bool,
     scenario: impl Future<Output = Result<(), String>>,
 ) -> Result<(), String> {
     // Dropped after the runtime: while one lives the world goes on.
     let world = open_to_threads(site).expect("there is memory for a stack");
-    give_closures_threads(threads_for_closures);
     let runtime = crate::runtime::Builder::new_multi_thread()
         .enable_all()
         .start_paused(start_paused)

@@ -231,7 +231,6 @@ impl World {
         self.sync_points
             .set(explain || config.granularity >= Granularity::Spawn);
         self.called.set(None);
-        self.threads_for_closures.set(false);
         self.spurious.set(config.spurious_polls);
         self.freeze_clock(config.start_paused);
         self.with(|core, _| core.begin_time());

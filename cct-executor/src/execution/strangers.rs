@@ -104,15 +104,10 @@ fn run_here<R>(job: impl FnOnce() -> R, start: impl FnOnce(Job)) -> Option<threa
     came_of_it
 }
 
-/// Whether closures that may block have threads of their own in the world of this thread, from here on.
-pub(crate) fn give_closures_threads(give: bool) {
-    WORLD.with(|world| world.threads_for_closures.set(give));
-}
-
-/// Runs a closure that may block: on a thread of its own, if it is to have one, as on tokio. What it keeps in
+/// Runs a closure that may block: where threads take part, on one of its own, as on tokio. What it keeps in
 /// thread-locals is its own there, and whom a channel of the standard library wakes it tells by threads.
 pub(crate) fn as_on_a_thread<R: Send + 'static>(closure: impl FnOnce() -> R + Send + 'static) -> R {
-    if !WORLD.with(|world| world.threads_for_closures.get()) {
+    if !WORLD.with(|world| world.open.get()) {
         return closure();
     }
     match guest::run_on_a_thread::<OfTheWorld, R>(THREAD_NAME, closure) {

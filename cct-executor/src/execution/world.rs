@@ -186,8 +186,6 @@ pub(crate) struct World {
     pub(crate) clocks: Cell<Clocks>,
     /// Whether threads that are not the world's may take part.
     pub(crate) open: Cell<bool>,
-    /// Whether closures that may block have threads of their own.
-    pub(crate) threads_for_closures: Cell<bool>,
     /// The worker whose stack executes.
     pub(crate) worker: Cell<u32>,
     /// What the base loop is to run next, or [`NONE`] at the end.
@@ -326,7 +324,6 @@ impl World {
             left,
             clocks,
             open,
-            threads_for_closures,
             worker,
             next_key,
             undecided,
@@ -358,7 +355,6 @@ impl World {
         left.swap(&other.left);
         clocks.swap(&other.clocks);
         open.swap(&other.open);
-        threads_for_closures.swap(&other.threads_for_closures);
         worker.swap(&other.worker);
         next_key.swap(&other.next_key);
         undecided.swap(&other.undecided);
@@ -405,7 +401,6 @@ impl World {
             left: Cell::new(false),
             clocks: Cell::new(Clocks::ZERO),
             open: Cell::new(false),
-            threads_for_closures: Cell::new(false),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             undecided: Cell::new(false),

@@ -97,7 +97,6 @@ impl TestCase {
         if started::is_to_be_run_once() {
             return Judged::Once(ToRunOnce {
                 start_paused,
-                threads_for_closures: false,
                 to: Told::Nobody,
             });
         }

@@ -2,10 +2,16 @@
 
 use super::rt;
 use rt::runtime::Handle;
+use rt::sync::{mpsc, oneshot};
 use rt::task::spawn_blocking;
 use rt::time::sleep;
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 const TIME: Duration = Duration::from_millis(5);
@@ -103,4 +109,56 @@ pub(crate) async fn use_the_runtime() {
     }
     drop(send);
     assert!(closure.await.unwrap());
+}
+
+/// Wakes a thread that is parked.
+struct Parked(Thread);
+
+impl Wake for Parked {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Polls the future itself, and parks its thread in between.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Arc::new(Parked(thread::current())).into();
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// As clients that block do which have a runtime on a thread of their own.
+pub(crate) async fn hear_a_thread() {
+    let (ask, mut asked) = mpsc::unbounded_channel::<(u32, oneshot::Sender<u32>)>();
+    let server = thread::spawn(move || {
+        let mut builder = rt::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap().block_on(async {
+            while let Some((number, answer)) = asked.recv().await {
+                if number % 100 == 0 {
+                    sleep(TIME).await;
+                }
+                answer.send(number + 1).unwrap();
+            }
+        });
+    });
+    let closures = [(); 2].map(|()| {
+        let ask = ask.clone();
+        spawn_blocking(move || {
+            for number in 0..300 {
+                let (answer, answered) = oneshot::channel();
+                ask.send((number, answer)).unwrap();
+                assert_eq!(block_on(answered).unwrap(), number + 1);
+            }
+        })
+    });
+    drop(ask);
+    for closure in closures {
+        closure.await.unwrap();
+    }
+    server.join().unwrap();
 }

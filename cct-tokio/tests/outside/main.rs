@@ -135,6 +135,7 @@ contracts! {
     panic_for_whoever_joins a_closure_that_panics_after_it_has_waited
     have_locals_of_their_own what_closures_keep_in_thread_locals
     use_the_runtime closures_that_use_the_runtime
+    hear_a_thread closures_that_wait_for_a_thread
 }
 
 contracts! {

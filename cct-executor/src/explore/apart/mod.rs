@@ -27,7 +27,7 @@ mod spawned;
 mod told;
 
 pub(crate) use once::{Once, tell_once};
-pub(super) use once::{ask_once, has_threads_for_closures, is_once};
+pub(super) use once::{ask_once, is_once};
 #[cfg(unix)]
 pub(super) use order::Order;
 #[cfg(unix)]

@@ -13,8 +13,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// What is said beside an answer: how the test is to be run, if not as ever; and that it is.
-const WITH_THREADS: &str = "with threads for closures";
+/// What is said beside an answer: that the test is run.
 const BEGUN: &str = "begun";
 
 /// What has come of such a run.
@@ -41,22 +40,11 @@ pub(in crate::explore) fn is_once(answer: &Path) -> bool {
     beside(answer).exists()
 }
 
-/// Whether closures that may block have threads of their own in this process, if it [is for such a run](is_once).
-pub(in crate::explore) fn has_threads_for_closures(answer: &Path) -> bool {
-    fs::read_to_string(beside(answer)).is_ok_and(|asked| asked == WITH_THREADS)
-}
-
-/// Runs a test once in a process of its own, where closures that may block have threads of their own, or not. `None` if it
-/// was not run there.
-pub(in crate::explore) fn ask_once(test: &str, threads_for_closures: bool) -> Option<Once> {
+/// Runs a test once in a process of its own. `None` if it was not run there.
+pub(in crate::explore) fn ask_once(test: &str) -> Option<Once> {
     let place = Place::new().ok()?;
     let answer = place.answer();
-    let asked = if threads_for_closures {
-        WITH_THREADS
-    } else {
-        ""
-    };
-    fs::write(beside(&answer), asked).ok()?;
+    fs::write(beside(&answer), "").ok()?;
     let both = File::options()
         .create(true)
         .append(true)

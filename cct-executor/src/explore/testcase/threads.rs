@@ -30,8 +30,6 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// How a test is to be run in which threads take part.
 pub(crate) struct ToRunOnce {
     pub(crate) start_paused: bool,
-    /// Closures that may block have threads of their own.
-    pub(crate) threads_for_closures: bool,
     pub(crate) to: Told,
 }
 
@@ -150,12 +148,9 @@ fn is_there_already(failure: &FailureReport) -> String {
     )
 }
 
-/// How the reason begins where closures need threads of their own.
-const CLOSURE_WAITS: &str = "a closure of spawn_blocking waits as a thread does";
-
 fn waits_as_thread(failure: &FailureReport) -> String {
     format!(
-        "{CLOSURE_WAITS} (explored, it ends in: {}), and what it waits for, as a channel \
+        "a closure of spawn_blocking waits as a thread does (explored, it ends in: {}), and what it waits for, as a channel \
          of std, may tell who waits by threads, of which all tasks share one: run once, in plain order, where closures have threads \
          of their own, which nobody can repeat, and not explored; with a channel of tokio it is",
         failure.kind.class()
@@ -256,16 +251,11 @@ fn in_any_order(failure: &FailureReport) -> bool {
 
 /// Runs the test once in a process, if it can be asked for; or says that it is to be run here.
 pub(super) fn once(case: TestCase, why: &str, start_paused: bool, asks: bool) -> Judged {
-    let threads_for_closures = why.starts_with(CLOSURE_WAITS);
     let why = format!("cct: {}: {why}\n", case.name);
-    match asks
-        .then(|| apart::ask_once(case.path(), threads_for_closures))
-        .flatten()
-    {
+    match asks.then(|| apart::ask_once(case.path())).flatten() {
         Some(once) => Judged::OnceApart { once, why },
         None => Judged::Once(ToRunOnce {
             start_paused,
-            threads_for_closures,
             to: Told::Here(why),
         }),
     }
@@ -292,7 +282,6 @@ impl TestCase {
         );
         Ok(ToRunOnce {
             start_paused: checker.world.start_paused,
-            threads_for_closures: false,
             to: Told::Here(why),
         })
     }
@@ -306,7 +295,6 @@ pub(super) fn asked_for(settings: &Settings, start_paused: bool) -> Option<ToRun
         .filter(|file| apart::is_once(file))?;
     Some(ToRunOnce {
         start_paused,
-        threads_for_closures: apart::has_threads_for_closures(file),
         to: Told::File(file.clone()),
     })
 }
