@@ -13,7 +13,8 @@
 //! process sends itself signals, `statx`, `unlink`, `chmod` and `rename`, and those that send, receive, connect, accept
 //! and shut down by a socket's descriptor or ask for its addresses are defined here: the linker takes a program's own
 //! definition before a library's, which is called symbol interposition. A thread that did not call [`begin`] gets what the
-//! system gives, but where it is to connect may be another's to say ([`on_connect`]).
+//! system gives, but where it is to connect may be another's to say ([`on_connect`]), and where `CCT_OUTSIDE` is a number its random
+//! bytes derive from that.
 //!
 //! 1. The bytes follow from the seed, from how many were asked for, and from how often so many were
 //!    asked for before. A draw changes nothing about those of other lengths.

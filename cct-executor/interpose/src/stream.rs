@@ -54,12 +54,17 @@ pub(crate) fn fill(bytes: &mut [u8]) -> bool {
     };
     let length = bytes.len().min(LENGTHS - 1);
     let count = COUNTS.with(|counts| counts[length].replace(counts[length].get().wrapping_add(1)));
-    let mut state = mixed(seed ^ mixed((length as u64) << 32 | u64::from(count)));
+    derive(seed, (length as u64) << 32 | u64::from(count), bytes);
+    true
+}
+
+/// The bytes of this number that derive from a seed.
+pub(crate) fn derive(seed: u64, number: u64, bytes: &mut [u8]) {
+    let mut state = mixed(seed ^ mixed(number));
     for chunk in bytes.chunks_mut(8) {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         chunk.copy_from_slice(&mixed(state).to_le_bytes()[..chunk.len()]);
     }
-    true
 }
 
 /// The output function of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number

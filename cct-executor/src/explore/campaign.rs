@@ -5,6 +5,8 @@
 //! what came after it does not count.
 
 use super::THREAD_NAMES;
+#[cfg(unix)]
+use super::apart::PlainWorld;
 use super::board::{Board, Found, Message, Pulse, Record, Yielded};
 use super::checker::{Checker, Factory, Isolation};
 use super::explain;
@@ -66,9 +68,9 @@ pub(crate) struct Campaign {
     lagging: Option<Share>,
     replay: Option<ReplayToken>,
     pub(super) knowledge: Knowledge,
-    /// The test without an attribute that is explored.
+    /// The world that is explored, of a test without an attribute.
     #[cfg(unix)]
-    pub(super) plain: Option<String>,
+    pub(super) plain: Option<PlainWorld>,
     pub(super) surroundings: Surroundings,
 }
 

@@ -206,6 +206,13 @@ impl Checker {
         }
     }
 
+    /// What it may take it shares with so many others.
+    #[cfg(unix)]
+    pub(super) fn share_among(&mut self, all: u32) {
+        self.iterations = self.iterations.div_ceil(u64::from(all));
+        self.time_budget = self.time_budget.map(|budget| budget / all);
+    }
+
     /// How many iterations at most, and at least 1.
     pub fn iterations(mut self, iterations: u64) -> Self {
         self.iterations = iterations;

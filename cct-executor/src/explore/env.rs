@@ -23,13 +23,19 @@ pub(super) use values::WORKER_COUNT;
 const TOKEN_FILE_MAX: u64 = 1 << 27;
 /// Where a process that was started for one test leaves its verdict.
 pub(super) const APART: &str = "CCT_APART";
+/// What random bytes derive from outside of worlds, where a whole test is to repeat itself. `cct-interpose` reads it.
+pub(super) const OUTSIDE: &str = "CCT_OUTSIDE";
+/// A test of a property is not to begin with the cases that have failed before, which would be other worlds before those
+/// that are meant; nor are those of a schedule to be remembered.
+pub(super) const DRAW_NOTHING_FIRST: [(&str, &str); 1] =
+    [("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true")];
 pub(super) const ISOLATION: &str = "CCT_ISOLATION";
 pub(super) const POLL_LIMIT: &str = "CCT_POLL_LIMIT";
 pub(super) const REPLAY: &str = "CCT_REPLAY";
 pub(super) const PLAIN_TESTS: &str = "CCT_PLAIN_TESTS";
 pub(super) const SEED: &str = "CCT_SEED";
 pub(super) const WORKERS: &str = "CCT_WORKERS";
-const VARIABLES: [&str; 20] = [
+const VARIABLES: [&str; 21] = [
     "CCT_ITERATIONS",
     SEED,
     "CCT_STRATEGY",
@@ -50,6 +56,7 @@ const VARIABLES: [&str; 20] = [
     "CCT_REPORT_ROWS",
     PLAIN_TESTS,
     APART,
+    OUTSIDE,
 ];
 
 /// What the environment asks for. `None` is what it does not mention.
@@ -93,6 +100,8 @@ pub(crate) struct Settings {
     pub(crate) plain_tests: PlainTests,
     /// `CCT_APART`: this process was started for one test, which leaves its verdict in this file.
     pub(crate) apart: Option<PathBuf>,
+    /// `CCT_OUTSIDE`: random bytes derive from this, outside of worlds.
+    pub(crate) outside: Option<u64>,
     /// `CCT_REGRESSIONS`, or what `CI` suggests.
     pub(crate) regressions: RegressionsMode,
 }
@@ -165,6 +174,23 @@ pub(super) fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os().skip(1)
 }
 
+/// Begins this program again, in this process, where random bytes outside of worlds derive from this.
+///
+/// # Errors
+/// When the system cannot.
+#[cfg(unix)]
+pub(super) fn run_again_with(outside: Seed) -> io::Error {
+    use std::os::unix::process::CommandExt as _;
+    match std::env::current_exe() {
+        Ok(program) => std::process::Command::new(program)
+            .args(arguments())
+            .env(OUTSIDE, outside.0.to_string())
+            .envs(DRAW_NOTHING_FIRST)
+            .exec(),
+        Err(error) => error,
+    }
+}
+
 impl Settings {
     /// What the environment of this process asks for.
     pub(crate) fn from_env() -> Result<Settings, EnvError> {
@@ -227,6 +253,7 @@ impl Settings {
                 POLL_LIMIT => settings.poll_limit = Some(values::poll_limit(text)?),
                 ISOLATION => settings.isolation = Some(values::isolation(text)?),
                 APART => settings.apart = Some(text.into()),
+                OUTSIDE => settings.outside = Some(values::outside(text)?),
                 REPLAY => settings.replay = Some(values::replay(text, &read)?),
                 PLAIN_TESTS => settings.plain_tests = values::plain_tests(text)?,
                 "CCT_REPLAY_WITH" => settings.replay_with = Some(text.to_owned()),

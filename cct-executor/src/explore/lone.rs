@@ -18,6 +18,8 @@ mod stay;
 mod watch;
 
 use super::apart::is_once;
+#[cfg(unix)]
+use super::apart::{PlainWorld, note_other};
 use super::campaign::Scenario;
 use super::checker::running_test;
 use super::driver::Driver;
@@ -26,6 +28,7 @@ use super::started;
 use crate::execution::Detail;
 use crate::execution::lone::{self, LoneWorld};
 use crate::execution::machine;
+use crate::execution::run::Finished;
 use crate::execution::strangers;
 use crate::execution::waker::TaskWaker;
 use crate::strategy::Strategy as _;
@@ -33,8 +36,10 @@ use crate::strategy::round_robin::RoundRobin;
 use crate::task::blocking_body;
 use crate::task::body::main_body;
 use crate::words::fingerprint::{hash_of, mix2};
-use crate::words::{Granularity, Iteration, Limits, Seed, WorldConfig};
+use crate::words::{Granularity, Iteration, Limits, ReplayToken, Seed, WorldConfig};
 use cct_interpose::Clocks;
+#[cfg(unix)]
+use explored::ToTell;
 #[cfg(unix)]
 pub(crate) use explored::{fail_at_end, fail_if_found};
 pub(crate) use instead::instead_of;
@@ -145,25 +150,28 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
     let clocks = cct_interpose::clocks_seen();
     let is_started = cct_interpose::was_started() || !is_of_the_harness();
     #[cfg(unix)]
-    let ordered = match is_started {
+    let to_tell = match is_started {
         true => None,
-        false => explored::first(&settings, site)?,
+        false => explored::next(&settings, site)?,
     };
     let is_one = settings.apart.as_ref();
+    let is_one = is_one.is_some_and(|answer| !is_once(answer)) || is_replayed(&settings);
     // What the test was told is not for a program that it starts.
-    let is_one = is_one.is_some_and(|answer| !is_once(answer)) && !started::by_a_test();
+    let is_one = is_one && !started::by_a_test();
     let kind = Kind {
         is_one,
         is_started,
         #[cfg(unix)]
-        is_ordered: ordered.is_some(),
+        is_ordered: matches!(to_tell, Some(ToTell::All(_))),
     };
     around_us(kind, || {
         #[cfg(unix)]
-        if let Some(teller) = ordered {
-            return teller.begin(clocks);
-        }
-        // What was ordered is to be repeated, and so are the worlds after it.
+        let answer = match to_tell {
+            Some(ToTell::All(teller)) => return teller.begin(clocks),
+            Some(ToTell::Decisions(answer)) => Some(answer),
+            None => None,
+        };
+        // What was ordered is to be repeated, and so are the worlds around it.
         let open = !is_one || settings.plain_tests == PlainTests::Once;
         if open {
             if started::by_a_test() {
@@ -172,7 +180,12 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
             // Threads that take part go by the machine's time: what has passed since nobody looked has passed for none.
             cct_interpose::go_on_from(clocks);
         }
-        world_around(site, open, clocks, noise())
+        #[cfg(unix)]
+        if let Some(answer) = answer {
+            let told = move |finished: Finished| note_other(&answer, finished.end.decisions);
+            return world_around(site, open, clocks, noise(), told);
+        }
+        world_around(site, open, clocks, noise(), drop)
     })
     .map(Some)
 }
@@ -189,7 +202,7 @@ pub(crate) fn open_to_threads(site: &'static Location<'static>) -> io::Result<Ar
     around_us(Kind::default(), || {
         let clocks = cct_interpose::clocks_outside();
         let moment = clocks.wall.as_nanos() as u64;
-        world_around(site, true, clocks, Seed(mix2(noise().0, moment)))
+        world_around(site, true, clocks, Seed(mix2(noise().0, moment)), drop)
     })
 }
 
@@ -234,7 +247,17 @@ fn around_us(kind: Kind, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io::R
 /// Whether there is a token of this test, which nobody would give who wants it refused.
 fn is_replayed(settings: &Settings) -> bool {
     let both = settings.replay.as_ref().zip(running_test());
-    both.is_some_and(|(token, test)| token.for_test(&test).is_ok())
+    both.is_some_and(|(token, test)| is_of(token, &test))
+}
+
+#[cfg(unix)]
+fn is_of(token: &ReplayToken, test: &str) -> bool {
+    PlainWorld::of_token(token, test).is_some()
+}
+
+#[cfg(not(unix))]
+fn is_of(token: &ReplayToken, test: &str) -> bool {
+    token.for_test(test).is_ok()
 }
 
 fn not_understood(error: impl ToString) -> io::Error {
@@ -266,6 +289,7 @@ fn world_around(
     open: bool,
     clocks: Clocks,
     noise: Seed,
+    told: impl Fn(Finished) + 'static,
 ) -> io::Result<LoneWorld> {
     let config = WorldConfig {
         // Round robin interrupts no poll. But one may wait for what another task has, or does.
@@ -296,7 +320,7 @@ fn world_around(
         Detail::Nothing,
         open,
         clocks,
-        drop,
+        told,
     )
 }
 

@@ -17,6 +17,7 @@ mod file_times;
 mod files;
 mod futex;
 mod locals;
+mod outside;
 mod parker;
 mod processes;
 mod segments;
@@ -160,13 +161,13 @@ pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
     unsafe { transmute::<*mut c_void, Syscall>(hidden)(number, a, b, c, d, e, f) }
 }
 
-/// Fills a caller's buffer, if this thread's bytes derive from a seed.
+/// Fills a caller's buffer, if this thread's bytes derive from a seed, or the process's.
 ///
 /// # Safety
 /// The buffer has room for so many bytes.
 unsafe fn filled(buffer: *mut c_void, length: size_t) -> bool {
     if length == 0 || buffer.is_null() {
-        return stream::fill(&mut []);
+        return stream::fill(&mut []) || outside::is_given();
     }
     // Memory that was never written may not be looked at as bytes.
     // SAFETY: the caller's promise.
@@ -174,7 +175,7 @@ unsafe fn filled(buffer: *mut c_void, length: size_t) -> bool {
         ptr::write_bytes(buffer.cast::<u8>(), 0, length);
         slice::from_raw_parts_mut(buffer.cast::<u8>(), length)
     };
-    stream::fill(bytes)
+    stream::fill(bytes) || outside::fill(bytes)
 }
 
 /// # Safety

@@ -39,6 +39,15 @@ enum Job {
     Again(u64, Trace),
 }
 
+impl Job {
+    /// The iteration that it is about.
+    fn index(&self) -> u64 {
+        match self {
+            Job::Search(index, _) | Job::Again(index, _) => *index,
+        }
+    }
+}
+
 /// What has come of a run so far.
 pub(super) struct Done {
     pub(super) yielded: Yielded,
@@ -227,19 +236,21 @@ impl Campaign {
 
     fn begin(self: &Arc<Self>, job: Job) -> Result<Process, String> {
         let process = match &self.plain {
-            Some(test) => {
-                Spawned::begin(test, self.seed, &self.order(test, job)).map(Process::Spawned)
+            Some(_) => {
+                let (index, order) = (job.index(), self.order(job));
+                self.ordered(index, &order).map(Process::Spawned)
             }
             None => Forked::begin(|| self.work_on(job).to_bytes()).map(Process::Forked),
         };
         process.map_err(|error| format!("cannot start a process for an iteration: {error}"))
     }
 
-    fn order(&self, test: &str, job: Job) -> Order {
+    fn order(&self, job: Job) -> Order {
         match job {
             Job::Search(index, length) => Order::Search(index, length),
             Job::Again(index, trace) => {
-                let token = ReplayToken::new(test, &self.world(index), trace, 0);
+                let name = &self.checker.name;
+                let token = ReplayToken::new(name, &self.world(index), trace, 0);
                 Order::Again(index, token)
             }
         }
@@ -274,9 +285,7 @@ impl Campaign {
 
     /// What a process does: the one thing that ever runs in it.
     fn work_on(self: &Arc<Self>, job: Job) -> Answer {
-        let index = match job {
-            Job::Search(index, _) | Job::Again(index, _) => index,
-        };
+        let index = job.index();
         let trace = Arc::new(OnceLock::<Arc<SharedTrace>>::new());
         let (campaign, shared) = (self.clone(), trace.clone());
         let body = move |tell: &dyn Fn(Answer)| {

@@ -20,6 +20,8 @@ mod order;
 #[cfg(unix)]
 mod plain;
 #[cfg(unix)]
+mod plain_world;
+#[cfg(unix)]
 mod shorten;
 #[cfg(unix)]
 mod spawned;
@@ -31,7 +33,11 @@ pub(super) use once::{ask_once, is_once};
 #[cfg(unix)]
 pub(super) use order::Order;
 #[cfg(unix)]
-pub(super) use plain::Explored;
+pub(super) use plain::{Explored, explore_plain};
+#[cfg(unix)]
+pub(super) use plain_world::PlainWorld;
+#[cfg(unix)]
+pub(super) use spawned::note_other;
 #[cfg(unix)]
 pub(super) use told::{Teller, Where, code_has_ended};
 

@@ -1,4 +1,4 @@
-//! What a process that is started anew for a test without an attribute is to do with its first world, as text.
+//! What a process that is started anew for a test without an attribute is to do with one of its worlds, as text.
 //!
 //! Whoever starts it leaves the order beside the place where the answer goes to.
 
@@ -29,14 +29,16 @@ fn beside(answer: &Path) -> std::path::PathBuf {
 }
 
 impl Order {
-    /// Leaves it for a process that answers there.
-    pub(super) fn leave(&self, answer: &Path) -> io::Result<()> {
-        std::fs::write(beside(answer), self.to_string())
+    /// Leaves it for a process that answers there, about its world of this number.
+    pub(super) fn leave(&self, answer: &Path, world: u32) -> io::Result<()> {
+        std::fs::write(beside(answer), format!("{world}\n{self}"))
     }
 
-    /// What is left for a process that answers there.
-    pub(in crate::explore) fn find(answer: &Path) -> Option<Order> {
-        Order::read(&std::fs::read_to_string(beside(answer)).ok()?)
+    /// What is left for a process that answers there, and the number of the world that it is about.
+    pub(in crate::explore) fn find(answer: &Path) -> Option<(u32, Order)> {
+        let text = std::fs::read_to_string(beside(answer)).ok()?;
+        let (world, order) = text.split_once('\n')?;
+        Some((world.parse().ok()?, Order::read(order)?))
     }
 
     fn read(text: &str) -> Option<Order> {

@@ -56,6 +56,7 @@ fn every_variable_is_taken() {
         ("CCT_WORKERS", "1024"),
         ("CCT_ISOLATION", "process"),
         ("CCT_APART", "target/answer"),
+        ("CCT_OUTSIDE", "7"),
         ("CCT_REGRESSIONS", "read"),
         ("CCT_LEARNT", "target/learnt"),
         ("CCT_REPORT_ROWS", "100"),
@@ -64,6 +65,7 @@ fn every_variable_is_taken() {
     let expected = Settings {
         isolation: Some(Isolation::Process),
         apart: Some("target/answer".into()),
+        outside: Some(7),
         iterations: Some(1000),
         max_steps: Some(20_000),
         poll_limit: Some(Duration::from_secs(60)),
@@ -216,7 +218,7 @@ fn bad_values_are_named_with_a_remedy() {
             "5",
             "unknown variable `CCT_ITERATION`: the known ones are CCT_ITERATIONS, CCT_SEED, \
              CCT_STRATEGY, CCT_GRANULARITY, CCT_CLOCK, CCT_SPURIOUS_POLLS, CCT_PARTIAL_IO, CCT_TIME_BUDGET, CCT_MAX_STEPS, \
-             CCT_POLL_LIMIT, CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_REPLAY_TAKEN, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_REPORT_ROWS, CCT_PLAIN_TESTS, CCT_APART",
+             CCT_POLL_LIMIT, CCT_ISOLATION, CCT_REPLAY, CCT_REPLAY_WITH, CCT_REPLAY_TAKEN, CCT_WORKERS, CCT_REGRESSIONS, CCT_LEARNT, CCT_REPORT_ROWS, CCT_PLAIN_TESTS, CCT_APART, CCT_OUTSIDE",
         ),
         (
             "CCT_MAX_STEPS",

@@ -118,6 +118,11 @@ pub(super) fn poll_limit(text: &str) -> Result<Duration, EnvError> {
     }
 }
 
+pub(super) fn outside(text: &str) -> Result<u64, EnvError> {
+    let expected = |_| EnvError::invalid(super::OUTSIDE, text, "expected a whole number");
+    text.parse().map_err(expected)
+}
+
 pub(super) fn granularity(text: &str) -> Result<Granularity, EnvError> {
     let expected =
         |error: SettingError| EnvError::invalid("CCT_GRANULARITY", text, error.expected());

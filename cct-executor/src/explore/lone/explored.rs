@@ -1,29 +1,42 @@
-//! The first world of a test without an attribute: explored, or one that was ordered.
+//! The worlds of a test without an attribute: explored before the first one begins, or one that was ordered.
 
 use super::{not_understood, scenario};
-use crate::explore::apart::{Explored, Order, Teller, Where};
+use crate::explore::apart::{Explored, Order, PlainWorld, Teller, Where, explore_plain};
 use crate::explore::campaign::Campaign;
 use crate::explore::checker::{Checker, running_test};
-use crate::explore::env::{PlainTests, Settings};
+use crate::explore::env::{PlainTests, Settings, run_again_with};
 use crate::explore::started;
 use std::cell::Cell;
 use std::io;
 use std::panic::Location;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A process takes as long as some hundred iterations without one.
 const ITERATIONS: u64 = 200;
 
+const DRAWS: &str = "  note: the test draws what is random before its runtime, and has drawn otherwise in that iteration: what a \
+     framework says of inputs below is not of this failure, and is where it is replayed\n";
+
 thread_local! {
-    /// This thread's test has come to its first world.
-    static BEGUN: Cell<bool> = const { Cell::new(false) };
+    /// How many worlds this thread's test has come to.
+    static BEGUN: Cell<u32> = const { Cell::new(0) };
     /// The report of a failure that exploring this thread's test has found. The test fails when it uses its runtime, and
     /// not when it builds it: that may be in the initializer of a static, which others need, too.
     static FAILED: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// Who tells of the world that was ordered for this test, if it is the first. If none was, the test is explored before
-/// that.
+/// What this process is to tell of a world.
+pub(super) enum ToTell {
+    /// It was ordered.
+    All(Teller),
+    /// How many decisions it takes, beside the answer that goes here.
+    Decisions(PathBuf),
+}
+
+/// What is to be told of the next world of this thread's test. Where nobody has ordered one, the test is explored before its
+/// first. Where a token is replayed, and the test draws outside of its worlds what is random, the program begins again, so
+/// that it draws what it drew in the iteration of the token.
 ///
 /// # Errors
 /// When a variable does not fit.
@@ -31,38 +44,60 @@ thread_local! {
 /// # Panics
 /// If the test cannot be run.
 #[track_caller]
-pub(super) fn first(
+pub(super) fn next(
     settings: &Settings,
     site: &'static Location<'static>,
-) -> io::Result<Option<Teller>> {
-    let may_be = !started::by_a_test() && !BEGUN.replace(true);
-    let Some(test) = running_test().filter(|_| may_be) else {
+) -> io::Result<Option<ToTell>> {
+    let Some(test) = running_test().filter(|_| !started::by_a_test()) else {
         return Ok(None);
     };
+    let number = BEGUN.replace(BEGUN.get() + 1);
+    let campaign = |world| campaign(&test, world, site);
     let ordered = match (&settings.replay, &settings.apart) {
         (Some(token), None) => {
+            // Of another test's the campaign says so.
+            let world = PlainWorld::of_token(token, &test).map_or(0, |plain| plain.world);
+            let draws = number == 0 && (world > 0 || cct_interpose::drawn());
+            if draws && settings.outside.is_none() {
+                // Where it cannot, the schedule may fit all the same.
+                let _ = run_again_with(token.noise);
+            }
             let order = Order::Tell(0, token.clone(), "replay".to_owned(), None);
-            Some((order, Where::Screen))
+            Some((world, order, Where::Screen))
         }
-        (None, Some(file)) => Order::find(file).map(|order| (order, Where::File(file.clone()))),
+        (None, Some(file)) => {
+            let found = Order::find(file);
+            found.map(|(world, order)| (world, order, Where::File(file.clone())))
+        }
         _ => None,
     };
-    if let Some((order, to)) = ordered {
-        let campaign = campaign(&test, site)?;
-        return Ok(Some(Teller::new(campaign, order, to)));
+    match ordered {
+        Some((world, order, to)) if world == number => {
+            let teller = Teller::new(Arc::new(campaign(world)?), order, to);
+            return Ok(Some(ToTell::All(teller)));
+        }
+        Some((_, Order::Plain, Where::File(file))) => return Ok(Some(ToTell::Decisions(file))),
+        Some(_) => return Ok(None),
+        None => {}
     }
-    if settings.plain_tests == PlainTests::Explore && settings.apart.is_none() {
-        match campaign(&test, site)?
-            .explore_plain(&test)
-            .map_err(io::Error::other)?
-        {
-            Explored::Passed(line) => tell(&line),
-            Explored::Failed(report) => FAILED.set(Some(report)),
+    let is_first = number == 0 && settings.apart.is_none();
+    if is_first && settings.plain_tests == PlainTests::Explore {
+        match explore_plain(&test, &campaign)? {
+            Explored::Passed(lines) => tell(&lines),
+            Explored::Failed(report) => FAILED.set(Some(report + note_on_draws())),
             // It must not go on.
             Explored::Unable(why) => panic!("{why}"),
         }
     }
     Ok(None)
+}
+
+/// What is to be said where the inputs of the failure are not those of this run.
+fn note_on_draws() -> &'static str {
+    match cct_interpose::drawn() {
+        true => DRAWS,
+        false => "",
+    }
 }
 
 /// Fails this thread's test with what exploring it has found, if it has not yet.
@@ -89,17 +124,21 @@ pub(crate) fn fail_at_end() {
     }
 }
 
-fn campaign(test: &str, site: &'static Location<'static>) -> io::Result<Arc<Campaign>> {
+fn campaign(test: &str, world: u32, site: &'static Location<'static>) -> io::Result<Campaign> {
+    let plain = PlainWorld {
+        test: test.to_owned(),
+        world,
+    };
     let checker = Checker {
         test: Some(test.to_owned()),
         ..Checker::new()
-            .name(test)
+            .name(plain.to_string())
             .iterations(ITERATIONS)
             .late_timers(true)
     };
     let mut campaign = checker.prepare(scenario(site)).map_err(not_understood)?;
-    campaign.plain = Some(test.to_owned());
-    Ok(Arc::new(campaign))
+    campaign.plain = Some(plain);
+    Ok(campaign)
 }
 
 #[expect(
