@@ -5,14 +5,17 @@
     reason = "this program runs itself, and tells by variables what for"
 )]
 
+use cct_executor::nondet::point;
+use cct_executor::spawn;
 use cct_executor::task::yield_now;
 use futures::task::AtomicWaker;
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Poll;
 
 /// What is planted in the tests below; nothing where the harness runs all of them.
@@ -215,12 +218,12 @@ fn what_another_iteration_does_meanwhile_is_no_failure() {
     let variables = [
         ("CCT_WORKERS", "4"),
         ("CCT_PLAIN_TESTS", "explore"),
-        ("CCT_ITERATIONS", "400"),
+        ("CCT_ITERATIONS", "2000"),
     ];
     let (passed, text) = run("meets_others", "who listens", &variables);
     assert!(passed, "{text}");
     let parts = [
-        "meets_others passed: 400 iterations",
+        "meets_others passed: 2,000 iterations",
         "failed (uncontrolled concurrency",
         "because of what was left in a static",
     ];
@@ -279,6 +282,13 @@ static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Lines;
 
+/// The one span that there is, and how often this thread is in it.
+static SPAN: OnceLock<&'static tracing::Metadata<'static>> = OnceLock::new();
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
 struct Message<'a>(&'a mut String);
 
 impl tracing::field::Visit for Message<'_> {
@@ -293,7 +303,8 @@ impl tracing::Subscriber for Lines {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
         metadata.target().starts_with("apart")
     }
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+    fn new_span(&self, span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        SPAN.get_or_init(|| span.metadata());
         tracing::span::Id::from_u64(1)
     }
     fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
@@ -301,23 +312,46 @@ impl tracing::Subscriber for Lines {
     fn event(&self, event: &tracing::Event<'_>) {
         let mut line = String::new();
         event.record(&mut Message(&mut line));
+        if DEPTH.get() == 0 {
+            line = format!("outside of the test: {line}");
+        }
         LINES.lock().expect("the lines").push(line);
     }
     fn enter(&self, _: &tracing::span::Id) {
         LINES.lock().expect("the lines").push("enters".to_owned());
+        DEPTH.set(DEPTH.get() + 1);
     }
-    fn exit(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {
+        DEPTH.set(DEPTH.get() - 1);
+    }
+    fn current_span(&self) -> tracing_core::span::Current {
+        match SPAN.get().filter(|_| DEPTH.get() > 0) {
+            Some(span) => tracing_core::span::Current::new(tracing::span::Id::from_u64(1), span),
+            None => tracing_core::span::Current::none(),
+        }
+    }
 }
 
 async fn look_at_what_is_traced(plant: String) {
     if plant == "a traced bug" {
         lost_update().await;
     }
+    // Tasks are in it as well, whoever is suspended meanwhile.
+    let tasks = [(); 2].map(|()| {
+        spawn(async {
+            point();
+            tracing::info!("in a task");
+        })
+    });
+    for task in tasks {
+        task.await.expect("no panic");
+    }
     tracing::info!("done");
     let lines = LINES.lock().expect("the lines").clone();
     let done = lines.iter().filter(|line| *line == "done").count();
+    let in_tasks = lines.iter().filter(|line| *line == "in a task").count();
     assert!(
-        done == 1 && lines.contains(&"enters".to_owned()),
+        done == 1 && in_tasks == 2 && lines.contains(&"enters".to_owned()),
         "{lines:?}"
     );
     assert_ne!(plant, "a bug anyway", "an update is lost");

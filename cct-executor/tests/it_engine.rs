@@ -31,6 +31,7 @@ mod it_engine {
     mod rests;
     mod search;
     mod shrink;
+    mod spans;
     mod spinning;
     mod std_locks;
     mod std_threads;

@@ -28,6 +28,7 @@ use super::decider::Decider;
 use super::helpers;
 use super::outsiders::WAIT;
 use super::panics;
+use super::spans;
 use super::waker::Waiter;
 use super::world::{Phase, WORLD, World};
 use crate::raw::shared::Home;
@@ -399,8 +400,8 @@ impl World {
         });
         let saved = self.running.get();
         self.next_key.set(next);
-        if self.recording.get() {
-            self.freeze_recorded(key);
+        if self.recording.get() || spans::may_be() {
+            self.freeze_watched(key);
         } else {
             stack::freeze();
         }

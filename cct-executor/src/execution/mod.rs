@@ -45,6 +45,7 @@ pub(crate) mod sites;
 pub(crate) mod sketch;
 mod sleeps;
 pub(crate) mod source;
+mod spans;
 pub(crate) mod spawn;
 pub(crate) mod spin;
 pub(crate) mod stacks;

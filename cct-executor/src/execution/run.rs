@@ -6,6 +6,7 @@ use super::decider::Decider;
 use super::helpers;
 use super::panics;
 use super::record::{Detail, Recorder};
+use super::spans;
 use super::spawn::Spawn;
 use super::stacks::places_as;
 use super::step::step_loop;
@@ -227,6 +228,7 @@ impl World {
         self.number_polls(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
+        self.around.set(spans::innermost());
         self.wakers.replace(Wakers::noting(detail));
         self.sync_points
             .set(explain || config.granularity >= Granularity::Spawn);

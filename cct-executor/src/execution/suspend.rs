@@ -9,6 +9,7 @@ use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
 use super::run::MAIN;
+use super::spans;
 use super::world::{Phase, World};
 use crate::raw::stack::{self, Stand};
 use crate::words::{Access, ActionKey, Op, OpKind, StepEvent};
@@ -136,8 +137,8 @@ impl World {
     pub(super) fn freeze(&self, key: u32, next: u32) -> Poll<()> {
         let saved = self.running.get();
         self.next_key.set(next);
-        if self.recording.get() {
-            self.freeze_recorded(key);
+        if self.recording.get() || spans::may_be() {
+            self.freeze_watched(key);
         } else {
             stack::freeze();
         }
@@ -149,13 +150,17 @@ impl World {
         Poll::Ready(())
     }
 
-    /// Leaves this stack, and looks whether thread-locals are as they were when it is back.
+    /// Leaves this stack, and the spans in which it is; and looks whether thread-locals are as they were when it is back.
     #[cold]
-    pub(super) fn freeze_recorded(&self, key: u32) {
+    pub(super) fn freeze_watched(&self, key: u32) {
+        let spans = spans::may_be().then(|| self.leave_spans()).flatten();
         let left = self.with(|core, _| core.leave_locals(key));
         stack::freeze();
         if let Some(left) = left.filter(|_| self.phase.get() == Phase::Running) {
             self.with(|core, _| core.find_locals(key, left));
+        }
+        if let Some(spans) = spans {
+            self.enter_spans(spans);
         }
     }
 

@@ -169,6 +169,8 @@ pub(crate) struct World {
     pub(crate) dying: Cell<bool>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
+    /// The number of the span in which the world is as a whole, or 0.
+    pub(super) around: Cell<u64>,
     /// Who holds wakers of tasks; only while recording.
     pub(crate) wakers: ManuallyDrop<RefCell<Wakers>>,
     /// Whether synchronous operations may be points, are recorded, or (while something closes) counted.
@@ -316,6 +318,7 @@ impl World {
             granularity,
             dying,
             recording,
+            around,
             wakers,
             sync_points,
             called,
@@ -348,6 +351,7 @@ impl World {
         granularity.swap(&other.granularity);
         dying.swap(&other.dying);
         recording.swap(&other.recording);
+        around.swap(&other.around);
         sync_points.swap(&other.sync_points);
         called.swap(&other.called);
         spurious.swap(&other.spurious);
@@ -393,6 +397,7 @@ impl World {
             granularity: Cell::new(Granularity::Op),
             dying: Cell::new(false),
             recording: Cell::new(false),
+            around: Cell::new(0),
             wakers: ManuallyDrop::new(RefCell::new(Wakers::NONE)),
             sync_points: Cell::new(false),
             called: Cell::new(None),

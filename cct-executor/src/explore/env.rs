@@ -27,6 +27,7 @@ pub(super) const APART: &str = "CCT_APART";
 pub(super) const OUTSIDE: &str = "CCT_OUTSIDE";
 /// A test of a property is not to begin with the cases that have failed before, which would be other worlds before those
 /// that are meant; nor are those of a schedule to be remembered.
+#[cfg(unix)]
 pub(super) const DRAW_NOTHING_FIRST: [(&str, &str); 1] =
     [("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true")];
 pub(super) const ISOLATION: &str = "CCT_ISOLATION";
