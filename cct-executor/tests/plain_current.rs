@@ -50,6 +50,23 @@ passes!(["once"] what_needs_one_panics {
     runtime.block_on(async { sleep(Duration::from_secs(1)).await });
 });
 
+// As it is called where no runtime is entered.
+passes!(["once" "explore"] an_end_that_waits_needs_none {
+    for (takes, limit) in [(0, 10), (5, 10), (500, 10)] {
+        let runtime = Runtime::new().unwrap();
+        let [takes, limit] = [takes, limit].map(Duration::from_millis);
+        let handle = runtime.handle().clone();
+        runtime.spawn_blocking(move || handle.block_on(sleep_in(takes)));
+        runtime.block_on(sleep_in(Duration::from_millis(1)));
+        runtime.shutdown_timeout(limit);
+    }
+});
+
+/// Sleeps from where it is polled.
+async fn sleep_in(time: Duration) {
+    sleep(time).await;
+}
+
 /// Cleans up by the runtime, if there is one.
 struct Temporary(Arc<AtomicBool>);
 

@@ -181,6 +181,7 @@ impl Runtime {
         match limit {
             None => shim::block_on(empty),
             Some(limit) => {
+                let _entered = self.handle.enter();
                 let _in_time = shim::block_on(time::timeout(limit, empty));
             }
         }
