@@ -6,6 +6,7 @@
 //! Does not: take back the subscriber that a poll has set for its thread.
 
 use super::world::{Running, World};
+use tracing::level_filters::LevelFilter;
 use tracing::span::Id;
 use tracing::{Dispatch, dispatcher};
 
@@ -18,10 +19,10 @@ pub(super) struct Left {
     spans: Vec<Id>,
 }
 
-/// Whether there may be any.
+/// Whether anybody listens, in all of the process. While exploring most often nobody does.
 #[inline(always)]
 pub(super) fn may_be() -> bool {
-    dispatcher::has_been_set()
+    LevelFilter::current() != LevelFilter::OFF
 }
 
 /// The number of the span in which this thread is, or 0.
