@@ -155,9 +155,9 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
         false => explored::next(&settings, site)?,
     };
     let is_one = settings.apart.as_ref();
-    let is_one = is_one.is_some_and(|answer| !is_once(answer)) || is_replayed(&settings);
     // What the test was told is not for a program that it starts.
-    let is_one = is_one && !started::by_a_test();
+    let is_one = is_one.is_some_and(|answer| !is_once(answer)) && !started::by_a_test();
+    let is_repeated = is_one || is_replayed(&settings) && !started::by_a_test();
     let kind = Kind {
         is_one,
         is_started,
@@ -172,7 +172,7 @@ pub(crate) fn open(site: &'static Location<'static>) -> io::Result<Option<Arc<Lo
             None => None,
         };
         // What was ordered is to be repeated, and so are the worlds around it.
-        let open = !is_one || settings.plain_tests == PlainTests::Once;
+        let open = !is_repeated || settings.plain_tests == PlainTests::Once;
         if open {
             if started::by_a_test() {
                 machine::is_a_program();
