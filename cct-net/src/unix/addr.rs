@@ -1,12 +1,11 @@
 //! Addresses.
 
+use super::registry::abstract_name;
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The address of a Unix socket: a path, or nothing.
-///
-/// # Differences from tokio
-/// No socket can have an abstract name; one that comes from the standard library can be looked at.
+/// The address of a Unix socket: a path, on Linux an abstract name, or nothing.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct SocketAddr(Name);
 
@@ -23,8 +22,27 @@ enum Name {
 }
 
 impl SocketAddr {
+    /// Of a path, or of the abstract name that it is for.
     pub(crate) fn of(path: &Path) -> SocketAddr {
-        SocketAddr(Name::Path(path.to_owned()))
+        SocketAddr(match abstract_name(path) {
+            Some(name) => Name::Abstract(name.to_owned()),
+            None => Name::Path(path.to_owned()),
+        })
+    }
+
+    /// The path that it is of, which for an abstract name begins with a byte that is 0.
+    pub(super) fn as_path(&self) -> Option<Cow<'_, Path>> {
+        match &self.0 {
+            Name::Path(path) => Some(Cow::Borrowed(path)),
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            Name::Abstract(name) => {
+                use std::os::unix::ffi::OsStringExt as _;
+                let bytes = std::iter::once(0).chain(name.iter().copied()).collect();
+                let path = std::ffi::OsString::from_vec(bytes);
+                Some(Cow::Owned(path.into()))
+            }
+            _ => None,
+        }
     }
 
     /// Whether the socket has no name.

@@ -1,7 +1,7 @@
 //! The standard library's types: there and back.
 
 use super::registry::Paths;
-use super::{UnixDatagram, UnixListener, UnixSocket, UnixStream};
+use super::{SocketAddr, UnixDatagram, UnixListener, UnixSocket, UnixStream};
 use crate::descriptor::{
     Behind, ByDescriptor, converts, foreign, foreign_stream, give_back, lends, shows, takes,
 };
@@ -77,7 +77,7 @@ impl UnixListener {
     /// In debug builds, when the listener blocks: as tokio does.
     ///
     /// # Errors
-    /// `Unsupported` for one that has no path; `AddrInUse` where the world has a socket there.
+    /// `Unsupported` for one that has no name; `AddrInUse` where the world has a socket there.
     #[track_caller]
     pub fn from_std(listener: net::UnixListener) -> io::Result<UnixListener> {
         let site = Location::caller();
@@ -86,9 +86,9 @@ impl UnixListener {
             return Ok(own);
         }
         let addr = listener.local_addr()?;
-        match addr.as_pathname() {
-            Some(path) => UnixListener::in_place_of(listener, path, site),
-            None => foreign("listener", "listen at a path"),
+        match SocketAddr::from(addr).as_path() {
+            Some(path) => UnixListener::in_place_of(listener, &path, site),
+            None => foreign("listener", "listen at a path or an abstract name"),
         }
     }
 

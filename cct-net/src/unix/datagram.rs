@@ -5,7 +5,7 @@ mod sending;
 
 use super::SocketAddr;
 use super::inner::Inner;
-use super::registry::Bound;
+use super::registry::{Bound, check_path};
 use crate::descriptor::{Descriptor, Kind};
 use crate::errno::of_socket;
 use crate::host::hosts;
@@ -51,6 +51,7 @@ impl UnixDatagram {
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         let (path, site) = (path.as_ref(), Location::caller());
+        check_path(path)?;
         let hosts = hosts()?;
         hosts.sync_point(OpKind::Init, site);
         let inner = Inner::new(SocketAddr::of(path), Arc::downgrade(&hosts), site);
@@ -112,6 +113,7 @@ impl UnixDatagram {
     }
 
     pub(super) fn find(&self, path: &Path) -> io::Result<Arc<Inner>> {
+        check_path(path)?;
         let over = || io::Error::other("the scenario that this socket belongs to is over");
         let hosts = self.inner.hosts.upgrade().ok_or_else(over)?;
         hosts

@@ -1,6 +1,8 @@
 //! Sockets that listen.
 
 use super::registry::{Bound, Paths};
+#[cfg(target_os = "linux")]
+use super::registry::{abstract_name, of_abstract_name};
 use super::{SocketAddr, UnixStream};
 use crate::descriptor::{Descriptor, Kind};
 use crate::host::{Hosts, hosts};
@@ -22,7 +24,7 @@ const BACKLOG: u32 = 1024;
 /// Accepts Unix connections. Dropping it leaves the path taken.
 ///
 /// # Differences from tokio
-/// No abstract names. Its file descriptor is good for setting options that have no effect.
+/// Its file descriptor is good for setting options that have no effect.
 pub struct UnixListener {
     listening: Arc<Listening>,
     addr: SocketAddr,
@@ -47,11 +49,12 @@ impl UnixListener {
         let (path, site) = (path.as_ref(), Location::caller());
         #[cfg(target_os = "linux")]
         if crate::gate::is_open() {
-            return UnixListener::in_place_of(
-                std::os::unix::net::UnixListener::bind(path)?,
-                path,
-                site,
-            );
+            use std::os::unix::net;
+            let listener = match abstract_name(path) {
+                Some(name) => net::UnixListener::bind_addr(&of_abstract_name(name)?)?,
+                None => net::UnixListener::bind(path)?,
+            };
+            return UnixListener::in_place_of(listener, path, site);
         }
         UnixListener::at(path, site, Paths::bind)
     }
@@ -88,10 +91,10 @@ impl UnixListener {
     ) -> io::Result<UnixListener> {
         let hosts = hosts()?;
         let listening = Listening::new(backlog, Buffers::default(), site);
-        if let Some(path) = addr.as_pathname() {
+        if let Some(path) = addr.as_path() {
             hosts
                 .state
-                .with(|state| state.host(current()).unix.listens(path, token, &listening));
+                .with(|state| state.host(current()).unix.listens(&path, token, &listening));
         }
         Ok(UnixListener {
             listening,
@@ -109,13 +112,13 @@ impl UnixListener {
     /// One before binding, at granularity `sync`.
     ///
     /// # Errors
-    /// As for [`bind`](Self::bind); `Unsupported` for abstract names, and for none, for which Linux finds one.
+    /// As for [`bind`](Self::bind); `Unsupported` for no name, for which Linux finds an abstract one.
     #[track_caller]
     pub fn bind_addr(socket_addr: &SocketAddr) -> io::Result<UnixListener> {
-        match socket_addr.as_pathname() {
+        match socket_addr.as_path() {
             Some(path) => UnixListener::bind(path),
             None => {
-                let text = "abstract names of Unix sockets are not modelled: bind a path";
+                let text = "names of Unix sockets that the system finds are not modelled: bind a path or an abstract name";
                 Err(io::Error::new(io::ErrorKind::Unsupported, text))
             }
         }

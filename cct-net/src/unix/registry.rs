@@ -1,4 +1,4 @@
-//! Paths of one node.
+//! Paths of one node, and abstract names, each as a path that begins with a byte that is 0.
 
 use super::inner::Inner;
 use crate::errno::of_socket;
@@ -28,6 +28,18 @@ struct File {
     machines: bool,
 }
 
+impl File {
+    /// Whether nobody else can have its name: a file stays, an abstract name goes with its socket.
+    fn is_there(&self, path: &Path) -> bool {
+        let is_open = match &self.bound {
+            Bound::NotYet(token) => token.strong_count() > 0,
+            Bound::Stream(listening) => listening.strong_count() > 0,
+            Bound::Datagram(socket) => socket.strong_count() > 0,
+        };
+        is_open || abstract_name(path).is_none()
+    }
+}
+
 /// Files of the machine have lower numbers.
 const FIRST_NUMBER: u64 = 1 << 48;
 /// What most processes let others do with the files they make.
@@ -45,7 +57,11 @@ pub(super) enum Bound {
 impl Paths {
     pub(super) fn check_free(&self, path: &Path) -> io::Result<()> {
         check_form(path)?;
-        if self.files.contains_key(&key(path)) {
+        if self
+            .files
+            .get(&key(path))
+            .is_some_and(|file| file.is_there(path))
+        {
             let text = format!("`{}` exists already", path.display());
             return Err(io::Error::new(ErrorKind::AddrInUse, text));
         }
@@ -61,7 +77,8 @@ impl Paths {
     /// A socket of the world's is where the machine has one.
     #[cfg(unix)]
     pub(super) fn adopt(&mut self, path: &Path, bound: Bound) -> io::Result<()> {
-        let gone = |file: &File| file.machines; // by calls that nobody told of here
+        // By calls that nobody told of here.
+        let gone = |file: &File| file.machines || !file.is_there(path);
         if self.files.get(&key(path)).is_none_or(gone) {
             self.insert(path, bound, true);
             return Ok(());
@@ -151,6 +168,9 @@ pub(crate) fn listens_here(path: &Path) -> bool {
 }
 
 fn nobody_at(path: &Path) -> io::Error {
+    if abstract_name(path).is_some() {
+        return of_socket(ErrorKind::ConnectionRefused);
+    }
     let text = format!("no socket of this node is bound to `{}`", path.display());
     io::Error::new(ErrorKind::NotFound, text)
 }
@@ -174,8 +194,23 @@ pub fn unlink(path: impl AsRef<Path>) -> io::Result<()> {
     })
 }
 
+/// The abstract name that a path is for. Linux alone has such.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn abstract_name(path: &Path) -> Option<&[u8]> {
+    use std::os::unix::ffi::OsStrExt as _;
+    path.as_os_str().as_bytes().strip_prefix(&[0])
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn abstract_name(_: &Path) -> Option<&[u8]> {
+    None
+}
+
 /// Where a path leads from the folder of the process.
 fn key(path: &Path) -> PathBuf {
+    if abstract_name(path).is_some() {
+        return path.to_owned();
+    }
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -195,13 +230,33 @@ fn followed(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// A name that no address of the system holds is refused: one that is too long, or has a byte that is 0.
+/// A name that no address of the system holds is refused: one that is too long, or has a byte that is 0 and not the first.
 fn check_form(path: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if let Some(name) = abstract_name(path) {
+        of_abstract_name(name)?;
+        return Ok(());
+    }
+    check_path(path)
+}
+
+/// The same where no name is abstract.
+pub(super) fn check_path(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::net::SocketAddr::from_pathname(path)?;
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
+}
+
+/// The standard library's address of this name.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn of_abstract_name(name: &[u8]) -> io::Result<std::os::unix::net::SocketAddr> {
+    #[cfg(target_os = "android")]
+    use std::os::android::net::SocketAddrExt as _;
+    #[cfg(target_os = "linux")]
+    use std::os::linux::net::SocketAddrExt as _;
+    std::os::unix::net::SocketAddr::from_abstract_name(name)
 }
 
 #[cfg(all(test, unix))]

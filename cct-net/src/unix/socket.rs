@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// before it connects, or has a backlog of its own.
 ///
 /// # Differences from tokio
-/// No abstract names. Its file descriptor is good for setting options that have no effect. A path with a byte that is 0 is refused, as by the other sockets,
+/// Its file descriptor is good for setting options that have no effect. A path with a byte that is 0, and is not the first, is refused, as by the other sockets,
 /// where Linux takes what comes before it.
 pub struct UnixSocket {
     kind: Kind,

@@ -111,7 +111,7 @@ impl UnixStream {
     pub fn connect_addr(
         socket_addr: &SocketAddr,
     ) -> impl Future<Output = io::Result<UnixStream>> + Send {
-        let (path, site) = (socket_addr.as_pathname(), Location::caller());
+        let (path, site) = (socket_addr.as_path(), Location::caller());
         async move {
             match path {
                 Some(path) => UnixStream::connect_from(SocketAddr::default(), path, site).await,

@@ -16,7 +16,7 @@ macro_rules! socket_contracts {
                 budget datagrams again_until_it_works only_who_waits dropped woken_for_nothing
                 several_interests nothing_at_all coming_back urgent;
             unix: pair listen_and_connect closed paths no_paths datagrams datagrams_to_nobody full growing_buffers
-                strangers hang_up by_address not_accepted end_of_much new_peers full_and_nowhere;
+                strangers hang_up by_address abstract_names not_accepted end_of_much new_peers full_and_nowhere;
             descriptors: everybody_has_one options sharing there_and_back listeners_there_and_back
                 datagrams_there_and_back unix_there_and_back listeners_of_the_standard_library
                 unix_listeners_of_the_standard_library several_of_them

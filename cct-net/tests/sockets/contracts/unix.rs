@@ -271,6 +271,49 @@ pub(crate) async fn by_address(log: Log) {
     rt::unlink(&path).unwrap();
 }
 
+/// A name without a file, which goes with its listener.
+#[cfg(target_os = "linux")]
+pub(crate) async fn abstract_names(log: Log) {
+    let name = format!("\0{}", rt::path("abstract").display());
+    log.os("nobody", UnixStream::connect(&name).await.map(|_| "ok"));
+    let first = UnixListener::bind(&name).unwrap();
+    let addr = first.local_addr().unwrap();
+    log.note(addr.as_abstract_name() == Some(&name.as_bytes()[1..]));
+    log.note(addr.as_pathname().is_none() && !addr.is_unnamed());
+    log.result("taken", UnixListener::bind(&name).map(|_| "ok"));
+    log.result("taken", UnixListener::bind_addr(&addr).map(|_| "ok"));
+    let stream = UnixStream::connect(&name).await.unwrap();
+    let (accepted, peer) = first.accept().await.unwrap();
+    log.note(peer.is_unnamed() && stream.local_addr().unwrap().is_unnamed());
+    for addr in [stream.peer_addr(), accepted.local_addr()] {
+        log.note(addr.unwrap().as_abstract_name() == addr_name(&name));
+    }
+    log.result("datagram", UnixDatagram::bind(&name).map(|_| "ok"));
+    drop(first);
+    // Those that are open go on, and the name is free.
+    log.os(
+        "closed",
+        UnixStream::connect_addr(&addr).await.map(|_| "ok"),
+    );
+    let again = UnixListener::bind_addr(&addr).unwrap();
+    let mut accepted = accepted;
+    log.os("write", stream.try_write(b"x"));
+    log.os("read", rt::read(&mut accepted, &mut [0; 4]).await);
+    UnixStream::connect_addr(&addr).await.unwrap();
+    again.accept().await.unwrap();
+    let long = format!("\0{}", "x".repeat(120));
+    log.result("long", UnixListener::bind(&long).map(|_| "ok"));
+    log.result("long", UnixStream::connect(&long).await.map(|_| "ok"));
+}
+
+#[cfg(target_os = "linux")]
+fn addr_name(name: &str) -> Option<&[u8]> {
+    name.as_bytes().strip_prefix(&[0])
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) async fn abstract_names(_: Log) {}
+
 /// What was never accepted.
 pub(crate) async fn not_accepted(log: Log) {
     let path = rt::path("not accepted");
