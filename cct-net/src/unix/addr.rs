@@ -14,10 +14,6 @@ enum Name {
     #[default]
     None,
     Path(PathBuf),
-    #[cfg_attr(
-        not(any(target_os = "linux", target_os = "android")),
-        expect(dead_code, reason = "other systems have none")
-    )]
     Abstract(Vec<u8>),
 }
 
