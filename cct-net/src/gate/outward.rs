@@ -7,7 +7,7 @@ use crate::stream::carried::{carry, pipe};
 use crate::tcp::{TcpListener, TcpStream};
 use crate::unix::UnixStream;
 use cct_executor::node::current;
-use cct_executor::shim::spawn_on_world;
+use cct_executor::shim::{machine_is_refused, spawn_on_world};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::cell::Cell;
 use std::io;
@@ -78,10 +78,32 @@ pub(crate) fn connect_to_path(
     site: &'static Location<'static>,
 ) -> io::Result<Option<UnixStream>> {
     if !super::is_open() {
+        if kernel_listens(path) {
+            machine_is_refused(&format_args!(
+                "to connect to {}, where a socket of the kernel's listens",
+                path.display()
+            ));
+        }
         return Ok(None);
     }
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;
     socket.connect(&SockAddr::unix(path)?)?;
     taken::unix(&socket.into(), site)
+}
+
+/// Whether somebody listens at this path to whom the kernel leads.
+fn kernel_listens(path: &Path) -> bool {
+    /// The flag of a socket that does.
+    const LISTENS: u32 = 1 << 16;
+    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let path = std::path::absolute(path).unwrap_or_default();
+    // Six columns come before the path that the socket was given.
+    sockets.lines().any(|line| {
+        let mut columns = line.split_whitespace().skip(3);
+        let flags = columns.next().map(|text| u32::from_str_radix(text, 16));
+        let listens = flags.is_some_and(|flags| flags.is_ok_and(|bits| bits & LISTENS != 0));
+        let at = columns.nth(3).map(std::path::absolute);
+        listens && at.is_some_and(|at| at.is_ok_and(|at| at == path))
+    })
 }

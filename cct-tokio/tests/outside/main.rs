@@ -141,6 +141,7 @@ contracts! {
 contracts! {
     servers, ASKS:
     blocking_task_serves a_server_of_the_kernels_in_a_blocking_task
+    path_is_served a_server_of_the_kernels_at_a_path
     is_taken_over a_listener_that_the_program_accepts_by_and_then_tokio
 }
 

@@ -192,3 +192,17 @@ pub(crate) async fn is_taken_over() {
     late.unwrap();
     accepted.unwrap();
 }
+
+/// At a path of the machine, accepted by the test itself.
+pub(crate) async fn path_is_served() {
+    let name = format!("cct-served-{}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let mut stream = rt::net::UnixStream::connect(&path).await.unwrap();
+    let (mut accepted, _) = listener.accept().unwrap();
+    accepted.write_all(b"hello").unwrap();
+    let mut answer = [0; 5];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"hello");
+    std::fs::remove_file(&path).unwrap();
+}
