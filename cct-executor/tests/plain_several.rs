@@ -112,3 +112,35 @@ fn what_is_drawn_before_is_drawn_again() {
     };
     assert_eq!(drawn(&replayed), drawn(&report));
 }
+
+/// In some iterations it is not there.
+#[test]
+fn a_world_that_is_there_now_and_then_is_explored() {
+    if is_again() {
+        let drawn = RandomState::new().hash_one(0);
+        assert!(add(1) < 2);
+        if drawn % 4 > 0 {
+            assert_eq!(add(2), 2, "an update is lost");
+        }
+        return;
+    }
+    let test = "a_world_that_is_there_now_and_then_is_explored";
+    fails(test, &["(runtime 2): panic", "an update is lost"]);
+}
+
+#[test]
+fn one_that_is_not_always_there_passes() {
+    if is_again() {
+        let drawn = RandomState::new().hash_one(0);
+        assert!(add(1) < 2);
+        if drawn % 5 > 0 {
+            assert!(add(2) > 0);
+        }
+        return;
+    }
+    let test = "one_that_is_not_always_there_passes";
+    let output = again(test, "explore", &[]);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("(runtime 2) passed: 100 iter"), "{text}");
+}

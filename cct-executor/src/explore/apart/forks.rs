@@ -8,6 +8,7 @@
 
 use super::answer::{Answer, End, Names};
 use super::order::Order;
+use super::plain;
 use super::spawned::Spawned;
 use crate::execution::Detail;
 use crate::execution::fork::{Ended, Forked};
@@ -260,8 +261,15 @@ impl Campaign {
         let process = match process {
             Process::Forked(process) => process,
             Process::Spawned(process) => {
-                let answer = Answer::of_spawned(process, names);
-                let mut answer = answer.map_err(|lost| lost.to_string())?;
+                let mut answer = match Answer::of_spawned(process, names) {
+                    // With what it has drawn the test has not come to that world.
+                    Err(plain::Lost::NoWorld(status))
+                        if status.success() && self.is_later_world() =>
+                    {
+                        Answer::of(End::Passed)
+                    }
+                    answer => answer.map_err(|lost| lost.to_string())?,
+                };
                 let failed = answer.end == End::Failed;
                 answer.token = answer.token.filter(|_| failed || self.samples(index));
                 return Ok(answer);

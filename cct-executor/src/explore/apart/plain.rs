@@ -158,6 +158,11 @@ impl Campaign {
         Ok((answer.end == End::Passed).then(|| all(answer.decisions)))
     }
 
+    /// Whether a test comes to its world only where others have ended.
+    pub(super) fn is_later_world(&self) -> bool {
+        self.plain.as_ref().is_some_and(|plain| plain.world > 0)
+    }
+
     /// A process that does as it is ordered with this campaign's world, about the iteration of this number.
     pub(super) fn ordered(&self, index: u64, order: &Order) -> io::Result<Spawned> {
         let Some(PlainWorld { test, world }) = &self.plain else {
