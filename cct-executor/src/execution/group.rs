@@ -237,6 +237,17 @@ impl Core {
         running.unscheduled || group != NONE && self.groups[group as usize].unscheduled
     }
 
+    /// Who drives the group that a task belongs to, and is not the task itself; or [`NONE`].
+    pub(super) fn driver_of(&mut self, key: u32) -> u32 {
+        match self.group_of(key) {
+            NONE => NONE,
+            group => match self.groups[group as usize].driver {
+                driver if driver == key => NONE,
+                driver => driver,
+            },
+        }
+    }
+
     /// Whether all members but the driver have ended.
     pub(crate) fn group_is_empty(&self, group: u32, driver: u32) -> bool {
         let members = &self.groups[group as usize].members;

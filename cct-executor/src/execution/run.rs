@@ -228,6 +228,8 @@ impl World {
         self.number_polls(serial);
         self.granularity.set(config.granularity);
         self.recording.set(explain);
+        // Of those that were left where they stood.
+        self.threads.borrow_mut().clear();
         self.around.set(spans::innermost());
         self.wakers.replace(Wakers::noting(detail));
         self.sync_points

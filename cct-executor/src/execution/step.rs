@@ -107,18 +107,40 @@ impl World {
             heir_of: 0,
             cancelled: aborted,
         });
-        let result = catch_unwind(AssertUnwindSafe(|| {
+        let poll = || {
             if aborted {
                 body.cancel();
                 return Poll::Ready(());
             }
             body.poll()
-        }));
+        };
+        let result = match self.open.get() {
+            true => self.poll_where_it_belongs(key, poll),
+            false => catch_unwind(AssertUnwindSafe(poll)),
+        };
         let usual = self.phase.get() == Phase::Running && !self.has_deferred.get();
         match result {
             Ok(Poll::Pending) if usual => Ok(Some(key)),
             result => self.settle(key, result),
         }
+    }
+
+    #[cold]
+    fn poll_where_it_belongs(
+        &self,
+        key: u32,
+        poll: impl FnOnce() -> Poll<()>,
+    ) -> std::thread::Result<Poll<()>> {
+        let (mut poll, mut result) = (Some(poll), None);
+        let mut once = || {
+            if let Some(poll) = poll.take() {
+                result = Some(catch_unwind(AssertUnwindSafe(poll)));
+            }
+        };
+        if !self.poll_on_its_thread(key, &mut once) {
+            once();
+        }
+        result.expect("cct bug: a poll was forgotten")
     }
 
     /// What follows a poll that ended, panicked, deferred wake-ups, or went on while the world

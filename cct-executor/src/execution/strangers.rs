@@ -14,12 +14,13 @@ use super::decider::Decider;
 use super::helpers::{self, LOOK};
 use super::machine::in_a_program;
 use super::panics::Panics;
-use super::world::{Running, WORLD, World};
+use super::world::{Phase, Running, WORLD, World};
 use crate::raw::afar::{self, Job};
-use crate::raw::guest::{self, Luggage};
+use crate::raw::guest::{self, Luggage, Thread};
 use crate::raw::shared::Home;
 use cct_interpose::{Place, threads_started};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
@@ -62,6 +63,34 @@ impl Luggage for OfTheWorld {
         WORLD.with(|world| world.exchange(&self.world));
         self.place.exchange();
         self.panics.exchange();
+    }
+
+    fn has_thread(thread: Rc<dyn Thread>) -> u32 {
+        WORLD.with(|world| {
+            let key = world.running.get().key;
+            world.threads.borrow_mut().push((key, thread));
+            key
+        })
+    }
+
+    fn has_none(key: u32) {
+        WORLD.with(|world| {
+            let mut threads = world.threads.borrow_mut();
+            if let Some(at) = threads.iter().rposition(|(of, _)| *of == key) {
+                threads.remove(at);
+            }
+        });
+    }
+
+    fn give_way(key: u32) {
+        WORLD.with(|world| {
+            // Else a task is not enabled while one that it drives is in the middle of a poll.
+            assert!(
+                world.phase.get() == Phase::Closing,
+                "cct bug: a task goes on whose thread is in the middle of another's poll"
+            );
+            world.stand_aside(key, NONE);
+        });
     }
 }
 
@@ -289,6 +318,25 @@ impl Core {
 }
 
 impl World {
+    /// Polls a task on the thread of whoever drives its runtime or its set, if that has one of its own. Returns whether
+    /// it did.
+    #[cold]
+    pub(super) fn poll_on_its_thread(&self, key: u32, poll: &mut dyn FnMut()) -> bool {
+        let mut driver = self.with(|core, _| core.driver_of(key));
+        while driver != NONE {
+            let thread = {
+                let threads = self.threads.borrow();
+                let of_the_driver = threads.iter().rev().find(|(of, _)| *of == driver);
+                of_the_driver.map(|(_, thread)| thread.clone())
+            };
+            if let Some(thread) = thread {
+                return thread.run(poll);
+            }
+            driver = self.with(|core, _| core.driver_of(driver));
+        }
+        false
+    }
+
     /// Does what other threads have asked for.
     #[cold]
     pub(super) fn do_jobs(&self) {

@@ -10,6 +10,7 @@ use super::nodes::AfterCrash;
 use super::source::Known;
 use super::sync_point::Called;
 use super::wakers::Wakers;
+use crate::raw::guest::Thread;
 use crate::raw::local;
 use crate::raw::shared::Home;
 use crate::raw::slot::Slot;
@@ -20,6 +21,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::ptr;
+use std::rc::Rc;
 use std::task::Waker;
 
 /// Where a world is in its life.
@@ -188,6 +190,8 @@ pub(crate) struct World {
     pub(crate) clocks: Cell<Clocks>,
     /// Whether threads that are not the world's may take part.
     pub(crate) open: Cell<bool>,
+    /// Those on which tasks run jobs of their own, each with the task.
+    pub(super) threads: ManuallyDrop<RefCell<Vec<OfTask>>>,
     /// The worker whose stack executes.
     pub(crate) worker: Cell<u32>,
     /// What the base loop is to run next, or [`NONE`] at the end.
@@ -298,6 +302,9 @@ pub(crate) fn expect_runtime(what: &str) {
     }
 }
 
+/// The thread on which a task runs a job of its own.
+pub(super) type OfTask = (u32, Rc<dyn Thread>);
+
 impl World {
     /// Whether what runs is code around which there is a world, outside of its runtimes.
     pub(crate) fn is_around_runtimes(&self) -> bool {
@@ -327,6 +334,7 @@ impl World {
             left,
             clocks,
             open,
+            threads,
             worker,
             next_key,
             undecided,
@@ -359,6 +367,7 @@ impl World {
         left.swap(&other.left);
         clocks.swap(&other.clocks);
         open.swap(&other.open);
+        threads.swap(&other.threads);
         worker.swap(&other.worker);
         next_key.swap(&other.next_key);
         undecided.swap(&other.undecided);
@@ -406,6 +415,7 @@ impl World {
             left: Cell::new(false),
             clocks: Cell::new(Clocks::ZERO),
             open: Cell::new(false),
+            threads: ManuallyDrop::new(RefCell::new(Vec::new())),
             worker: Cell::new(NONE),
             next_key: Cell::new(NONE),
             undecided: Cell::new(false),

@@ -5,7 +5,11 @@
 //!    poll is suspended, the host's is.
 //! 2. What a thread has that runs the world, its luggage, is with the host, with the guest, or on its way.
 //!
-//! A worker may also have such a thread made for a job, as closures that may block have threads of their own on tokio.
+//! A worker may also have such a thread made for a job, as closures that may block have threads of their own on tokio. And
+//! while a job is suspended other polls may be run on the guest's thread, above it on its stack: those of tasks whose
+//! runtime or set the job drives.
+//!
+//! 3. Of those one at a time, and the job goes on only when it is over.
 //!
 //! Does not: know what the luggage is, but for the home.
 
@@ -14,7 +18,7 @@ use super::handover::{Giver, Taker, handover};
 use super::shared::Home;
 use super::stack::{self, Freeze, Stack};
 use cct_interpose::Family;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -28,6 +32,21 @@ pub(crate) trait Luggage: 'static {
 
     /// The thread has this from here on, and this what the thread had.
     fn exchange(&mut self);
+
+    /// From here on what the job that runs now drives may be polled on its guest's thread. Returns the job's number.
+    fn has_thread(thread: Rc<dyn Thread>) -> u32;
+
+    /// The job is over.
+    fn has_none(job: u32);
+
+    /// The job was told to come to its end, and others have to before.
+    fn give_way(job: u32);
+}
+
+/// The thread of a guest whose job is suspended.
+pub(crate) trait Thread {
+    /// Runs this there, unless something else is in the middle there, and returns whether it did. It must not unwind.
+    fn run(&self, poll: &mut dyn FnMut()) -> bool;
 }
 
 struct Carried<L> {
@@ -46,6 +65,18 @@ impl<L: Luggage> Carried<L> {
 // nobody else reaches what is in it. So it is as if one thread did, but for thread-locals, which are exchanged.
 unsafe impl<L> Send for Carried<L> {}
 
+/// Something for the guest's thread, which is over before whoever has made it goes on.
+struct Poll(*mut dyn FnMut());
+
+// SAFETY: whoever has made it waits for the guest meanwhile, so it is as if one thread ran all of it.
+unsafe impl Send for Poll {}
+
+/// What the guest gets it for.
+enum Visit<L> {
+    GoOn(Carried<L>),
+    Run(Carried<L>, Poll),
+}
+
 /// Why the guest gives it back.
 enum Stop {
     Frozen,
@@ -54,35 +85,75 @@ enum Stop {
 
 /// What the world's thread is to run. If it is dropped before that, the guest learns of it.
 struct Host<L> {
-    to_guest: Giver<Carried<L>>,
+    to_guest: Giver<Visit<L>>,
     from_guest: Taker<(Carried<L>, Stop)>,
+    /// A poll of another task is in the middle on the guest's thread.
+    is_busy: Cell<bool>,
 }
 
+/// How a guest and its host reach each other, as the guest has it.
+type Ways<L> = (Taker<Visit<L>>, Giver<(Carried<L>, Stop)>);
+
 impl<L: Luggage> Host<L> {
+    fn new() -> (Host<L>, Ways<L>) {
+        let (to_guest, from_host) = handover();
+        let (to_host, from_guest) = handover();
+        let host = Host {
+            to_guest,
+            from_guest,
+            is_busy: Cell::new(false),
+        };
+        (host, (from_host, to_host))
+    }
+
     fn serve(self) {
+        let host = Rc::new(self);
+        let job = L::has_thread(host.clone());
+        while let Stop::Frozen = host.visit(Visit::GoOn) {
+            stack::freeze();
+            while host.is_busy.get() {
+                L::give_way(job);
+            }
+        }
+        L::has_none(job);
+    }
+
+    /// The guest has what this thread has, until it gives that back.
+    fn visit(&self, what_for: impl FnOnce(Carried<L>) -> Visit<L>) -> Stop {
         let mut carried = Carried {
             luggage: L::nothing(),
             home: None,
         };
-        loop {
-            carried.exchange();
-            let given = self.to_guest.give(carried);
-            let (Ok(()), Some((back, stop))) = (given, self.from_guest.take()) else {
-                panic!("cct bug: a thread that ran a job of its own in a world has ended with it")
-            };
-            carried = back;
-            carried.exchange();
-            match stop {
-                Stop::Over => return,
-                Stop::Frozen => stack::freeze(),
-            }
+        carried.exchange();
+        let given = self.to_guest.give(what_for(carried));
+        let (Ok(()), Some((mut back, stop))) = (given, self.from_guest.take()) else {
+            panic!("cct bug: a thread that ran a job of its own in a world has ended with it")
+        };
+        back.exchange();
+        stop
+    }
+}
+
+impl<L: Luggage> Thread for Host<L> {
+    fn run(&self, poll: &mut dyn FnMut()) -> bool {
+        if self.is_busy.replace(true) {
+            return false;
         }
+        // SAFETY: only the lifetime changes, and it is not used any more when this returns.
+        let poll = Poll(unsafe { std::mem::transmute::<&mut dyn FnMut(), *mut dyn FnMut()>(poll) });
+        let mut stop = self.visit(|carried| Visit::Run(carried, poll));
+        while let Stop::Frozen = stop {
+            stack::freeze();
+            stop = self.visit(Visit::GoOn);
+        }
+        self.is_busy.set(false);
+        true
     }
 }
 
 /// The guest's side of it.
 struct Guest<L> {
-    from_host: Taker<Carried<L>>,
+    from_host: Taker<Visit<L>>,
     to_host: Giver<(Carried<L>, Stop)>,
     /// While the guest has the world, what it had itself.
     own: RefCell<Option<(Carried<L>, Stack)>>,
@@ -91,12 +162,12 @@ struct Guest<L> {
 impl<L: Luggage> Guest<L> {
     /// Runs a job as soon as it has the world, if it gets one. `over` is told what comes of it before the host goes on.
     fn run<R>(
-        from_host: Taker<Carried<L>>,
+        from_host: Taker<Visit<L>>,
         to_host: Giver<(Carried<L>, Stop)>,
         job: impl FnOnce() -> R,
         over: impl FnOnce(thread::Result<R>),
     ) {
-        let Some(carried) = from_host.take() else {
+        let Some(Visit::GoOn(carried)) = from_host.take() else {
             return;
         };
         let guest = Rc::new(Guest {
@@ -126,12 +197,18 @@ impl<L: Luggage> Guest<L> {
 
 impl<L: Luggage> Freeze for Guest<L> {
     fn freeze(&self) {
-        let Some(stack) = self.leave(Stop::Frozen) else {
-            return;
-        };
-        match self.from_host.take() {
-            Some(carried) => self.arrive(carried, stack),
-            None => panic!("cct bug: a poll was suspended on another thread, and forgotten"),
+        let mut left = self.leave(Stop::Frozen);
+        while let Some(stack) = left {
+            match self.from_host.take() {
+                Some(Visit::GoOn(carried)) => return self.arrive(carried, stack),
+                Some(Visit::Run(carried, poll)) => {
+                    self.arrive(carried, stack);
+                    // SAFETY: by the type.
+                    unsafe { (*poll.0)() };
+                    left = self.leave(Stop::Over);
+                }
+                None => panic!("cct bug: a poll was suspended on another thread, and forgotten"),
+            }
         }
     }
 }
@@ -142,12 +219,7 @@ pub(crate) fn run_as_guest<L: Luggage, R>(
     job: impl FnOnce() -> R,
     start: impl FnOnce(Job),
 ) -> Option<thread::Result<R>> {
-    let (to_guest, from_host) = handover();
-    let (to_host, from_guest) = handover();
-    let host = Host {
-        to_guest,
-        from_guest,
-    };
+    let (host, (from_host, to_host)) = Host::new();
     start(Box::new(move || host.serve()));
     let mut came_of_it = None;
     Guest::<L>::run(from_host, to_host, job, |result| {
@@ -164,12 +236,7 @@ pub(crate) fn run_on_a_thread<L: Luggage, R: Send + 'static>(
     name: &str,
     job: impl FnOnce() -> R + Send + 'static,
 ) -> io::Result<thread::Result<R>> {
-    let (to_guest, from_host) = handover();
-    let (to_host, from_guest) = handover();
-    let host = Host::<L> {
-        to_guest,
-        from_guest,
-    };
+    let (host, (from_host, to_host)) = Host::<L>::new();
     let (tell, told) = channel();
     // Who takes part in the world, and is waited for, is counted there.
     let family = Family::of_this_thread();

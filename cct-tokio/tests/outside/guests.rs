@@ -235,3 +235,61 @@ pub(crate) async fn end_a_runtime() {
         assert_eq!(ends.join().unwrap(), (true, true));
     }
 }
+
+/// What a thread drives runs on it: the tasks of a set, and of a runtime of one thread.
+pub(crate) async fn drive_their_tasks() {
+    fn own(name: u32) -> (u32, ThreadId) {
+        assert_eq!(NAME.get(), name);
+        (NAME.get(), thread::current().id())
+    }
+    /// Waits in between, and has another one do so.
+    async fn local(name: u32, rounds: u32) -> (u32, ThreadId) {
+        let other = rt::task::spawn_local(async move {
+            rt::time::sleep(Duration::from_millis(1)).await;
+            own(name)
+        });
+        for _ in 0..rounds {
+            rt::task::yield_now().await;
+            own(name);
+        }
+        // In the middle of a poll.
+        thread::sleep(Duration::from_millis(1));
+        let other = other.await.unwrap();
+        assert_eq!(other, own(name));
+        other
+    }
+    let handle = Handle::current();
+    let sets = (1..=3).map(|name| {
+        let handle = handle.clone();
+        thread::spawn(move || {
+            NAME.set(name);
+            let set = rt::task::LocalSet::new();
+            let done =
+                set.run_until(async move { rt::task::spawn_local(local(name, 5)).await.unwrap() });
+            assert_eq!(handle.block_on(done), own(name));
+        })
+    });
+    let sets: Vec<_> = sets.collect();
+    let one = rt::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let driven = thread::spawn(move || {
+        NAME.set(4);
+        let there = one.block_on(async { rt::spawn(async { own(4) }).await.unwrap() });
+        assert_eq!(there, own(4));
+        drop(one);
+    });
+    let in_closure = rt::task::spawn_blocking(move || {
+        NAME.set(5);
+        let set = rt::task::LocalSet::new();
+        let done = set.run_until(async { rt::task::spawn_local(local(5, 3)).await.unwrap() });
+        assert_eq!(Handle::current().block_on(done), own(5));
+    });
+    in_closure.await.unwrap();
+    while !(driven.is_finished() && sets.iter().all(JoinHandle::is_finished)) {
+        rt::time::sleep(Duration::from_millis(1)).await;
+    }
+    driven.join().unwrap();
+    sets.into_iter().for_each(|set| set.join().unwrap());
+}

@@ -163,6 +163,7 @@ contracts! {
     answer_after_a_while threads_that_had_nothing_to_do
     block_on_each_others threads_that_block_on_each_others_runtimes
     end_a_runtime threads_that_drop_a_runtime
+    drive_their_tasks threads_that_drive_sets_and_runtimes
     end_the_process_if_unheard threads_that_end_the_process_unless_they_are_heard
 }
 

@@ -140,6 +140,10 @@ bare!(UnixSocket);
 /// # Errors
 /// `AddrInUse` if there is a file, and what is wrong with its folder.
 fn has_place(path: &Path) -> io::Result<()> {
+    // An abstract name has none.
+    if path.as_os_str().as_encoded_bytes().first() == Some(&0) {
+        return Ok(());
+    }
     if path.symlink_metadata().is_ok() {
         return Err(io::ErrorKind::AddrInUse.into());
     }
