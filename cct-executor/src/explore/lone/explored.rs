@@ -55,10 +55,11 @@ pub(super) fn next(
     let campaign = |world| campaign(&test, world, site);
     let ordered = match (&settings.replay, &settings.apart) {
         (Some(token), None) => {
+            let of_token = PlainWorld::of_token(token, &test);
             // Of another test's the campaign says so.
-            let world = PlainWorld::of_token(token, &test).map_or(0, |plain| plain.world);
+            let world = of_token.as_ref().map_or(0, |plain| plain.world);
             let draws = number == 0 && (world > 0 || cct_interpose::drawn());
-            if draws && settings.outside.is_none() {
+            if draws && of_token.is_some() && settings.outside.is_none() {
                 // Where it cannot, the schedule may fit all the same.
                 let _ = run_again_with(token.noise);
             }
