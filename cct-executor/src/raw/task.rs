@@ -16,6 +16,7 @@ pub(crate) use body::{Body, Lent};
 use body::Free;
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
 use std::pin::Pin;
@@ -52,15 +53,22 @@ pub(crate) trait WakeTask {
     }
 }
 
-/// `repr(C)`, for the mark that it is lent is looked for at the beginning.
+/// `repr(C)`, for its head is looked for at the beginning.
 #[repr(C)]
 struct Task<F, E, W> {
-    /// Touched on the body's thread only.
-    lent: Cell<bool>,
-    ending: E,
+    head: Head<E>,
     waker: W,
     /// Present until the end.
     future: UnsafeCell<Option<F>>,
+}
+
+/// What of a task is reached without knowing its kind of future. `repr(C)`, for the mark that it is lent is
+/// looked for at the beginning without knowing its kind of ending either.
+#[repr(C)]
+struct Head<E> {
+    /// Touched on the body's thread only.
+    lent: Cell<bool>,
+    ending: E,
 }
 
 /// Where the waker of a task comes from.
@@ -109,27 +117,27 @@ unsafe fn clone<F, E: WakeTask>(task: *const ()) -> RawWaker {
     // SAFETY: `task` came from an `Arc`, which lives while its waker is cloned.
     unsafe { Arc::increment_strong_count(task.cast::<Task<F, E, Itself>>()) };
     // SAFETY: as in `wake_by_ref`.
-    unsafe { &(*task.cast::<Task<F, E, Itself>>()).ending }.wakers_changed(true);
+    unsafe { &(*task.cast::<Task<F, E, Itself>>()).head.ending }.wakers_changed(true);
     raw_waker::<F, E>(task)
 }
 
 unsafe fn wake<F, E: WakeTask>(task: *const ()) {
     // SAFETY: this waker owned one count, which ends here.
     let task = unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) };
-    task.ending.wakers_changed(false);
-    task.ending.wake_task();
+    task.head.ending.wakers_changed(false);
+    task.head.ending.wake_task();
 }
 
 unsafe fn wake_by_ref<F, E: WakeTask>(task: *const ()) {
     // SAFETY: the waker lives, and with it the task. Only its `ending` is touched, which may be
     // from any thread by invariant 3.
-    unsafe { &(*task.cast::<Task<F, E, Itself>>()).ending }.wake_task();
+    unsafe { &(*task.cast::<Task<F, E, Itself>>()).head.ending }.wake_task();
 }
 
 unsafe fn forget<F, E: WakeTask>(task: *const ()) {
     // SAFETY: this waker owned one count, which ends here.
     let task = unsafe { Arc::from_raw(task.cast::<Task<F, E, Itself>>()) };
-    task.ending.wakers_changed(false);
+    task.head.ending.wakers_changed(false);
 }
 
 /// A task whose kind of future is forgotten.
@@ -161,7 +169,7 @@ where
     W: WakerOf<Self>,
 {
     unsafe fn poll(&self, task: *const ()) -> Poll<()> {
-        let _free = Free(&self.lent);
+        let _free = Free(&self.head.lent);
         // SAFETY: nobody else comes here, so there is no other reference, and the future stays where
         // it is, in an `Arc`, until it is dropped in place.
         let future = unsafe { &mut *self.future.get() };
@@ -175,7 +183,7 @@ where
         let output = ready!(polled);
         // SAFETY: as in `drop_future`, which takes what the reference above has had.
         unsafe { self.drop_future() };
-        self.ending.ended(output);
+        self.head.ending.ended(output);
         Poll::Ready(())
     }
 
@@ -185,11 +193,11 @@ where
     }
 
     fn cancelled(&self) {
-        self.ending.cancelled();
+        self.head.ending.cancelled();
     }
 
     fn panicked(&self, payload: Box<dyn Any + Send>) -> bool {
-        self.ending.panicked(payload)
+        self.head.ending.panicked(payload)
     }
 
     fn waker_data(&self, task: *const ()) -> *const () {
@@ -205,26 +213,21 @@ where
 
 impl<F: Future, E: Ending<F::Output>, W> Drop for InUnwinding<'_, F, E, W> {
     fn drop(&mut self) {
-        if self.0.ending.drops_in_unwinding() {
+        if self.0.head.ending.drops_in_unwinding() {
             // SAFETY: the poll is over, and with it the reference that it has had; the loan ends after this.
             unsafe { *self.0.future.get() = None };
         }
     }
 }
 
-/// A task's ending, held besides its body.
-pub(crate) struct Share<E>(Arc<dyn Holds<E>>);
+/// A task's ending, held besides its body; as an `Arc` gives it away and takes it back, so that who looks
+/// at the ending need not look up where in the allocation that lies.
+pub(crate) struct Share<E>(*const dyn Held, PhantomData<E>);
 
-trait Holds<E> {
-    fn ending(&self) -> &E;
-}
+/// A task whose kind is forgotten, and which is dropped some time.
+trait Held {}
 
-impl<F, E, W> Holds<E> for Task<F, E, W> {
-    #[inline]
-    fn ending(&self) -> &E {
-        &self.ending
-    }
-}
+impl<F, E, W> Held for Task<F, E, W> {}
 
 // SAFETY: a share reaches nothing but the ending. Should it be the last to go it drops the ending, a
 // waker and, by invariant 1, no future.
@@ -232,12 +235,22 @@ unsafe impl<E: Send + Sync> Send for Share<E> {}
 // SAFETY: as said.
 unsafe impl<E: Send + Sync> Sync for Share<E> {}
 
+impl<E> Unpin for Share<E> {}
+
 impl<E> Deref for Share<E> {
     type Target = E;
 
-    #[inline]
+    #[inline(always)]
     fn deref(&self) -> &E {
-        self.0.ending()
+        // SAFETY: it owns one count of a `Task<_, E, _>`, which begins with this, as `repr(C)` says.
+        unsafe { &(*self.0.cast::<Head<E>>()).ending }
+    }
+}
+
+impl<E> Drop for Share<E> {
+    fn drop(&mut self) {
+        // SAFETY: the count that it owns ends here.
+        drop(unsafe { Arc::from_raw(self.0) });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where tasks end: the cell a result goes to, and the end of the scenario.
 
 use super::error::JoinError;
+use super::handle::AbortHandle;
 use super::id::Id;
 use crate::execution::waker::{TaskWaker, Waiter};
 use crate::execution::world::{Phase, WORLD};
@@ -46,6 +47,19 @@ impl<T> JoinCell<T> {
     /// A waker for the task, where it cannot be one itself because `T` is not `Send`.
     pub(crate) fn separate_waker(&self) -> Waker {
         self.task.apart()
+    }
+
+    /// What can abort the task.
+    #[inline]
+    pub(super) fn handle(&self) -> AbortHandle {
+        let TaskWaker { home, serial, key } = self.task;
+        let id = self.id;
+        AbortHandle {
+            home,
+            serial,
+            key,
+            id,
+        }
     }
 
     /// Stores the result and wakes whoever waits. Returns whether the join handle is alive.

@@ -3,6 +3,7 @@
 use super::body::JoinCell;
 use super::error::JoinError;
 use super::id::Id;
+use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
 use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
@@ -29,23 +30,45 @@ use std::task::{Context, Poll, ready};
 /// nobody would ever learn of the panic.
 pub struct JoinHandle<T> {
     cell: Share<JoinCell<T>>,
-    task: AbortHandle,
     /// Where it is awaited, once it is; or for whom, if that is known before.
     site: Option<&'static Location<'static>>,
     /// At whether the task has ended.
     looks: Looks,
     /// The result is gone.
     taken: bool,
+    /// There is no such task: it was cancelled instead of spawned.
+    refused: bool,
 }
 
 impl<T> JoinHandle<T> {
-    pub(crate) fn new(cell: Share<JoinCell<T>>, task: AbortHandle) -> Self {
+    pub(crate) fn new(cell: Share<JoinCell<T>>) -> Self {
         JoinHandle {
             cell,
-            task,
             site: None,
             looks: Looks::new(),
             taken: false,
+            refused: false,
+        }
+    }
+
+    /// The handle of a task that was cancelled instead of spawned. Its key is another's, or will be.
+    pub(super) fn refused(cell: Share<JoinCell<T>>) -> Self {
+        let mut handle = JoinHandle::new(cell);
+        handle.refused = true;
+        handle
+    }
+
+    /// Which task it is.
+    #[inline]
+    fn task(&self) -> AbortHandle {
+        let task = self.cell.handle();
+        match self.refused {
+            false => task,
+            true => AbortHandle {
+                serial: 0,
+                key: NONE,
+                ..task
+            },
         }
     }
 
@@ -61,11 +84,11 @@ impl<T> JoinHandle<T> {
     /// One before it acts, at granularity `sync`.
     #[track_caller]
     pub fn abort(&self) {
-        self.task.abort();
+        self.task().abort();
     }
 
     pub(super) fn abort_at(&self, site: &'static Location<'static>) {
-        self.task.abort_at(site);
+        self.task().abort_at(site);
     }
 
     /// Whether the task has ended.
@@ -74,18 +97,18 @@ impl<T> JoinHandle<T> {
     /// One before it looks, at granularity `sync`.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        self.task.look(Location::caller());
+        self.task().look(Location::caller());
         self.cell.is_done()
     }
 
     /// A handle that can abort but not join.
     pub fn abort_handle(&self) -> AbortHandle {
-        self.task.clone()
+        self.task()
     }
 
     /// The task's id.
     pub fn id(&self) -> Id {
-        self.task.id
+        self.task().id
     }
 }
 
@@ -97,7 +120,7 @@ impl<T> Future for JoinHandle<T> {
         // Not in a closure, which would be its own caller.
         let caller = Location::caller();
         let site = *self.site.get_or_insert(caller);
-        let AbortHandle { serial, key, .. } = self.task;
+        let AbortHandle { serial, key, .. } = self.task();
         ready!(self.looks.pass(|| {
             WORLD.with(|world| {
                 if world.serial.get() == serial {
@@ -123,8 +146,8 @@ impl<T> JoinHandle<T> {
         let result = ready!(self.cell.poll(cx));
         budget.made_progress();
         if result.as_ref().is_err_and(JoinError::is_panic) {
-            let key = self.task.key;
-            self.task
+            let key = self.task().key;
+            self.task()
                 .in_world(|world| world.with(|core, _| core.panic_observed(key)));
         }
         Poll::Ready(result)
@@ -146,7 +169,7 @@ impl<T> JoinHandle<T> {
     /// Drops an output that nobody took. Its destructor sees the id of the task that made it, as
     /// in tokio.
     fn drop_in_its_name(&self, output: Option<Result<T, JoinError>>) {
-        let id = u32::try_from(self.task.id.0).expect("cct bug: ids are counted in 32 bits");
+        let id = u32::try_from(self.task().id.0).expect("cct bug: ids are counted in 32 bits");
         WORLD.with(|world| {
             world.with_running(
                 |running| running.heir_of = id,
@@ -158,8 +181,8 @@ impl<T> JoinHandle<T> {
 
     /// Notes that the running task no longer waits for this one.
     fn note_gave_up(&self, site: &'static Location<'static>) {
-        let resource = task_resource(self.task.key);
-        self.task.in_world(|world| {
+        let resource = task_resource(self.task().key);
+        self.task().in_world(|world| {
             if let (true, Some(current)) = (world.recording.get(), world.current()) {
                 world.with(|core, _| core.note_gave_up(current, OpKind::Join, resource, site));
             }
@@ -168,8 +191,8 @@ impl<T> JoinHandle<T> {
 
     /// Notes that the running task waits for this one.
     pub(super) fn note_blocked(&self, site: &'static Location<'static>) {
-        let resource = task_resource(self.task.key);
-        self.task.in_world(|world| {
+        let resource = task_resource(self.task().key);
+        self.task().in_world(|world| {
             if let (true, Some(current)) = (world.recording.get(), world.current()) {
                 world.with(|core, _| core.note_blocked(current, OpKind::Join, resource, site));
             }
@@ -190,8 +213,8 @@ impl<T> Drop for JoinHandle<T> {
             .as_ref()
             .is_some_and(|result| result.as_ref().is_err_and(JoinError::is_panic))
         {
-            let key = self.task.key;
-            self.task
+            let key = self.task().key;
+            self.task()
                 .in_world(|world| world.with(|core, _| core.panic_ignored(key)));
         }
         if std::mem::needs_drop::<T>() && matches!(unseen, Some(Ok(_))) {
@@ -207,7 +230,7 @@ impl<T> RefUnwindSafe for JoinHandle<T> {}
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle")
-            .field("id", &self.task.id)
+            .field("id", &self.task().id)
             .finish()
     }
 }

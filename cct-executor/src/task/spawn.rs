@@ -1,7 +1,7 @@
 //! Spawning futures.
 
 use super::body::JoinCell;
-use super::handle::{AbortHandle, JoinHandle};
+use super::handle::JoinHandle;
 use super::id::Id;
 use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
@@ -163,13 +163,7 @@ fn cancelled<F: Future>(
     let (serial, key, id) = (0, NONE, Id(0));
     let (mut body, cell) = make(future, JoinCell::new(TaskWaker { home, serial, key }, id));
     body.cancel();
-    let task = AbortHandle {
-        home,
-        serial,
-        key,
-        id,
-    };
-    JoinHandle::new(cell, task)
+    JoinHandle::refused(cell)
 }
 
 /// The handle of what was spawned when its world was over.
@@ -246,25 +240,9 @@ pub(super) fn spawn_body<F: Future>(
                 if world.with(|core, _| core.end.is_some()) {
                     world.stop_here();
                 }
-                return JoinHandle::new(
-                    cell,
-                    AbortHandle {
-                        home,
-                        serial: 0,
-                        key: NONE,
-                        id,
-                    },
-                );
+                return JoinHandle::refused(cell);
             }
         }
-        JoinHandle::new(
-            cell,
-            AbortHandle {
-                home,
-                serial,
-                key,
-                id,
-            },
-        )
+        JoinHandle::new(cell)
     })
 }

@@ -1,8 +1,9 @@
 //! What a task is owned by, and the loan of it for one poll; invariants 1 and 2 of the module above.
 
-use super::{Apart, Ending, Itself, Runs, Share, Task, WakeTask, WakerOf};
+use super::{Apart, Ending, Head, Itself, Runs, Share, Task, WakeTask, WakerOf};
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -40,12 +41,15 @@ impl Body {
         W: WakerOf<Task<F, E, W>> + 'static,
     {
         let task = Arc::new(Task {
-            lent: Cell::new(false),
-            ending,
+            head: Head {
+                lent: Cell::new(false),
+                ending,
+            },
             waker,
             future: UnsafeCell::new(Some(future)),
         });
-        (Body(Arc::into_raw(task.clone())), Share(task))
+        let share = Share(Arc::into_raw(task.clone()), PhantomData);
+        (Body(Arc::into_raw(task)), share)
     }
 
     #[inline(always)]

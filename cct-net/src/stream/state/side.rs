@@ -7,9 +7,27 @@ use crate::stream::waiters::Waiters;
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 
-/// One end, and the bytes that it sends.
+/// One end, and the bytes that it sends. `repr(C)`, so that the eight flags of the fingerprint are one
+/// word, and are read as one.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct Side {
+    /// The handshake is over.
+    pub(super) open: bool,
+    /// The other side writes no more, and everything it wrote has arrived.
+    pub(super) fin_arrived: bool,
+    /// This side writes no more.
+    pub(super) fin_queued: bool,
+    /// Its handle was dropped.
+    pub(super) orphan: bool,
+    /// Nothing goes on here any more: reset, refused or timed out.
+    pub(super) closed: bool,
+    /// This side reads no more than what has arrived.
+    pub(super) deaf: bool,
+    /// A write took less than it could: there is no room until some of what is on its way has arrived.
+    pub(super) crowded: bool,
+    /// Both buffers are one, which is the sender's: what arrived fills it until it is read.
+    pub(super) shares_buffer: bool,
     pub(super) bytes: VecDeque<u8>,
     /// How many of `bytes` the other side may read.
     pub(super) arrived: usize,
@@ -18,25 +36,9 @@ pub(crate) struct Side {
     pub(super) send_buffer: usize,
     /// What the other side has room for.
     pub(super) recv_buffer: usize,
-    /// Both buffers are one, which is the sender's: what arrived fills it until it is read.
-    pub(super) shares_buffer: bool,
-    /// A write took less than it could: there is no room until some of what is on its way has arrived.
-    pub(super) crowded: bool,
-    /// The handshake is over.
-    pub(super) open: bool,
-    /// This side writes no more.
-    pub(super) fin_queued: bool,
     pub(super) fin_sent: bool,
-    /// The other side writes no more, and everything it wrote has arrived.
-    pub(super) fin_arrived: bool,
-    /// This side reads no more than what has arrived.
-    pub(super) deaf: bool,
-    /// Its handle was dropped.
-    pub(super) orphan: bool,
     /// Its host is no more.
     pub(super) gone: bool,
-    /// Nothing goes on here any more: reset, refused or timed out.
-    pub(super) closed: bool,
     /// What the next operation is told.
     pub(super) error: Option<ErrorKind>,
     pub(crate) zero_linger: bool,
@@ -58,6 +60,9 @@ pub(crate) struct Readiness {
     pub(crate) write_closed: bool,
     pub(crate) error: bool,
 }
+
+/// The factor that brings the lowest bits of eight bytes together in the highest byte.
+const LOWEST_BITS: u64 = 0x0102_0408_1020_4080;
 
 impl Side {
     pub(super) fn flying_or_waiting(&self) -> usize {
@@ -93,15 +98,19 @@ impl Side {
     /// Its share of the fingerprint, which hangs on what it can read from the other side.
     #[inline]
     pub(super) fn digest(&self, other: &Side) -> u64 {
-        let flags = u64::from(self.open) << 5
-            | u64::from(self.fin_arrived) << 4
-            | u64::from(self.fin_queued) << 3
-            | u64::from(self.orphan) << 2
-            | u64::from(self.closed) << 1
-            | u64::from(self.error.is_some());
-        let more = u64::from(self.deaf) << 63 | u64::from(self.crowded) << 62;
-        let flags = flags << 5 | self.known.digest() | more;
-        (other.arrived as u64) << 32 ^ (self.flying_or_waiting() as u64) << 11 ^ flags
+        let flags = u64::from_le_bytes([
+            u8::from(self.open),
+            u8::from(self.fin_arrived),
+            u8::from(self.fin_queued),
+            u8::from(self.orphan),
+            u8::from(self.closed),
+            u8::from(self.deaf),
+            u8::from(self.crowded),
+            u8::from(self.shares_buffer),
+        ]);
+        let flags = flags.wrapping_mul(LOWEST_BITS) >> 56 << 6;
+        let flags = flags | u64::from(self.error.is_some()) << 5 | self.known.digest();
+        flags << 50 ^ (other.arrived as u64) << 25 ^ self.flying_or_waiting() as u64
     }
 
     /// This share of the fingerprint, if it is another than last time.
