@@ -18,8 +18,8 @@ pub struct System {
     pub sleep: fn(Duration) -> bool,
     /// Called where the thread would let others go first. Returns whether it has.
     pub give_way: fn() -> bool,
-    /// Called where the thread would block until another one has ended, or until a socket of the machine's is ready, with
-    /// what says whether it has, or is. Returns whether it has been waited for.
+    /// Called where the thread would block until another one has ended, or until the machine has something for it, with
+    /// what says whether it has. Returns whether it has been waited for.
     pub join: fn(&mut dyn FnMut() -> bool) -> bool,
     /// Called where the thread blocks for what [`join`](Self::join) has not waited for, and when it goes on.
     pub blocks: fn(Blocks),
@@ -74,14 +74,14 @@ pub enum Blocks {
     No,
     /// Another thread has ended.
     Thread,
-    /// A socket of the machine's is ready.
-    Socket,
+    /// The machine has something for it: a socket is ready, a pipe, a process has ended, a file is locked.
+    Machine,
 }
 
 impl Blocks {
     /// The one that `as u8` makes this number of; [`No`](Self::No) if none.
     pub fn from_number(number: u8) -> Blocks {
-        let all = [Blocks::Thread, Blocks::Socket];
+        let all = [Blocks::Thread, Blocks::Machine];
         let found = all.into_iter().find(|&one| one as u8 == number);
         found.unwrap_or_default()
     }

@@ -277,7 +277,7 @@ pub(super) fn lost(
         threads_wait: threads.visited || threads.refused,
         refused_thread: threads.refused,
         joins_thread: threads.blocks == Blocks::Thread,
-        awaits_machine: threads.blocks == Blocks::Socket,
+        awaits_machine: threads.blocks == Blocks::Machine,
         stuck_at,
         ..FailureReport::new(
             Failure { kind, step },

@@ -22,7 +22,7 @@ const AT_MOST: u32 = 6;
 pub(super) struct Patience {
     limit: Duration,
     /// While another thread waits to use what belongs to the world: it may be what the poll waits for. And while the poll
-    /// waits for a socket of the machine's, which nobody in the world may ever use.
+    /// waits for what the machine has, which nobody in the world may ever use.
     with_visitors: Duration,
 }
 
@@ -58,7 +58,7 @@ impl Patience {
     }
 
     pub(super) fn is_over(self, seen: &Seen, with: Entangled) -> bool {
-        let limit = match with.visited || with.blocks == Blocks::Socket {
+        let limit = match with.visited || with.blocks == Blocks::Machine {
             true => self.with_visitors,
             false => self.limit,
         };

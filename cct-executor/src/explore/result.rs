@@ -162,7 +162,7 @@ pub struct FailureReport {
     pub threads_wait: bool,
     /// Whether a poll that does not return waits for a thread to end.
     pub joins_thread: bool,
-    /// Whether a poll that does not return waits for a socket of the machine's.
+    /// Whether a poll that does not return waits for the machine: for a socket, a pipe, a process or the lock of a file.
     pub awaits_machine: bool,
     /// Whether a thread of the process was refused what belongs to a world, while a poll did not return.
     pub(crate) refused_thread: bool,

@@ -28,6 +28,7 @@ mod on_tokio {
     pub(crate) const ITSELF: &str = "itself_on_tokio";
 
     pub(crate) mod beyond;
+    pub(crate) mod blocked;
     pub(crate) mod clients;
     pub(crate) mod closures;
     pub(crate) mod contracts;
@@ -48,6 +49,7 @@ mod on_ours {
     pub(crate) const ITSELF: &str = "itself";
 
     pub(crate) mod beyond;
+    pub(crate) mod blocked;
     pub(crate) mod clients;
     pub(crate) mod closures;
     pub(crate) mod contracts;
@@ -92,7 +94,9 @@ macro_rules! contracts {
             for part in [$why, "which nobody can repeat"] {
                 assert!(text.contains(part), "no `{part}` in: {text}");
             }
-            let output = again(stringify!($name), "refuse", &off);
+            // It need not take long that one blocks which nobody will ever wake there.
+            let soon = ("CCT_POLL_LIMIT", "1s");
+            let output = again(stringify!($name), "refuse", &[off[0], soon]);
             let text = said(&output);
             assert!(!output.status.success(), "{text}");
         }
@@ -142,6 +146,15 @@ contracts! {
 contracts! {
     closures, EITHER:
     hear_a_thread closures_that_wait_for_a_thread
+}
+
+contracts! {
+    blocked, ASKS:
+    wait_for_a_child closures_that_wait_for_a_process
+    wait_for_its_output closures_that_wait_for_what_a_process_says
+    have_limits how_long_closures_are_waited_for_that_wait_for_a_process
+    read_what_the_test_writes closures_that_read_what_the_test_has_a_process_write
+    read_what_another_writes closures_that_write_more_than_a_pipe_has_room_for
 }
 
 contracts! {

@@ -17,6 +17,7 @@ mod file_times;
 mod files;
 mod futex;
 mod locals;
+mod machine;
 mod outside;
 mod parker;
 mod processes;
@@ -27,6 +28,7 @@ mod stay;
 mod threads;
 #[cfg(any(test, cct_atomics))]
 mod vain;
+mod waits;
 mod whereabouts;
 mod written;
 
@@ -90,6 +92,7 @@ pub(crate) fn keep() {
     );
     std::hint::black_box(symbols);
     sockets::keep();
+    waits::keep();
     written::keep();
     #[cfg(cct_atomics)]
     atomics::keep();

@@ -4,6 +4,8 @@
 
 use super::Hidden;
 use super::file_times::{Deed, Time, made_of, note, now};
+use super::machine::wait_where_it_blocks;
+use super::waits::piece;
 use libc::{c_char, c_int, c_void, mode_t, off64_t, size_t, ssize_t, timespec};
 use std::mem::transmute;
 
@@ -121,6 +123,11 @@ unsafe extern "C" fn write(fd: c_int, data: *const c_void, length: size_t) -> ss
     let Some(hidden) = HIDDEN.found() else {
         return -1;
     };
+    let mut length = length;
+    if fd > libc::STDERR_FILENO {
+        wait_where_it_blocks(fd, libc::POLLOUT);
+        length = piece(fd, length);
+    }
     // SAFETY: the caller's promise, and the type of a function of this name.
     wrote(fd, unsafe {
         transmute::<*mut c_void, Write>(hidden)(fd, data, length)

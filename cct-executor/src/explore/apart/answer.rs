@@ -311,7 +311,7 @@ mod tests {
             threads: Entangled {
                 visited: true,
                 refused: false,
-                blocks: Blocks::Socket,
+                blocks: Blocks::Machine,
             },
         };
         let mut ends = vec![End::Passed, End::Failed, End::Exhausted, lost(None)];

@@ -88,7 +88,10 @@ fn why(failure: &FailureReport, threads: u64, in_any: bool) -> Option<String> {
         return Some(machine_is_asked(what, failure));
     }
     if matches!(failure.kind, FailureKind::Stuck { .. }) && failure.awaits_machine {
-        return Some(machine_is_asked("what a socket of std receives", failure));
+        return Some(machine_is_asked(
+            "what a socket, a pipe or a process brings",
+            failure,
+        ));
     }
     if meets_what_was_left(failure) {
         return Some(is_there_already(failure));

@@ -1,17 +1,16 @@
-//! Calls on the machine's own sockets that would block the thread, and who accepts connections by them.
+//! Who accepts connections by the machine's own sockets.
 
 use super::options;
+use crate::symbols::machine::{is_ready, wait_for};
 use crate::symbols::{Hidden, set_errno};
-use crate::system::Blocks;
-use crate::{clocks_outside, system};
-use libc::{c_int, c_short, c_void, epoll_event, nfds_t, pollfd, sockaddr, socklen_t};
+use crate::system;
+use libc::{c_int, c_void, epoll_event, sockaddr, socklen_t};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 type Accept = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int;
 type AcceptWith = unsafe extern "C" fn(c_int, *mut sockaddr, *mut socklen_t, c_int) -> c_int;
-type Poll = unsafe extern "C" fn(*mut pollfd, nfds_t, c_int) -> c_int;
 type Watch = unsafe extern "C" fn(c_int, c_int, c_int, *mut epoll_event) -> c_int;
 
 /// The cookies of those by which the program accepts. None is 0.
@@ -21,41 +20,7 @@ static ENTERED: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn keep() {
     std::hint::black_box((accept as Accept, accept4 as AcceptWith));
-    std::hint::black_box((poll as Poll, epoll_ctl as Watch));
-}
-
-/// Lets the thread do something else, if it knows what, until the call would not block, or has waited for so long. Returns
-/// whether it would not.
-pub(super) fn wait(fd: c_int, events: c_short, patience: Duration) -> bool {
-    let Some(system) = system::get().filter(|_| !patience.is_zero()) else {
-        return true;
-    };
-    let begin = clocks_outside().monotonic;
-    let left = || patience.saturating_sub(clocks_outside().monotonic.saturating_sub(begin));
-    let mut ready = is_ready(fd, events, Duration::ZERO);
-    if !ready
-        && !(system.join)(&mut || {
-            ready = is_ready(fd, events, Duration::ZERO);
-            ready || left().is_zero()
-        })
-    {
-        (system.blocks)(Blocks::Socket);
-        ready = is_ready(fd, events, left());
-        (system.blocks)(Blocks::No);
-    }
-    ready
-}
-
-/// Whether a call would not block within so long, up to an hour: there may be nothing to wait for.
-fn is_ready(fd: c_int, events: c_short, within: Duration) -> bool {
-    let mut asked = pollfd {
-        fd,
-        events,
-        revents: 0,
-    };
-    let within = c_int::try_from(within.as_millis()).unwrap_or(-1);
-    // SAFETY: there is one.
-    unsafe { libc::poll(&raw mut asked, 1, within) != 0 }
+    std::hint::black_box(epoll_ctl as Watch);
 }
 
 pub(crate) fn accepts_itself(cookie: u64) -> bool {
@@ -79,7 +44,7 @@ fn enter(fd: c_int) {
 }
 
 /// The program waits until somebody connects, if that is what it waits for: it is about to accept then.
-fn enter_if_it_listens(fd: c_int) {
+pub(in crate::symbols) fn enter_if_it_listens(fd: c_int) {
     if options::is_set(fd, libc::SOL_SOCKET, libc::SO_ACCEPTCONN) {
         enter(fd);
     }
@@ -97,7 +62,7 @@ fn is_about_to_accept(fd: c_int) -> bool {
         set_errno(libc::EOPNOTSUPP);
         return false;
     }
-    if !wait(fd, libc::POLLIN, patience) {
+    if !wait_for(fd, libc::POLLIN, patience) {
         set_errno(libc::EAGAIN);
         return false;
     }
@@ -131,24 +96,6 @@ unsafe extern "C" fn accept4(
     };
     // SAFETY: the caller's promise, and the type of a function of this name.
     unsafe { transmute::<*mut c_void, AcceptWith>(hidden)(fd, name, length, flags) }
-}
-
-/// # Safety
-/// As the C library's.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
-    static HIDDEN: Hidden = Hidden::new(b"poll\0");
-    let Some(hidden) = HIDDEN.found() else {
-        return -1;
-    };
-    if !fds.is_null() {
-        // SAFETY: the caller's promise.
-        let asked = unsafe { std::slice::from_raw_parts(fds, count as usize) };
-        let reads = asked.iter().filter(|one| one.events & libc::POLLIN != 0);
-        reads.for_each(|one| enter_if_it_listens(one.fd));
-    }
-    // SAFETY: the caller's promise, and the type of a function of this name.
-    unsafe { transmute::<*mut c_void, Poll>(hidden)(fds, count, timeout) }
 }
 
 /// # Safety

@@ -12,9 +12,11 @@ mod options;
 mod patience;
 mod vectors;
 
+pub(super) use beyond::enter_if_it_listens;
 pub(crate) use beyond::{accepts_itself, accepts_no_longer};
 pub(crate) use connect::on_connect;
 
+use super::machine::wait_for;
 use super::{Hidden, set_errno};
 use crate::system::{self, Moved, OnSocket, Sending};
 use libc::{c_int, c_long, c_short, c_void, size_t, sockaddr, socklen_t, ssize_t};
@@ -146,7 +148,7 @@ fn send_parts(
 
 /// Waits for a socket of the machine's. Says that there is nothing for the machine to do if that was for too long.
 fn would_block(fd: c_int, events: c_short, patience: Duration) -> Option<Result<Moved, ()>> {
-    if beyond::wait(fd, events, patience) {
+    if wait_for(fd, events, patience) {
         return None;
     }
     set_errno(libc::EAGAIN);

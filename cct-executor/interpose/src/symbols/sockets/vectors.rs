@@ -3,6 +3,7 @@
 
 use super::messages::{received, sent};
 use crate::symbols::Hidden;
+use crate::symbols::machine::wait_where_it_blocks;
 use crate::symbols::written::wrote;
 use libc::{c_int, c_long, c_void, iovec, msghdr, ssize_t};
 use std::mem::{transmute, zeroed};
@@ -66,6 +67,7 @@ unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssiz
         let Some(hidden) = HIDDEN.found() else {
             return -1;
         };
+        wait_where_it_blocks(fd, libc::POLLIN);
         transmute::<*mut c_void, Vectors>(hidden)(fd, parts, count)
     }
 }
@@ -83,6 +85,9 @@ unsafe extern "C" fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssi
         let Some(hidden) = HIDDEN.found() else {
             return -1;
         };
+        if fd > libc::STDERR_FILENO {
+            wait_where_it_blocks(fd, libc::POLLOUT);
+        }
         wrote(
             fd,
             transmute::<*mut c_void, Vectors>(hidden)(fd, parts, count),
