@@ -5,7 +5,7 @@
 //! middle of an allocation.
 
 use super::panics::is_lone;
-use crate::raw::stack;
+use crate::raw::{room, stack};
 use crate::words::FailureKind;
 use cct_interpose::Fatal;
 use std::io::Write as _;
@@ -46,7 +46,10 @@ impl LastWords {
         }
         let message = match fatal {
             0 => return None,
-            NO_STACK => "a poll ran out of stack, of which it has 2 MiB".to_owned(),
+            NO_STACK => format!(
+                "a poll ran out of stack, of which it has {} MiB ({MORE_STACK} has it have more)",
+                room::bytes() >> 20
+            ),
             signal => format!("a poll ends the process by {}", name_of_signal(signal)),
         };
         Some(FailureKind::Abort {
@@ -101,6 +104,8 @@ fn stop() -> ! {
     }
 }
 
+const MORE_STACK: &str = "`RUST_MIN_STACK`, or `thread_stack_size` of the runtime's builder,";
+
 /// Whether somebody makes a report of what would have ended the process, which ends it afterwards. Who only looks at a
 /// [`Checker`](crate::Checker)'s failure of this kind, and goes on, has no longer.
 static REPORTED: AtomicBool = AtomicBool::new(false);
@@ -122,6 +127,16 @@ const NO_REPORT: &str = "\ncct: a poll ends the process by a signal, and its rep
 /// In a signal handler one should neither lock nor allocate, and the heap may be damaged, or locked by this thread, and
 /// whoever writes the report waits for it then. Whoever watches has made the place for last words before.
 pub(super) fn stop_at(fatal: Fatal) {
+    if stack::on_worker() && is_lone() && fatal == Fatal::Stack {
+        // Nobody makes a report. On a thread's own stack the standard library would say it.
+        for part in [
+            "\ncct: a poll ran out of stack (",
+            MORE_STACK,
+            " has it have more)\n",
+        ] {
+            let _ = std::io::stderr().write_all(part.as_bytes());
+        }
+    }
     if stack::on_worker() && !is_lone() {
         cct_interpose::end();
         let fatal = match fatal {

@@ -363,6 +363,11 @@ impl World {
     fn idle_worker(&self) -> std::io::Result<u32> {
         let mut workers = self.workers.borrow_mut();
         if let Some(index) = workers.idle.pop() {
+            let slot = &mut workers.workers[index as usize];
+            if slot.as_ref().is_some_and(|worker| worker.has_room()) {
+                return Ok(index);
+            }
+            *slot = Some(Box::new(Worker::new(index, step_loop)?));
             return Ok(index);
         }
         let index = workers.workers.len() as u32;

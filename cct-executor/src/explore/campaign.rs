@@ -20,6 +20,7 @@ use super::worker::{THREAD_STACK_BYTES, now};
 use crate::execution::harvest::Harvest;
 use crate::execution::run::Entangled;
 use crate::execution::sketch::Sketch;
+use crate::raw::room;
 use crate::strategy::Lanes;
 use crate::words::{Clock, Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
 use std::sync::atomic::Ordering;
@@ -109,6 +110,7 @@ impl Campaign {
 
     /// Replays, or explores.
     pub(crate) fn run(self) -> Report {
+        room::wants_as_this_thread();
         let begin = now();
         tracing::trace!(target: "cct", test = self.checker.name.as_str(), seed = %self.seed, "run begins");
         let campaign = Arc::new(self);

@@ -31,6 +31,7 @@ use crate::execution::machine;
 use crate::execution::run::Finished;
 use crate::execution::strangers;
 use crate::execution::waker::TaskWaker;
+use crate::raw::room;
 use crate::strategy::Strategy as _;
 use crate::strategy::round_robin::RoundRobin;
 use crate::task::blocking_body;
@@ -221,6 +222,7 @@ struct Kind {
 /// The world that `begin` makes stands around the code that runs on this thread. Was the thread started by the test, so
 /// may whoever has started it act.
 fn around_us(kind: Kind, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io::Result<Arc<Lone>> {
+    room::wants_as_this_thread();
     stay::see_to_it();
     // Its thread is none of the world's.
     let watch = Watch::begin(kind.is_one, kind.is_started);

@@ -7,7 +7,7 @@
 //!    there, and go on there: its place on its own stack is kept by the coroutine.
 //! 3. A coroutine that has not ended is never dropped.
 
-use super::stack::STACK_BYTES;
+use super::room;
 use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, Yielder};
 use std::cell::Cell;
@@ -37,7 +37,7 @@ impl Beside {
             PAUSES.get().is_null(),
             "cct bug: two worlds beside a thread"
         );
-        let stack = DefaultStack::new(STACK_BYTES)?;
+        let stack = DefaultStack::new(room::bytes())?;
         let base = stack.base().get();
         let coroutine = Coroutine::with_stack(stack, move |pauses: &Pauses, ()| {
             PAUSES.set(pauses);

@@ -15,6 +15,7 @@
 
 use super::afar::Job;
 use super::handover::{Giver, Taker, handover};
+use super::room;
 use super::shared::Home;
 use super::stack::{self, Freeze, Stack};
 use cct_interpose::Family;
@@ -249,6 +250,7 @@ pub(crate) fn run_on_a_thread<L: Luggage, R: Send + 'static>(
     };
     // It ends when it has given back what it had; nobody waits for that.
     let builder = thread::Builder::new().name(name.to_owned());
+    let builder = builder.stack_size(room::bytes());
     drop(cct_interpose::uncounted(|| builder.spawn(body))?);
     host.serve();
     let result = told.try_recv();

@@ -19,6 +19,7 @@ pub(crate) mod guest;
 mod handover;
 pub(crate) mod local;
 pub(crate) mod rest;
+pub(crate) mod room;
 pub(crate) mod shared;
 pub(crate) mod slot;
 pub(crate) mod stack;

@@ -8,6 +8,7 @@
 //!
 //! Does not: know tasks, decide anything.
 
+use super::room;
 #[cfg(windows)]
 use corosensei::stack::StackTebFields;
 use corosensei::stack::{DefaultStack, StackPointer};
@@ -18,9 +19,6 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Size of a worker's stack: that of a thread Rust spawns. Reserved, not committed.
-pub(super) const STACK_BYTES: usize = 2 << 20;
 
 /// What a worker is told when its stack goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,12 +78,18 @@ impl Staggered {
         /// Odd multiples of a cache line reach all places before they repeat. Those in half a page
         /// will do, and most frames then still lie in one page.
         const STRIDE: usize = 13 * 64;
-        let spare = spare().pop();
+        let bytes = room::bytes() + PAGE;
+        let mut spare = spare();
+        let spare = std::iter::from_fn(|| spare.pop()).find(|stack| length(stack) >= bytes);
         Ok(Staggered {
-            stack: spare.map_or_else(|| DefaultStack::new(STACK_BYTES + PAGE), Ok)?,
+            stack: spare.map_or_else(|| DefaultStack::new(bytes), Ok)?,
             below: number as usize * STRIDE % (PAGE / 2),
         })
     }
+}
+
+fn length(stack: &impl corosensei::stack::Stack) -> usize {
+    stack.base().get() - stack.limit().get()
 }
 
 // SAFETY: `stack` is as the trait asks; the part of it from `below` its base on is too, as `below` is
@@ -119,6 +123,8 @@ pub(crate) struct Worker {
     /// Taken when the worker is dropped.
     coroutine: ManuallyDrop<Coroutine<Resume, Suspend, (), Staggered>>,
     yielder: Seat,
+    /// How much room there was to be when it was made.
+    bytes: usize,
 }
 
 impl Worker {
@@ -128,6 +134,7 @@ impl Worker {
     /// # Errors
     /// When the operating system has no memory for another stack.
     pub(crate) fn new(number: u32, body: fn(u32)) -> io::Result<Worker> {
+        let bytes = room::bytes();
         let stack = Staggered::new(number)?;
         let coroutine = Coroutine::with_stack(stack, move |yields: &Yields, first: Resume| {
             // SAFETY: by invariant 1, and this stack executes.
@@ -141,7 +148,14 @@ impl Worker {
         Ok(Worker {
             coroutine: ManuallyDrop::new(coroutine),
             yielder: Cell::new(ptr::null()),
+            bytes,
         })
+    }
+
+    /// Whether its stack has as much room as a new one's would.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.bytes >= room::bytes()
     }
 
     /// Switches to the worker's stack until it is idle or frozen.

@@ -10,6 +10,7 @@ use crate::execution::hooks::Hooks;
 use crate::execution::run::is_refused;
 use crate::execution::world::{WORLD, World};
 use crate::explore::lone;
+use crate::raw::room;
 
 use std::io;
 use std::panic::Location;
@@ -28,6 +29,7 @@ pub struct Builder {
     one_thread: bool,
     workers: usize,
     start_paused: bool,
+    stack_bytes: usize,
     hooks: Hooks,
 }
 
@@ -38,6 +40,7 @@ impl Builder {
             one_thread,
             workers: if one_thread { 1 } else { WORKERS },
             start_paused: false,
+            stack_bytes: 0,
             hooks: Hooks::default(),
         }
     }
@@ -107,8 +110,10 @@ impl Builder {
         self
     }
 
-    /// Without effect.
-    pub fn thread_stack_size(&mut self, _val: usize) -> &mut Self {
+    /// How many bytes of stack polls and closures have at least, if that is more than the 2 MiB that they have anyway: from
+    /// [`build`](Self::build) on, also those of other runtimes, but not polls in the middle of which it is called.
+    pub fn thread_stack_size(&mut self, val: usize) -> &mut Self {
+        self.stack_bytes = val;
         self
     }
 
@@ -233,6 +238,7 @@ impl Builder {
 
     #[track_caller]
     fn build_for(&mut self, owner: impl FnOnce() -> u32) -> io::Result<Runtime> {
+        room::wants(self.stack_bytes);
         let lone = match Handle::of_world() {
             Ok(_) => lone::current(),
             Err(_) => lone::open(Location::caller())?,
