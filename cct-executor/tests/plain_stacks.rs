@@ -32,7 +32,6 @@ fn deep(top: usize, bytes: usize) -> u64 {
 }
 
 /// Runs it on a thread with so much stack.
-#[expect(clippy::disallowed_methods, reason = "its stack is larger than others")]
 fn on_thread_with(bytes: usize, run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(bytes);
     thread.spawn(run).unwrap().join().unwrap();

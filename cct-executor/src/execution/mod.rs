@@ -67,5 +67,6 @@ pub(crate) mod yields;
 // For iterations that have a process of their own: `explore` has no door to `raw`.
 #[cfg(unix)]
 pub(crate) use crate::raw::fork;
+pub(crate) use crate::raw::room;
 pub(crate) use decider::{Decider, Stop};
 pub(crate) use record::Detail;

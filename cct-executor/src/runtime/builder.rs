@@ -7,10 +7,10 @@ use super::local::{LocalOptions, LocalRuntime};
 use super::metrics::WORKERS;
 use crate::execution::core::NONE;
 use crate::execution::hooks::Hooks;
+use crate::execution::room;
 use crate::execution::run::is_refused;
 use crate::execution::world::{WORLD, World};
 use crate::explore::lone;
-use crate::raw::room;
 
 use std::io;
 use std::panic::Location;
