@@ -18,6 +18,7 @@ fn said_by<R>(panics: impl FnOnce() -> R) -> String {
     let outcome = catch_unwind(AssertUnwindSafe(|| drop(panics())));
     let payload = outcome.expect_err("a panic");
     let text = payload.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
     text.expect("a text")
 }
 
@@ -87,4 +88,28 @@ passes!(["once" "explore"] destructors_know {
     let temporary = runtime.block_on(async move { Temporary(theirs) });
     drop(temporary);
     assert!(gone.load(Relaxed));
+});
+
+passes!(["once" "explore"] a_set_may_be_there_before {
+    let set = task::LocalSet::new();
+    let (early, ended) = (set.spawn_local(async { 1 }), set.spawn_local(async {}));
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let sum = set.block_on(&runtime, async {
+        let late = task::spawn_local(async { 2 });
+        early.await.unwrap() + late.await.unwrap()
+    });
+    assert_eq!(sum, 3);
+    assert!(ended.is_finished());
+    ended.abort();
+    let never = set.spawn_local(async {});
+    never.abort();
+    assert!(set.block_on(&runtime, never).unwrap_err().is_cancelled());
+});
+
+passes!(["once"] what_is_early_has_no_way_to_be_aborted {
+    let set = task::LocalSet::new();
+    let early = set.spawn_local(async {});
+    for text in [said_by(|| early.abort()), said_by(|| early.abort_handle().abort())] {
+        assert!(text.contains("spawn it when there is one"), "{text}");
+    }
 });

@@ -237,6 +237,14 @@ unsafe impl<E: Send + Sync> Sync for Share<E> {}
 
 impl<E> Unpin for Share<E> {}
 
+impl<E> Clone for Share<E> {
+    fn clone(&self) -> Self {
+        // SAFETY: it owns one count of what came from an `Arc`.
+        unsafe { Arc::increment_strong_count(self.0) };
+        Share(self.0, PhantomData)
+    }
+}
+
 impl<E> Deref for Share<E> {
     type Target = E;
 

@@ -63,7 +63,7 @@ impl<T> JoinCell<T> {
     }
 
     /// Stores the result and wakes whoever waits. Returns whether the join handle is alive.
-    fn complete(&self, result: Result<T, JoinError>) -> bool {
+    pub(super) fn complete(&self, result: Result<T, JoinError>) -> bool {
         let (unwanted, waiter, awaited) = self.state.with(|state| {
             state.done = true;
             let unwanted = if state.awaited {

@@ -1,6 +1,7 @@
 //! Join handles and abort handles.
 
 use super::body::JoinCell;
+use super::early;
 use super::error::JoinError;
 use super::id::Id;
 use crate::execution::core::NONE;
@@ -84,11 +85,15 @@ impl<T> JoinHandle<T> {
     /// One before it acts, at granularity `sync`.
     #[track_caller]
     pub fn abort(&self) {
-        self.task().abort();
+        self.abort_at(Location::caller());
     }
 
+    #[track_caller]
     pub(super) fn abort_at(&self, site: &'static Location<'static>) {
-        self.task().abort_at(site);
+        let task = self.task();
+        if task.serial != early::SERIAL || !self.cell.is_done() {
+            task.abort_at(site);
+        }
     }
 
     /// Whether the task has ended.
@@ -255,8 +260,14 @@ impl AbortHandle {
         self.abort_at(Location::caller());
     }
 
+    #[track_caller]
     pub(super) fn abort_at(&self, site: &'static Location<'static>) {
         let key = self.key;
+        assert!(
+            self.serial != early::SERIAL,
+            "a task cannot be aborted by its handle that was spawned onto a LocalSet where there was no runtime yet: \
+             spawn it when there is one"
+        );
         if !self.home.is_here() {
             // Nothing controls when a foreign thread does this: the world reports it.
             self.home.post(self.serial, key, Some(self.id.0));

@@ -1,5 +1,6 @@
 //! Tasks that share a thread: `LocalSet`.
 
+use super::early::Early;
 use super::handle::JoinHandle;
 use super::spawn::{Options, spawn_local_with};
 use crate::execution::core::NONE;
@@ -7,7 +8,7 @@ use crate::execution::panics;
 use crate::execution::world::{Phase, WORLD, World, expect_world};
 use crate::runtime::{Id, Runtime};
 use pin_project_lite::pin_project;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
@@ -24,11 +25,14 @@ thread_local! {
 /// Its tasks run only while the set is awaited or inside [`run_until`](Self::run_until).
 ///
 /// # Differences from tokio
-/// Which of the tasks runs next is decided by the strategy, among all tasks of the world.
+/// Which of the tasks runs next is decided by the strategy, among all tasks of the world. What is spawned onto it where there is
+/// no runtime yet cannot be aborted by its handle, nor is its id the handle's.
 #[derive(Debug, Default)]
 pub struct LocalSet {
     /// Serial of the world and group, once there is a group.
     group: Cell<(u64, u32)>,
+    /// What was spawned before there was a world.
+    early: RefCell<Vec<Early>>,
     /// Not `Send`, as in tokio.
     _not_send: PhantomData<Rc<()>>,
 }
@@ -111,12 +115,23 @@ impl LocalSet {
     pub fn new() -> LocalSet {
         LocalSet {
             group: Cell::new((0, NONE)),
+            early: RefCell::default(),
             _not_send: PhantomData,
         }
     }
 
+    /// Its group in this world, in which what was spawned before begins now.
     #[track_caller]
     fn group(&self) -> u32 {
+        let group = self.group_here();
+        for early in self.early.take() {
+            early.begin(group);
+        }
+        group
+    }
+
+    #[track_caller]
+    fn group_here(&self) -> u32 {
         expect_world(format_args!("a LocalSet works inside a scenario only"));
         WORLD.with(|world| {
             let (serial, group) = self.group.get();
@@ -165,6 +180,11 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
+        if WORLD.with(|world| world.phase.get() == Phase::Idle) {
+            let (early, handle) = Early::new(future, options);
+            self.early.borrow_mut().push(early);
+            return handle;
+        }
         spawn_local_with(
             future,
             Options {

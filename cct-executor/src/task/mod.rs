@@ -9,6 +9,7 @@ pub(crate) mod body;
 mod builder;
 mod cancellable;
 pub mod coop;
+mod early;
 mod error;
 mod handle;
 mod id;

@@ -293,3 +293,51 @@ pub(crate) async fn drive_their_tasks() {
     driven.join().unwrap();
     sets.into_iter().for_each(|set| set.join().unwrap());
 }
+
+/// What is spawned onto a set begins when the set is driven, also where there was no runtime at first.
+pub(crate) async fn have_sets_before_runtimes() {
+    fn build() -> Runtime {
+        let mut builder = rt::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap()
+    }
+    let here = build();
+    for runtime in [Some(here.handle().clone()), None] {
+        let (ask, mut asked) = mpsc::unbounded_channel::<(u32, oneshot::Sender<u32>)>();
+        let thread = thread::spawn(move || {
+            let set = rt::task::LocalSet::new();
+            let sum = set.spawn_local(async move {
+                let mut sum = 0;
+                while let Some((number, answer)) = asked.recv().await {
+                    sum += number;
+                    rt::task::spawn_local(async move { answer.send(number + 1).unwrap() });
+                }
+                sum
+            });
+            let own = runtime.is_none().then(build);
+            let handle = runtime.or_else(|| own.as_ref().map(|own| own.handle().clone()));
+            handle.unwrap().block_on(async move {
+                set.await;
+                sum.await.unwrap()
+            })
+        });
+        for number in 0..3 {
+            let (answer, answered) = oneshot::channel();
+            ask.send((number, answer)).unwrap();
+            assert_eq!(answered.await, Ok(number + 1));
+        }
+        drop(ask);
+        assert_eq!(thread.join().unwrap(), 3);
+    }
+    thread::spawn(move || drop(here)).join().unwrap();
+    let never = thread::spawn(|| {
+        let set = rt::task::LocalSet::new();
+        let alive = Arc::new(());
+        let held = alive.clone();
+        let never = set.spawn_local(async move { drop(held) });
+        assert_eq!(Arc::strong_count(&alive), 2);
+        drop(set);
+        assert_eq!(Arc::strong_count(&alive), 1);
+        build().block_on(never).unwrap_err().is_cancelled()
+    });
+    assert!(never.join().unwrap());
+}

@@ -183,6 +183,7 @@ contracts! {
     block_on_each_others threads_that_block_on_each_others_runtimes
     end_a_runtime threads_that_drop_a_runtime
     drive_their_tasks threads_that_drive_sets_and_runtimes
+    have_sets_before_runtimes threads_that_have_sets_before_runtimes
     end_the_process_if_unheard threads_that_end_the_process_unless_they_are_heard
 }
 
