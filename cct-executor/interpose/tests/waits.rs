@@ -12,6 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::ptr;
 
@@ -101,6 +102,23 @@ fn a_pipe_is_waited_for() {
             || writes.write(&data).unwrap(),
         );
         assert_eq!(more, libc::PIPE_BUF);
+    });
+}
+
+#[test]
+fn a_socket_takes_what_there_is_room_for() {
+    where_others_go_on(|| {
+        let (mut one, two) = UnixStream::pair().unwrap();
+        let mut reader = two.try_clone().unwrap();
+        let data = vec![7; 1 << 20];
+        let some = one.write(&data).unwrap();
+        assert!(some > 0 && some < data.len());
+        assert_eq!(WAITED.get(), 0);
+        let more = meanwhile(
+            move || reader.read_exact(&mut vec![0; some]).unwrap(),
+            || one.write(&data).unwrap(),
+        );
+        assert!(more > 0 && more < data.len());
     });
 }
 

@@ -25,22 +25,34 @@ pub(super) fn is_for_a_task() -> bool {
     CONNECTS.get()
 }
 
-/// The program accepts by the kernel. Has each connection to this one, which is in its place, go on there.
-pub(crate) async fn hand_on(listener: TcpListener, to: SocketAddr) {
-    let _leaves = listener.leaves();
-    while let Ok((here, _)) = listener.accept().await {
-        let (send, theirs) = pipe();
-        let (their_send, ours) = pipe();
-        let started = start(move || {
-            pump(
-                Kernels::from(net::TcpStream::connect(to)?),
-                their_send,
-                theirs,
-            )
-        });
-        if started.is_ok() {
-            drop(spawn_on_world(carry(here, send, ours)));
+/// The program accepts by the kernel. Has each connection to this one, which is in its place, go on there. Who connects counts as
+/// on the way, also where nobody has polled this yet.
+pub(crate) fn hand_on(listener: TcpListener, to: SocketAddr) -> impl Future<Output = ()> {
+    let leaves = listener.leaves();
+    async move {
+        let _leaves = leaves;
+        while let Ok((here, from)) = listener.accept().await {
+            let (send, theirs) = pipe();
+            let (their_send, ours) = pipe();
+            let started =
+                start(move || pump(Kernels::from(connected(from, to)?), their_send, theirs));
+            if started.is_ok() {
+                drop(spawn_on_world(carry(here, send, ours)));
+            }
         }
+    }
+}
+
+/// Connects by the kernel, from the address that the world's client has, unless that is somebody else's there.
+fn connected(from: SocketAddr, to: SocketAddr) -> io::Result<net::TcpStream> {
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
+    let is_bound = socket.set_reuse_address(true);
+    if is_bound.and_then(|()| socket.bind(&from.into())).is_err() {
+        return net::TcpStream::connect(to);
+    }
+    match socket.connect(&to.into()) {
+        Ok(()) => Ok(socket.into()),
+        Err(_) => net::TcpStream::connect(to),
     }
 }
 

@@ -114,6 +114,12 @@ impl TcpListener {
         Leaves::by_queue(&self.listening)
     }
 
+    /// Whether somebody waits to be accepted.
+    #[cfg(target_os = "linux")]
+    pub(super) fn has_queue(&self) -> bool {
+        self.listening.has_queue()
+    }
+
     /// From now on programs know it by the port that the kernel drew for it.
     #[cfg(unix)]
     pub(super) fn is_known_by(&self, kernels: u16) -> io::Result<()> {

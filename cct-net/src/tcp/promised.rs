@@ -105,6 +105,33 @@ pub(super) fn hand_on(node: NodeId, addr: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
+/// The world is about to end. Who waits in a queue goes to the kernel's, as it would be there if there were no world: only the
+/// program can accept by it from now on.
+pub(crate) fn hand_on_the_rest() {
+    let node = current();
+    let Some(hosts) = hosts().ok().filter(|_| gate::is_open()) else {
+        return;
+    };
+    let waited_for = |state: &mut State| {
+        let left = state
+            .promised
+            .0
+            .iter()
+            .filter_map(|(&(on, port), promise)| {
+                let Promise::Left(own) = promise else {
+                    return None;
+                };
+                (on == node.0 && own.has_queue()).then_some(port)
+            });
+        left.collect::<Vec<_>>()
+    };
+    for port in hosts.state.with(waited_for) {
+        if let Some(kernels) = kernels(port) {
+            let _ = hand_on(node, kernels.addr);
+        }
+    }
+}
+
 /// Whether a socket of this process listens that has this port, and the program accepts by it.
 pub(crate) fn program_accepts(port: u16) -> bool {
     kernels(port).is_some_and(|kernels| accepts_itself(kernels.cookie))

@@ -2,6 +2,7 @@
 //! meanwhile.
 
 use super::rt;
+use rt::io::AsyncReadExt;
 use rt::task::spawn_blocking;
 use rt::time::{interval, sleep, timeout};
 use std::future::Future;
@@ -99,4 +100,22 @@ pub(crate) async fn read_what_another_writes() {
     writer.await.unwrap();
     assert!(reader.await.unwrap() == data);
     assert!(child.wait().unwrap().success());
+}
+
+/// It has no room for all, before the test reads.
+pub(crate) async fn send_to_the_test() {
+    let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let data: Vec<u8> = (0..10_000_000_u32).map(|number| number as u8).collect();
+    let sent = data.clone();
+    let closure = spawn_blocking(move || {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(&sent).unwrap();
+    });
+    let (mut stream, _) = listener.accept().await.unwrap();
+    sleep(SOON).await;
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).await.unwrap();
+    assert!(received == data);
+    closure.await.unwrap();
 }

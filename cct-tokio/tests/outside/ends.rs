@@ -4,6 +4,7 @@ use super::rt;
 use rt::io::{AsyncReadExt, AsyncWriteExt};
 use rt::net::{TcpListener, TcpStream};
 use rt::runtime::Runtime;
+use std::io::Read;
 use std::net;
 use std::thread;
 use std::time::Duration;
@@ -113,4 +114,30 @@ pub(crate) async fn answer_at_length() {
     stream.read_to_end(&mut heard).await.unwrap();
     assert!(heard.len() == COUNT && heard.iter().all(|&byte| byte == 7));
     server.join().unwrap();
+}
+
+/// The program accepts by itself, when the runtime of who has connected is gone. Both know each other.
+pub(crate) async fn are_accepted_by_std() {
+    let accepts = thread::spawn(|| {
+        let listener = net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = runtime().block_on(async {
+            let mut client = TcpStream::connect(address).await.unwrap();
+            client.write_all(SAID).await.unwrap();
+            client
+        });
+        let (mut stream, from) = listener.accept().unwrap();
+        assert_eq!(client.local_addr().unwrap(), from);
+        assert_eq!(client.peer_addr().unwrap(), stream.local_addr().unwrap());
+        let mut heard = [0; SAID.len()];
+        stream.read_exact(&mut heard).unwrap();
+        assert_eq!(heard, SAID);
+        // It is accepted while there is a runtime, too.
+        let other = thread::spawn(move || listener.accept().unwrap().1);
+        runtime().block_on(async {
+            let client = TcpStream::connect(address).await.unwrap();
+            assert_eq!(client.local_addr().unwrap(), other.join().unwrap());
+        });
+    });
+    accepts.join().unwrap();
 }

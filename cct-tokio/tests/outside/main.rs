@@ -155,6 +155,7 @@ contracts! {
     have_limits how_long_closures_are_waited_for_that_wait_for_a_process
     read_what_the_test_writes closures_that_read_what_the_test_has_a_process_write
     read_what_another_writes closures_that_write_more_than_a_pipe_has_room_for
+    send_to_the_test closures_that_send_more_than_there_is_room_for
 }
 
 contracts! {
@@ -194,6 +195,7 @@ contracts! {
     go_on_with_another threads_that_end_several_runtimes
     take_over_and_write threads_that_take_over_and_write_and_end
     answer_at_length threads_that_answer_at_length_and_end
+    are_accepted_by_std threads_that_end_and_are_accepted_by_std
 }
 
 contracts! {

@@ -2,7 +2,8 @@
 
 use crate::clocks_outside;
 use crate::system::{self, Blocks, System};
-use libc::{c_int, c_short, pollfd};
+use libc::{c_int, c_short, pollfd, ssize_t};
+use std::io;
 use std::time::Duration;
 
 /// What the thread has in the place of the system, if it would wait.
@@ -42,6 +43,29 @@ pub(super) fn wait_for(fd: c_int, events: c_short, patience: Duration) -> bool {
 pub(super) fn wait_where_it_blocks(fd: c_int, events: c_short) {
     if system::get().is_some() && !is_ready(fd, events, Duration::ZERO) && blocks(fd) {
         wait_for(fd, events, Duration::MAX);
+    }
+}
+
+/// What comes of sending by a call that takes these flags: a part of it at least. In a world it does not wait in the middle for
+/// whoever is to make room.
+pub(super) fn send_a_part(
+    fd: c_int,
+    patience: Duration,
+    call: impl Fn(c_int) -> ssize_t,
+) -> ssize_t {
+    if would_wait(patience).is_none() {
+        return call(0);
+    }
+    loop {
+        let sent = call(libc::MSG_DONTWAIT);
+        let waits = sent < 0 && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock;
+        if !waits {
+            return sent;
+        }
+        if !wait_for(fd, libc::POLLOUT, patience) {
+            super::set_errno(libc::EAGAIN);
+            return -1;
+        }
     }
 }
 

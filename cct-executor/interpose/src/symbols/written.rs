@@ -2,10 +2,10 @@
 //!
 //! The machine does it; here it is [noted](super::file_times) when, on a thread whose clocks are not the machine's.
 
-use super::Hidden;
 use super::file_times::{Deed, Time, made_of, note, now};
 use super::machine::wait_where_it_blocks;
 use super::waits::piece;
+use super::{Hidden, sockets};
 use libc::{c_char, c_int, c_void, mode_t, off64_t, size_t, ssize_t, timespec};
 use std::mem::transmute;
 
@@ -125,6 +125,10 @@ unsafe extern "C" fn write(fd: c_int, data: *const c_void, length: size_t) -> ss
     };
     let mut length = length;
     if fd > libc::STDERR_FILENO {
+        // SAFETY: the caller's promise.
+        if let Some(written) = unsafe { sockets::written(fd, data, length) } {
+            return written;
+        }
         wait_where_it_blocks(fd, libc::POLLOUT);
         length = piece(fd, length);
     }

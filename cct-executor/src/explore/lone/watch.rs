@@ -47,8 +47,10 @@ enum Lost {
     Spins,
 }
 
-/// Watches until it is dropped.
+/// Watches until it is dropped; or until the process ends, if that is for one iteration: behind its world, too, the code
+/// may wait for what is only there where threads take part.
 pub(super) struct Watch {
+    is_one: bool,
     over: Arc<AtomicBool>,
     watcher: Option<Thread>,
 }
@@ -124,6 +126,7 @@ impl Watch {
         let watcher = thread::Builder::new().name("cct-lone".to_owned());
         let watcher = cct_interpose::uncounted(|| watcher.spawn(move || watched.watch(&told)));
         Watch {
+            is_one,
             over,
             watcher: watcher.ok().map(|watcher| watcher.thread().clone()),
         }
@@ -132,6 +135,9 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
+        if self.is_one {
+            return;
+        }
         self.over.store(true, Relaxed);
         if let Some(watcher) = &self.watcher {
             watcher.unpark();

@@ -16,7 +16,7 @@ pub(super) use beyond::enter_if_it_listens;
 pub(crate) use beyond::{accepts_itself, accepts_no_longer};
 pub(crate) use connect::on_connect;
 
-use super::machine::wait_for;
+use super::machine::{send_a_part, wait_for};
 use super::{Hidden, set_errno};
 use crate::system::{self, Moved, OnSocket, Sending};
 use libc::{c_int, c_long, c_short, c_void, size_t, sockaddr, socklen_t, ssize_t};
@@ -199,8 +199,30 @@ unsafe extern "C" fn sendto(
         let Some(hidden) = HIDDEN.found() else {
             return -1;
         };
-        transmute::<*mut c_void, SendTo>(hidden)(fd, data, length, flags, to, to_length)
+        let patience = match system::get() {
+            Some(_) => patience::of(fd, flags, libc::SO_SNDTIMEO),
+            None => Duration::ZERO,
+        };
+        send_a_part(fd, patience, |more| {
+            let flags = flags | more;
+            transmute::<*mut c_void, SendTo>(hidden)(fd, data, length, flags, to, to_length)
+        })
     }
+}
+
+/// Writes a part to a socket of the machine's, as `write` does.
+///
+/// # Safety
+/// As `write`.
+pub(super) unsafe fn written(fd: c_int, data: *const c_void, length: size_t) -> Option<ssize_t> {
+    static HIDDEN: Hidden = Hidden::new(b"send\0");
+    number(fd)?;
+    let patience = patience::of(fd, 0, libc::SO_SNDTIMEO);
+    let hidden = HIDDEN.found()?;
+    Some(send_a_part(fd, patience, |flags| {
+        // SAFETY: the caller's promise, and the type of a function of this name.
+        unsafe { transmute::<*mut c_void, Send>(hidden)(fd, data, length, flags) }
+    }))
 }
 
 /// # Safety
