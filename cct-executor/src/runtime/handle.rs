@@ -133,7 +133,7 @@ impl Handle {
     }
 
     /// Which world it is of.
-    pub(super) fn serial(&self) -> u64 {
+    pub(crate) fn serial(&self) -> u64 {
         self.serial
     }
 

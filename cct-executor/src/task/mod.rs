@@ -36,7 +36,7 @@ pub(crate) use local_set::drop_group;
 pub use local_set::{LocalEnterGuard, LocalSet, spawn_local};
 pub use spawn::spawn;
 pub(crate) use spawn::{
-    cancelled_after_the_end, spawn_local_on_runtime, spawn_on, spawn_on_runtime,
+    cancelled_after_the_end, entered_world, spawn_local_on_runtime, spawn_on, spawn_on_runtime,
 };
 pub use yield_now::yield_now;
 

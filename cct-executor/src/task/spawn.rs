@@ -80,6 +80,12 @@ pub(super) fn abroad() -> Option<Handle> {
     if here { None } else { entered() }
 }
 
+/// The serial of the world whose runtime a thread without a world has entered.
+#[inline]
+pub(crate) fn entered_world() -> Option<u64> {
+    abroad().map(|handle| handle.serial())
+}
+
 /// Spawns a future.
 #[track_caller]
 pub(super) fn spawn_with<F>(future: F, options: Options) -> JoinHandle<F::Output>

@@ -5,10 +5,13 @@
 
 use super::Instant;
 use crate::execution::core::Core;
+use crate::execution::run::is_refused;
+use crate::execution::strangers;
 use crate::execution::timers::TimerId;
 use crate::execution::waker::Waiter;
 use crate::execution::world::{Phase, WORLD, World, expect_runtime, expect_world};
-use crate::task::coop;
+use crate::shim::spawn_on_world;
+use crate::task::{JoinHandle, coop, entered_world};
 use crate::words::{Access, Op, OpKind};
 use pin_project_lite::pin_project;
 use std::panic::Location;
@@ -59,9 +62,12 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep::at(deadline, current_world(), Location::caller())
 }
 
-/// The serial of the world that this thread runs.
+/// The serial of the world that this thread runs; or, where it runs none, of the one whose runtime it has entered.
 #[track_caller]
 pub(super) fn current_world() -> u64 {
+    if let Some(world) = entered_world() {
+        return world;
+    }
     expect_world(format_args!(
         "timers must be made inside a scenario, as in a test with #[cct_executor::test] or a \
          closure given to Checker::run"
@@ -98,6 +104,8 @@ struct Timer {
     /// Who was told that it is over. They are woken at the next deadline if it is reset, though they
     /// have not polled again: tokio's timers keep the waker, and tasks live by that.
     told: Option<Waiter>,
+    /// Waits in its place, where it is polled on a thread that is not its world's.
+    there: Option<Box<JoinHandle<()>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,6 +126,7 @@ impl Sleep {
             state: State::Idle,
             started: false,
             told: None,
+            there: None,
         };
         Sleep { deadline, timer }
     }
@@ -185,11 +194,9 @@ impl Future for Sleep {
 
 impl Timer {
     fn poll(&mut self, world: &World, deadline: Instant, cx: &mut Context<'_>) -> Poll<()> {
-        assert!(
-            world.phase.get() != Phase::Idle && world.serial.get() == self.serial,
-            "this timer belongs to another world: it can be polled only on the thread of the \
-             iteration that made it, and not after its end"
-        );
+        if world.phase.get() == Phase::Idle || world.serial.get() != self.serial {
+            return self.poll_elsewhere(deadline, cx);
+        }
         let op = Op {
             kind: OpKind::Sleep,
             access: Access::Read,
@@ -215,6 +222,32 @@ impl Timer {
         self.told = unused;
         budget.made_progress();
         Poll::Ready(())
+    }
+
+    /// On a thread that is not its world's: a task of that world waits.
+    #[cold]
+    fn poll_elsewhere(&mut self, deadline: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let begin = || {
+            let there = move || spawn_on_world(sleep_until(deadline));
+            strangers::ask(self.serial, there).map(Box::new)
+        };
+        let there = self.there.take().or_else(begin);
+        if let Some(mut there) = there {
+            let ended = Pin::new(&mut *there).poll(cx);
+            let Poll::Ready(ended) = ended else {
+                self.there = Some(there);
+                return Poll::Pending;
+            };
+            if ended.is_ok() {
+                self.state = State::Elapsed;
+                return Poll::Ready(());
+            }
+        }
+        is_refused();
+        panic!(
+            "this timer belongs to another world: it can be polled only on the thread of the \
+             iteration that made it, and not after its end"
+        )
     }
 
     /// Whether it is over, and a waiter to be dropped outside the core.
@@ -296,6 +329,9 @@ impl Timer {
 
     /// Leaves the table of timers. Returns who was waiting.
     fn forget(&mut self) -> Option<Waiter> {
+        if let Some(there) = self.there.take() {
+            there.abort();
+        }
         let State::Waiting(timer) = std::mem::replace(&mut self.state, State::Idle) else {
             return None;
         };

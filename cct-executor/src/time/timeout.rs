@@ -129,6 +129,9 @@ fn note_limited() {
 /// Notes that a time limit strikes. A report shows it, where the task was last seen to wait for something within.
 fn note_elapsed(site: &'static Location<'static>) {
     WORLD.with(|world| {
+        if !world.is_live() {
+            return; // on a thread that is no world's
+        }
         world.with(|core, _| core.note_time_limit(site, None));
         if world.recording.get() {
             world.record_undecided(Op {

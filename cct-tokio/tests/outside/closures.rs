@@ -121,7 +121,7 @@ impl Wake for Parked {
 }
 
 /// Polls the future itself, and parks its thread in between.
-fn block_on<F: Future>(future: F) -> F::Output {
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Arc::new(Parked(thread::current())).into();
     let mut future = pin!(future);
     loop {

@@ -33,6 +33,7 @@ mod on_tokio {
     pub(crate) mod closures;
     pub(crate) mod contracts;
     pub(crate) mod ends;
+    pub(crate) mod entered;
     pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
@@ -54,6 +55,7 @@ mod on_ours {
     pub(crate) mod closures;
     pub(crate) mod contracts;
     pub(crate) mod ends;
+    pub(crate) mod entered;
     pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
@@ -196,6 +198,12 @@ contracts! {
     take_over_and_write threads_that_take_over_and_write_and_end
     answer_at_length threads_that_answer_at_length_and_end
     are_accepted_by_std threads_that_end_and_are_accepted_by_std
+}
+
+contracts! {
+    entered, STARTS:
+    have_timers threads_that_wait_for_time_to_pass
+    make_timers timers_that_threads_make
 }
 
 contracts! {
