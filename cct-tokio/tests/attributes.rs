@@ -190,6 +190,26 @@ async fn answer(of: u32) -> u32 {
     of + 1
 }
 
+#[tokio::main(flavor = "local")]
+async fn local_program() {
+    let shared = std::rc::Rc::new(1);
+    let task = tokio::task::spawn_local(async move { *shared });
+    assert_eq!(task.await.unwrap(), 1);
+}
+
+#[tokio::main(flavor = "local")]
+async fn local_answer(of: u32) -> u32 {
+    let of = std::rc::Rc::new(of);
+    tokio::task::spawn_local(async move { *of + 1 })
+        .await
+        .unwrap()
+}
+
+#[test]
+fn a_program_on_one_thread() {
+    local_program();
+}
+
 /// By itself a `main` is a scenario.
 #[test]
 fn a_program_is_explored() {
@@ -216,6 +236,8 @@ fn a_program_that_fails_says_so() {
 async fn a_program_in_a_test() {
     let answer = tokio::task::spawn_blocking(|| answer(41)).await.unwrap();
     assert_eq!(answer, 42);
+    let answer = tokio::task::spawn_blocking(|| local_answer(41)).await;
+    assert_eq!(answer.unwrap(), 42);
 }
 
 /// As tokio's attribute has it, the runtime has one thread, unless it says otherwise.

@@ -75,7 +75,7 @@ pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
 /// times: if it takes no parameters and returns nothing, or a `Result<(), _>`. A failure of `main` that does not come
 /// where it is run once in a process of its own is none, as what it has set up for its process stays.
 ///
-/// Options are `flavor` (`"multi_thread"` or `"current_thread"`), `start_paused`, `name`, `crate`, and
+/// Options are `flavor` (`"multi_thread"`, `"current_thread"` or `"local"`), `start_paused`, `name`, `crate`, and
 /// `worker_threads`, which has no effect.
 #[proc_macro_attribute]
 pub fn main(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -1,7 +1,7 @@
 //! A misuse is reported at the place of the call, not inside this crate.
 
 use cct_executor::runtime::{Handle, Runtime};
-use cct_executor::task::{LocalSet, spawn_blocking};
+use cct_executor::task::spawn_blocking;
 use cct_executor::{Checker, node::node, nondet, spawn, time};
 use cct_sync::Mutex;
 use std::cell::Cell;
@@ -38,7 +38,6 @@ fn outside_a_world() {
     let short = Duration::from_millis(1);
     blames_this_line(|| spawn(async {}));
     blames_this_line(|| spawn_blocking(|| ()));
-    blames_this_line(|| LocalSet::new().spawn_local(async {}));
     blames_this_line(|| node("db").start(|| async {}));
     blames_this_line(|| time::sleep(short));
     blames_this_line(|| time::timeout(short, async {}));

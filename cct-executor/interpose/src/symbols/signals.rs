@@ -27,6 +27,16 @@ fn is_handled(number: c_int) -> bool {
     }
 }
 
+/// Whether a signal waits as long as this thread blocks it, to be read from a descriptor maybe.
+fn is_blocked(number: c_int) -> bool {
+    let mut now = MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: nothing is changed, and there is room for what is told. All zeroes are a value of it.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), now.as_mut_ptr()) == 0
+            && libc::sigismember(now.as_ptr(), number) == 1
+    }
+}
+
 /// Whether the thread does something else with a signal to its own process.
 fn is_taken(number: c_int) -> bool {
     // A number of 0 asks whether the process is there.
@@ -56,7 +66,7 @@ pub(super) unsafe extern "C" fn kill(process: pid_t, number: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn raise(number: c_int) -> c_int {
     static HIDDEN: Hidden = Hidden::new(b"raise\0");
-    if is_taken(number) {
+    if !is_blocked(number) && is_taken(number) {
         return 0;
     }
     let Some(hidden) = HIDDEN.found() else {

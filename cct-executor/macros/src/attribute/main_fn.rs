@@ -72,8 +72,14 @@ fn main_function(function: ItemFn, options: &MainOptions, crate_path: &TokenStre
 
 fn blocking(options: &MainOptions, crate_path: &TokenStream, body: &TokenStream) -> TokenStream {
     let builder = match options.flavor {
-        MainFlavor::OneThread => quote!(new_current_thread),
+        MainFlavor::Local | MainFlavor::OneThread => quote!(new_current_thread),
         MainFlavor::Threads => quote!(new_multi_thread),
+    };
+    let build = match options.flavor {
+        MainFlavor::Local => {
+            quote!(build_local(#crate_path::runtime::LocalOptions::default()))
+        }
+        _ => quote!(build()),
     };
     let paused = options.start_paused;
     let name = options.name.as_ref().map(|name| quote!(.name(#name)));
@@ -82,7 +88,7 @@ fn blocking(options: &MainOptions, crate_path: &TokenStream, body: &TokenStream)
             .enable_all()
             .start_paused(#paused)
             #name
-            .build()
+            .#build
             .expect("failed to build the runtime")
             .block_on(#body)
     }
@@ -95,6 +101,7 @@ fn exploring(
     crate_path: &TokenStream,
 ) -> TokenStream {
     let flavor = match options.flavor {
+        MainFlavor::Local => quote!(on_one_thread),
         MainFlavor::OneThread => quote!(current_thread),
         MainFlavor::Threads => quote!(multi_thread),
     };

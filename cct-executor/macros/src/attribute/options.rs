@@ -219,6 +219,8 @@ impl Options {
 /// What a `main` runs on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum MainFlavor {
+    /// Which may call `spawn_local`.
+    Local,
     OneThread,
     Threads,
 }
@@ -248,6 +250,7 @@ impl MainOptions {
                     options.flavor = value.one_of(&[
                         ("multi_thread", MainFlavor::Threads),
                         ("current_thread", MainFlavor::OneThread),
+                        ("local", MainFlavor::Local),
                     ])?;
                 }
                 "start_paused" => options.start_paused = value.boolean()?,
