@@ -22,7 +22,7 @@
 //! - `cli`, `commands`, `doctor`: what a user asks for. `arguments`: which of `cargo test`'s arguments matter here.
 //! - `session`: the steps, in their order. `project`, `graph`: what cargo says about the user's project.
 //! - `patch`: the folder and what is in it. `lockfile`: the rules by which `Cargo.lock` comes back.
-//! - `atomics`: code that tells of its atomic operations.
+//! - `atomics`: code that tells of its atomic operations. `unstable`: code that asks for what cct has none of.
 //! - `cargo`, `interrupt`, `say`: running cargo, being interrupted, talking to the user.
 
 mod arguments;
@@ -40,6 +40,7 @@ mod profile;
 mod project;
 mod say;
 mod session;
+mod unstable;
 
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@
 //!    functions, as the operations of atomics are, on to the crates that use them.
 
 use super::{PLAIN, WRAPS, link_option, variable};
-use crate::say;
+use crate::{say, unstable};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -95,7 +95,9 @@ pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<E
             command
         }
     };
-    if is_told(rest) {
+    let rest = &unstable::without(rest)[..];
+    let plain = variable(PLAIN);
+    if plain.is_some() && is_told(rest) {
         let name = value(rest, "--crate-name").unwrap_or_default();
         say::note(format_args!(
             "`{}` has one of {} among its dependencies, or a crate that has: no atomic operation in its own code is a \
@@ -105,10 +107,12 @@ pub(crate) fn compile(mut arguments: impl Iterator<Item = OsString>) -> Option<E
             SPREADS.join(", ")
         ));
     }
-    // Nothing is lost but that those who depend on it are not left.
-    let _ = mark(rest);
-    let plain = variable(PLAIN);
-    command.args(rest).args(added(rest, plain.as_deref()));
+    command.args(rest);
+    if let Some(plain) = plain {
+        // Nothing is lost but that those who depend on it are not left.
+        let _ = mark(rest);
+        command.args(added(rest, Some(&plain)));
+    }
     Some(match command.status() {
         Ok(status) => {
             let code = status.code().and_then(|code| u8::try_from(code).ok());

@@ -20,7 +20,8 @@ use std::process::Command;
 /// the user has put there, or nothing.
 const WRAPS: &str = "CARGO_CCT_WRAPS";
 const WRAPPER: &str = "RUSTC_WRAPPER";
-/// Names a library with what is called, for programs that cct is no part of.
+/// Says that code is to tell of its atomic operations. Names a library with what is called, for programs that cct is no part
+/// of.
 const PLAIN: &str = "CARGO_CCT_PLAIN";
 const PLAIN_SOURCE: &str = "cct-executor/interpose/src/symbols/atomics/plain.rs";
 
@@ -48,12 +49,18 @@ pub(crate) fn instrument(command: &mut Command, session: &Session) -> Result<()>
             "`--atomics` takes Linux with the GNU C library on x86-64 or AArch64, and one target at most"
         ),
     }
-    let this = std::env::current_exe().context("cannot find this program")?;
-    let before = variable(WRAPPER).unwrap_or_default();
-    command.env(WRAPPER, this).env(WRAPS, before);
+    stand_between(command)?;
     let plain = plain(session)?;
     let (name, flags) = doc_flags(&link_option(plain.as_os_str()));
     command.env(name, flags).env(PLAIN, plain);
+    Ok(())
+}
+
+/// Has cargo call this program in the place of the compiler.
+pub(crate) fn stand_between(command: &mut Command) -> Result<()> {
+    let this = std::env::current_exe().context("cannot find this program")?;
+    let before = variable(WRAPPER).unwrap_or_default();
+    command.env(WRAPPER, this).env(WRAPS, before);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::profile;
 use crate::say;
 use crate::session::{Patched, Session};
+use crate::unstable;
 use anyhow::{Context as _, Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -87,6 +88,13 @@ fn cargo_test(what: &[OsString], session: &Session, patched: &Patched<'_>) -> Re
         atomics::instrument(&mut command, session)?;
         command.env("CARGO_TARGET_DIR", session.place.join("build-atomics"));
     } else {
+        // Where cargo begins to look, also if it is told of a manifest elsewhere.
+        if std::env::current_dir().is_ok_and(|folder| unstable::is_set(&folder)) {
+            atomics::stand_between(&mut command)?;
+            say::note(
+                "`tokio_unstable` is not set for the compiler: what it asks tokio for, cct has none of",
+            );
+        }
         command.env("CARGO_TARGET_DIR", session.place.join("build"));
     }
     command.env("CCT_REPLAY_WITH", replay_with(&session.arguments));
