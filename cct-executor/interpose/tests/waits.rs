@@ -235,6 +235,27 @@ fn a_process_is_waited_for() {
 }
 
 #[test]
+fn a_copy_of_the_process_waits_by_itself() {
+    where_others_go_on(|| {
+        let (mut reads, mut writes) = pipe();
+        WAITED.set(0);
+        // SAFETY: the copy calls nothing but what may be called there, and ends by itself.
+        let copy = unsafe { libc::fork() };
+        if copy == 0 {
+            let has_read = reads.read(&mut [0]).is_ok_and(|count| count == 1);
+            let outcome = c_int::from(!has_read || WAITED.get() > 0);
+            // SAFETY: as said.
+            unsafe { libc::_exit(outcome) };
+        }
+        writes.write_all(b"a").unwrap();
+        let mut status = -1;
+        // SAFETY: there is one to be written.
+        assert_eq!(unsafe { libc::waitpid(copy, &raw mut status, 0) }, copy);
+        assert_eq!(status, 0);
+    });
+}
+
+#[test]
 fn the_lock_of_a_file_is_waited_for() {
     where_others_go_on(|| {
         let path = std::env::temp_dir().join(format!("cct-lock-{}", std::process::id()));

@@ -9,12 +9,16 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
+/// What says how a thread is named.
+pub(crate) type Namer = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// Called by threads of a runtime, when they start and before they end.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     pub(crate) started: Option<Hook>,
     pub(crate) stops: Option<Hook>,
+    /// For the threads of blocking closures, where these have some.
+    pub(crate) named: Option<Namer>,
 }
 
 impl Hooks {
@@ -50,6 +54,11 @@ impl Hooked {
 }
 
 impl Core {
+    /// What names the thread of a task's closure, if the program does.
+    pub(super) fn namer(&self, key: u32) -> Option<Namer> {
+        self.runtimes.namer(self.runtime_of(key))
+    }
+
     /// A blocking closure begins: what is to be called, if anything, and whether its thread is a new one.
     pub(crate) fn closure_begins(&mut self, key: u32) -> Option<(Hooks, bool)> {
         if self.runtimes.is_empty() {

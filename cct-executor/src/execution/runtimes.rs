@@ -10,7 +10,7 @@
 
 use super::core::{Core, NONE};
 use super::decider::Decider;
-use super::hooks::{Hooked, Hooks};
+use super::hooks::{Hooked, Hooks, Namer};
 use super::tasks::Task;
 use crate::words::NodeId;
 use std::collections::BTreeSet;
@@ -40,6 +40,7 @@ pub(crate) struct RuntimeEntry {
     pub(crate) workers: usize,
     /// If anybody wants to know of its threads.
     hooked: Option<Box<Hooked>>,
+    namer: Option<Namer>,
 }
 
 impl RuntimeEntry {
@@ -70,6 +71,10 @@ pub(crate) struct Runtimes {
 }
 
 impl Runtimes {
+    pub(super) fn namer(&self, runtime: u16) -> Option<Namer> {
+        self.entry(runtime)?.namer.clone()
+    }
+
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.entered.clear();
@@ -107,7 +112,7 @@ impl Core {
         name: Option<Arc<str>>,
         (one_thread, workers): (bool, usize),
         owner: u32,
-        hooks: Hooks,
+        mut hooks: Hooks,
     ) -> Option<u16> {
         let runtime = u16::try_from(self.runtimes.entries.len() + 1).ok()?;
         let group = if one_thread {
@@ -116,6 +121,7 @@ impl Core {
             NONE
         };
         let threads = if one_thread { 0 } else { workers };
+        let namer = hooks.named.take();
         let hooked = (!hooks.are_none()).then(|| Box::new(Hooked::new(hooks, threads as u32)));
         self.runtimes.entries.push(RuntimeEntry {
             name,
@@ -129,6 +135,7 @@ impl Core {
             awaited_by: NONE,
             workers,
             hooked,
+            namer,
         });
         Some(runtime)
     }

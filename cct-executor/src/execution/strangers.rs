@@ -139,7 +139,12 @@ pub(crate) fn as_on_a_thread<R: Send + 'static>(closure: impl FnOnce() -> R + Se
     if !WORLD.with(|world| world.open.get()) {
         return closure();
     }
-    match guest::run_on_a_thread::<OfTheWorld, R>(THREAD_NAME, closure) {
+    let namer = WORLD.with(|world| {
+        let key = world.running.get().key;
+        world.with(|core, _| core.namer(key))
+    });
+    let name = namer.map_or_else(|| THREAD_NAME.to_owned(), |namer| namer());
+    match guest::run_on_a_thread::<OfTheWorld, R>(name, closure) {
         Ok(Ok(result)) => result,
         Ok(Err(payload)) => resume_unwind(payload),
         Err(error) => panic!("the system has no thread for a closure that may block: {error}"),

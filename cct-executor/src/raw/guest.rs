@@ -234,7 +234,7 @@ pub(crate) fn run_as_guest<L: Luggage, R>(
 /// # Errors
 /// When the system has no thread to give.
 pub(crate) fn run_on_a_thread<L: Luggage, R: Send + 'static>(
-    name: &str,
+    name: String,
     job: impl FnOnce() -> R + Send + 'static,
 ) -> io::Result<thread::Result<R>> {
     let (host, (from_host, to_host)) = Host::<L>::new();
@@ -249,7 +249,7 @@ pub(crate) fn run_on_a_thread<L: Luggage, R: Send + 'static>(
         Guest::<L>::run(from_host, to_host, job, over);
     };
     // It ends when it has given back what it had; nobody waits for that.
-    let builder = thread::Builder::new().name(name.to_owned());
+    let builder = thread::Builder::new().name(name);
     let builder = builder.stack_size(room::bytes());
     drop(cct_interpose::uncounted(|| builder.spawn(body))?);
     host.serve();

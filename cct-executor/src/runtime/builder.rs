@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Builds a [`Runtime`] inside a world.
 ///
 /// # Differences from tokio
-/// Numbers and names of threads are accepted and without effect: a world has no threads, and as many
+/// Numbers of threads are accepted and without effect: a world has no threads, and as many
 /// tasks and blocking closures are in the middle of something as there are. When a thread goes idle is
 /// tokio's own affair, so there are no hooks for that (`on_thread_park`, `on_thread_unpark`), nor for tasks.
 #[derive(Debug)]
@@ -96,17 +96,18 @@ impl Builder {
         self
     }
 
-    /// Without effect.
-    pub fn thread_name(&mut self, _val: impl Into<String>) -> &mut Self {
-        self
+    /// The name of threads, where blocking closures have some: in a test that is run once. Elsewhere without effect.
+    pub fn thread_name(&mut self, val: impl Into<String>) -> &mut Self {
+        let name = val.into();
+        self.thread_name_fn(move || name.clone())
     }
 
-    /// Without effect: `f` is not called.
+    /// The same for names that differ: `f` is called for each closure that has a thread.
     pub fn thread_name_fn<F>(&mut self, f: F) -> &mut Self
     where
         F: Fn() -> String + Send + Sync + 'static,
     {
-        drop(f);
+        self.hooks.named = Some(Arc::new(f));
         self
     }
 

@@ -3,6 +3,7 @@
 use super::pumps::{Kernels, pump, start};
 use super::{PATIENCE, is_open_at, taken};
 use crate::host::hosts;
+use crate::raw::is_writable_within;
 use crate::stream::carried::{carry, pipe};
 use crate::tcp::{TcpListener, TcpStream};
 use crate::unix::UnixStream;
@@ -12,6 +13,7 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use std::cell::Cell;
 use std::io;
 use std::net::{self, SocketAddr};
+use std::os::fd::AsFd;
 use std::panic::Location;
 use std::path::Path;
 
@@ -68,17 +70,32 @@ pub(crate) fn connect(
     if hosts.state.with(|state| state.one_listens(node, to)) {
         return Ok(None);
     }
-    CONNECTS.set(true);
-    let connected = net::TcpStream::connect_timeout(&to, PATIENCE);
-    CONNECTS.set(false);
-    match connected {
-        Ok(stream) => {
-            stream.set_nonblocking(true)?;
-            taken::tcp(&stream, site)
-        }
+    match connected_for_a_task(to) {
+        Ok(stream) => taken::tcp(&stream, site),
         // It is said here as it is of anybody.
         Err(_) => Ok(None),
     }
+}
+
+/// Connects without blocking. While that takes its time others may go on, who connect for themselves.
+fn connected_for_a_task(to: SocketAddr) -> io::Result<net::TcpStream> {
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    CONNECTS.set(true);
+    let begun = socket.connect(&to.into());
+    CONNECTS.set(false);
+    match begun {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
+            if !is_writable_within(socket.as_fd(), PATIENCE) {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if let Some(error) = socket.take_error()? {
+                return Err(error);
+            }
+        }
+        begun => begun?,
+    }
+    Ok(socket.into())
 }
 
 /// A connection to another process by the path of a Unix socket, if the world is open to the machine.

@@ -162,3 +162,21 @@ pub(crate) async fn hear_a_thread() {
     }
     server.join().unwrap();
 }
+
+/// Their threads have the names that the runtime's builder is told.
+pub(crate) async fn are_named() {
+    fn name() -> Option<String> {
+        thread::current().name().map(str::to_owned)
+    }
+    let mut builders = [(); 3].map(|()| rt::runtime::Builder::new_current_thread());
+    builders[1].thread_name("named");
+    builders[2].thread_name_fn(|| "named by a function".to_owned());
+    let expected = ["tokio-rt-worker", "named", "named by a function"];
+    for (mut builder, expected) in builders.into_iter().zip(expected) {
+        let named = thread::spawn(move || {
+            let runtime = builder.build().unwrap();
+            runtime.block_on(async { spawn_blocking(name).await.unwrap() })
+        });
+        assert_eq!(named.join().unwrap().as_deref(), Some(expected));
+    }
+}

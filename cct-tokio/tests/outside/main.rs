@@ -151,6 +151,11 @@ contracts! {
 }
 
 contracts! {
+    closures, STARTS:
+    are_named closures_whose_threads_have_names
+}
+
+contracts! {
     blocked, ASKS:
     wait_for_a_child closures_that_wait_for_a_process
     wait_for_its_output closures_that_wait_for_what_a_process_says

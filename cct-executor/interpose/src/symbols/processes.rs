@@ -33,6 +33,10 @@ pub(super) unsafe extern "C" fn fork() -> pid_t {
     };
     // SAFETY: the type of a function of this name.
     let process = unsafe { transmute::<*mut c_void, Fork>(hidden)() };
+    if process == 0 {
+        // Nobody else of the world is in the copy, who could go on where this thread waits.
+        system::set(None);
+    }
     note(process > 0);
     process
 }
