@@ -29,12 +29,12 @@ pub(super) enum To {
 }
 
 impl To {
-    /// Connects to it in the world that runs here, and goes on there.
-    async fn enter(self, send: Sender, recv: Receiver) {
+    /// Has a client connect to it in the world that runs here, and go on there.
+    async fn enter(self, client: Option<SocketAddr>, send: Sender, recv: Receiver) {
         let site = Location::caller();
         match self {
             To::Tcp(to) => {
-                if let Ok(there) = open(to, Origin::default(), site).await {
+                if let Ok(there) = open(to, Origin::outside(client), site).await {
                     carry(there, send, recv).await;
                 }
             }
@@ -122,7 +122,7 @@ fn opened(to: SocketAddr, world: Relative) -> io::Result<SocketAddr> {
 fn hand_on(stream: Kernels, to: To, world: Relative) -> io::Result<()> {
     let (send, theirs) = pipe();
     let (their_send, recv) = pipe();
-    world.spawn(to.enter(their_send, theirs));
+    world.spawn(to.enter(stream.peer(), their_send, theirs));
     pump(stream, send, recv)
 }
 

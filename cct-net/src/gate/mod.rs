@@ -12,7 +12,9 @@
 //! In a test that is repeated clients of the kernel's are refused by the world's listeners, and who waits to accept one where
 //! nobody could connect fails; it is run once, where it fails for that.
 //!
-//! Does not: carry datagrams, tell a reset from an end, or show a server of the world's its client's port.
+//! Both sides see the same ports, unless somebody else has one of them.
+//!
+//! Does not: carry datagrams, or tell a reset from an end.
 
 mod inward;
 mod listening;

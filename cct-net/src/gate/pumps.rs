@@ -4,7 +4,7 @@ use crate::raw::{For, wait_for};
 use crate::stream::carried::{Receiver, Sender};
 use cct_executor::shim::block_on;
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
@@ -19,6 +19,11 @@ impl<S: Into<OwnedFd>> From<S> for Kernels {
 }
 
 impl Kernels {
+    /// Where its other end is, unless that is at a path.
+    pub(super) fn peer(&self) -> Option<SocketAddr> {
+        self.0.peer_addr().ok()
+    }
+
     /// Does it once that does not block.
     fn patiently<R>(
         &mut self,

@@ -156,12 +156,12 @@ pub(crate) fn listens_here(to: SocketAddr) -> Option<bool> {
 /// Has each connection go on in another world.
 async fn hand_on(listener: TcpListener, other: Relative, to: SocketAddr) {
     let _leaves = listener.leaves();
-    while let Ok((here, _)) = listener.accept().await {
+    while let Ok((here, client)) = listener.accept().await {
         let (send, theirs) = pipe();
         let (their_send, ours) = pipe();
         let asked = other.spawn(async move {
             let site = Location::caller();
-            if let Ok(there) = open(to, Origin::default(), site).await {
+            if let Ok(there) = open(to, Origin::outside(Some(client)), site).await {
                 carry(there, their_send, theirs).await;
             }
         });

@@ -22,7 +22,19 @@ use std::sync::Arc;
 pub(crate) struct Origin {
     /// Address and number of its binding.
     pub(super) bound: Option<(SocketAddr, u64)>,
+    /// Outside of this world it is known by this one's port, which it has here, too, unless that is somebody else's.
+    pub(super) client: Option<SocketAddr>,
     pub(super) buffers: Buffers,
+}
+
+impl Origin {
+    /// Of a connection that somebody outside of this world has begun.
+    pub(crate) fn outside(client: Option<SocketAddr>) -> Origin {
+        Origin {
+            client,
+            ..Origin::default()
+        }
+    }
 }
 
 /// A connection to `to` from the running task's node.
@@ -94,7 +106,14 @@ fn make(
             Some((addr, id)) => (addr, (addr.port(), id)),
             None => {
                 let any = SocketAddr::new(state.source_address(node, to.ip()), 0);
-                let binding = state.host(node).tcp.bind(any, Share::default(), None)?;
+                let tcp = &mut state.host(node).tcp;
+                let client = origin.client.map(|at| SocketAddr::new(any.ip(), at.port()));
+                let as_outside =
+                    client.and_then(|client| tcp.bind(client, Share::default(), None).ok());
+                let binding = match as_outside {
+                    Some(binding) => binding,
+                    None => tcp.bind(any, Share::default(), None)?,
+                };
                 (any, binding)
             }
         };

@@ -417,6 +417,7 @@ impl TcpSocket {
         let origin = Origin {
             bound: config.bound,
             buffers: config.buffers,
+            client: None,
         };
         self.set(|config| config.bound = None)?;
         Ok((origin, settings))

@@ -73,6 +73,34 @@ pub(crate) async fn in_thread() {
     told.await.unwrap();
 }
 
+/// Whom the server has accepted is known there as it knows itself, be it the kernel's or another runtime's.
+pub(crate) async fn are_known() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let by_std = move || {
+        let stream = net::TcpStream::connect(address).unwrap();
+        let known = stream.local_addr().unwrap();
+        (stream, known)
+    };
+    let client = thread::spawn(by_std);
+    let (served, from) = listener.accept().await.unwrap();
+    let (stream, known) = client.join().unwrap();
+    assert_eq!((from, served.peer_addr().unwrap()), (known, known));
+    drop(stream);
+    let client = thread::spawn(move || {
+        let mut builder = rt::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let stream = rt::net::TcpStream::connect(address).await.unwrap();
+            stream.readable().await.unwrap();
+            stream.local_addr().unwrap()
+        })
+    });
+    let (served, from) = listener.accept().await.unwrap();
+    drop(served);
+    assert_eq!(client.join().unwrap(), from);
+}
+
 pub(crate) async fn refuses() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

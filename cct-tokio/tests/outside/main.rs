@@ -134,6 +134,7 @@ contracts! {
 contracts! {
     clients, STARTS:
     in_thread a_client_of_the_kernels_in_a_thread
+    are_known clients_in_threads_are_known_by_their_addresses
 }
 
 contracts! {
