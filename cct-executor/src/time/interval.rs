@@ -14,7 +14,7 @@ const ON_TIME: Duration = Duration::from_millis(5);
 /// Ticks every `period`, the first time at once.
 ///
 /// # Panics
-/// When the period is zero, and outside a world.
+/// When the period is zero, and outside a world, unless the thread has entered a runtime of one.
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     assert_period(period);
@@ -25,7 +25,7 @@ pub fn interval(period: Duration) -> Interval {
 /// Ticks every `period`, the first time at `start`.
 ///
 /// # Panics
-/// When the period is zero, and outside a world.
+/// When the period is zero, and outside a world, unless the thread has entered a runtime of one.
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     assert_period(period);

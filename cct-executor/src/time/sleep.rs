@@ -36,7 +36,7 @@ pub(super) fn bounded(duration: Duration) -> Duration {
 /// Safe: the timer is dropped with the future.
 ///
 /// # Panics
-/// Outside a world.
+/// Outside a world, unless the thread has entered a runtime of one.
 #[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
     let serial = current_world();
@@ -56,7 +56,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// Safe: the timer is dropped with the future.
 ///
 /// # Panics
-/// Outside a world.
+/// Outside a world, unless the thread has entered a runtime of one.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep::at(deadline, current_world(), Location::caller())
@@ -84,7 +84,7 @@ pin_project! {
     /// come already. Else that poll waits, which is one too.
     ///
     /// # Panics
-    /// When polled after its world has ended.
+    /// When polled after its world has ended, or on a thread to which that is not open.
     #[project(!Unpin)]
     #[derive(Debug)]
     #[must_use = "futures do nothing unless you `.await` or poll them"]

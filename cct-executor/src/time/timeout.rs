@@ -22,7 +22,7 @@ use std::time::Duration;
 /// That of the future.
 ///
 /// # Panics
-/// Outside a world.
+/// Outside a world, unless the thread has entered a runtime of one.
 #[track_caller]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
     let serial = current_world();
@@ -44,7 +44,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 /// That of the future.
 ///
 /// # Panics
-/// Outside a world.
+/// Outside a world, unless the thread has entered a runtime of one.
 #[track_caller]
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
     let delay = Sleep::at(deadline, current_world(), Location::caller());
