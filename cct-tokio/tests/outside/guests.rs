@@ -5,6 +5,7 @@ use rt::runtime::{Handle, Runtime};
 use rt::sync::{mpsc, oneshot};
 use std::cell::Cell;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::channel;
@@ -193,6 +194,40 @@ pub(crate) async fn end_the_process_if_unheard() {
     for thread in threads {
         thread.join().unwrap();
     }
+}
+
+/// A thread of a pool in which a panic ends the process, as in rayon's.
+fn pooled(run: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    thread::spawn(|| {
+        if catch_unwind(AssertUnwindSafe(run)).is_err() {
+            std::process::abort();
+        }
+    })
+}
+
+/// Threads wait for room, for answers and for the runtime in such a pool: what they find where they have no part in it is
+/// nothing that the process should end by.
+pub(crate) async fn wait_in_pools() {
+    let (tell, mut told) = rt::sync::mpsc::channel(1);
+    let talks = pooled(move || {
+        for number in 0..5 {
+            let (back, answer) = oneshot::channel();
+            tell.blocking_send((number, back)).unwrap();
+            assert_eq!(answer.blocking_recv(), Ok(number));
+        }
+    });
+    let handle = Handle::current();
+    let blocks = pooled(move || {
+        let spawned = handle.block_on(async { rt::spawn(async { 4 }).await });
+        assert_eq!(spawned.unwrap(), 4);
+    });
+    while let Some((number, back)) = told.recv().await {
+        back.send(number).unwrap();
+    }
+    talks.join().unwrap();
+    rt::task::spawn_blocking(|| blocks.join().unwrap())
+        .await
+        .unwrap();
 }
 
 /// Sets this when it was dropped, after a while.

@@ -194,6 +194,7 @@ contracts! {
     drive_their_tasks threads_that_drive_sets_and_runtimes
     have_sets_before_runtimes threads_that_have_sets_before_runtimes
     end_the_process_if_unheard threads_that_end_the_process_unless_they_are_heard
+    wait_in_pools threads_of_pools_that_a_panic_ends
 }
 
 contracts! {

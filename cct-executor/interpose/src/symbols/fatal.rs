@@ -6,15 +6,18 @@
 //! 1. What is called runs as a signal handler does, on the thread's signal stack, which is small. The thread may be in
 //!    the middle of an allocation.
 //! 2. A signal that is none of theirs goes to whoever handled it before.
+//! 3. A thread that code under control has started, where threads do not take part, and that aborts, stops for good
+//!    instead: what it met there is not what it would have met outside, and the process is that of other tests too.
 
-use super::Hidden;
-use crate::Fatal;
+use super::{Hidden, threads};
+use crate::{Fatal, system};
 use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
 use std::mem::{MaybeUninit, transmute};
 use std::ptr;
 use std::sync::OnceLock;
 
 pub(super) type Exit = unsafe extern "C" fn(c_int) -> !;
+pub(super) type Abort = unsafe extern "C" fn() -> !;
 
 /// An access so near to where the stack ends by now is one to the stack. Functions with large frames
 /// touch each of their pages.
@@ -73,6 +76,25 @@ pub(super) unsafe extern "C" fn exit(code: c_int) -> ! {
         Some(hidden) => unsafe { transmute::<*mut c_void, Exit>(hidden)(code) },
         // SAFETY: the call is always sound.
         None => unsafe { libc::_exit(code) },
+    }
+}
+
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn abort() -> ! {
+    static HIDDEN: Hidden = Hidden::new(b"abort\0");
+    if system::get().is_none() && threads::stops_for_good() {
+        loop {
+            // SAFETY: it takes nothing, and returns when a signal was handled.
+            unsafe { libc::pause() };
+        }
+    }
+    match HIDDEN.found() {
+        // SAFETY: the type of a function of this name.
+        Some(hidden) => unsafe { transmute::<*mut c_void, Abort>(hidden)() },
+        // SAFETY: the call is always sound.
+        None => unsafe { libc::_exit(128 + libc::SIGABRT) },
     }
 }
 

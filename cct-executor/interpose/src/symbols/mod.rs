@@ -85,6 +85,7 @@ pub(crate) fn keep() {
         processes::fork as processes::Fork,
         processes::posix_spawnp as processes::Spawn,
         fatal::exit as fatal::Exit,
+        fatal::abort as fatal::Abort,
         files::statx as files::Statx,
         files::unlink as files::Unlink,
         files::chmod as files::Chmod,

@@ -36,6 +36,7 @@ pub(super) unsafe extern "C" fn fork() -> pid_t {
     if process == 0 {
         // Nobody else of the world is in the copy, who could go on where this thread waits.
         system::set(None);
+        threads::is_a_copy();
     }
     note(process > 0);
     process

@@ -206,12 +206,38 @@ struct Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        self.counts.live.fetch_sub(1, Ordering::AcqRel);
-        LIVE.fetch_sub(1, Ordering::AcqRel);
-        if self.controlled {
-            CONTROLLED_LIVE.fetch_sub(1, Ordering::AcqRel);
-        }
+        lives_no_more(&self.counts, self.controlled);
     }
+}
+
+fn lives_no_more(counts: &Counts, controlled: bool) {
+    counts.live.fetch_sub(1, Ordering::AcqRel);
+    LIVE.fetch_sub(1, Ordering::AcqRel);
+    if controlled {
+        CONTROLLED_LIVE.fetch_sub(1, Ordering::AcqRel);
+    }
+    if TIMED.replace(false) {
+        TIMED_LIVE.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// This thread is about to do nothing any more, if it is one that was started under control where threads were not
+/// welcome. Returns whether it is.
+pub(super) fn stops_for_good() -> bool {
+    let counts = COUNTS.try_with(|counts| counts.get().cloned());
+    let Some(counts) = counts.ok().flatten() else {
+        return false;
+    };
+    let stops = CONTROLLED.get() && !WELCOME.get();
+    if stops {
+        lives_no_more(&counts, true);
+    }
+    stops
+}
+
+/// This thread is that of a copy of the process.
+pub(super) fn is_a_copy() {
+    CONTROLLED.set(false);
 }
 
 /// The body of a thread that is counted.
@@ -228,9 +254,6 @@ unsafe extern "C" fn counted(argument: *mut c_void) -> *mut c_void {
     clocks::set_clockwork(started.clocks);
     // SAFETY: as whoever started the thread has promised.
     let returned = unsafe { (started.body)(started.argument) };
-    if TIMED.replace(false) {
-        TIMED_LIVE.fetch_sub(1, Ordering::AcqRel);
-    }
     let ends_ns = clocks::clocks_outside().monotonic.as_nanos() as u64;
     started
         .counts
