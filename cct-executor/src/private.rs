@@ -57,7 +57,7 @@ pub fn waypoint(
 use crate::explore::any_scenario::AnyScenario;
 use crate::explore::apart::{Says, tell_once};
 use crate::explore::fn_main::left_behind;
-use crate::explore::lone::open_to_threads;
+use crate::explore::lone::{is_part_of_a_test, open_to_threads};
 use crate::explore::started;
 use crate::explore::testcase::{Judged, ToRunOnce, Told, is_better_run_once};
 pub use crate::explore::testcase::{TestCase, case_name};
@@ -82,6 +82,13 @@ pub async fn multi_thread<F: Future>(scenario: F) -> F::Output {
 /// What a scenario that is no `async fn` is: a closure that may block.
 pub fn blocking<R>(scenario: impl FnOnce() -> R) -> impl Future<Output = R> {
     crate::task::blocking_body(scenario)
+}
+
+/// Whether a `main` is run where it is called, on a runtime that it builds: there is a world, or a test calls it that
+/// is run or explored as it is, of which it is a part.
+#[must_use]
+pub fn is_no_scenario() -> bool {
+    crate::runtime::Handle::try_current().is_ok() || is_part_of_a_test()
 }
 
 /// Runs a `main` that is a scenario itself.

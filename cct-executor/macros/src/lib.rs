@@ -69,7 +69,7 @@ pub fn test(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Turns an `async fn` into a function that builds a runtime and blocks until its body is done, as
 /// tokio's attribute of this name does. It does so where a runtime can be built: inside a scenario, in a
-/// test that is no `async fn`.
+/// test that is no `async fn`, or one without an attribute of ours that is run as it is.
 ///
 /// Anywhere else, as in a program or an example of the documentation, it is a scenario itself, and run many
 /// times: if it takes no parameters and returns nothing, or a `Result<(), _>`. A failure of `main` that does not come

@@ -277,6 +277,12 @@ fn may_have_worlds() -> bool {
     is_outside || cct_interpose::is_welcome()
 }
 
+/// Whether a test without an attribute runs here, and such tests are run.
+pub(crate) fn is_part_of_a_test() -> bool {
+    let runs = |settings: Settings| settings.plain_tests != PlainTests::Refuse;
+    cfg!(unix) && running_test().is_some() && Settings::from_env().is_ok_and(runs)
+}
+
 /// Harnesses name the threads of tests after them. Threads that tests start rarely have a name.
 #[expect(
     clippy::disallowed_methods,

@@ -33,8 +33,8 @@ pub(crate) fn expand(home: Home, args: TokenStream, item: TokenStream) -> TokenS
     }
 }
 
-/// Builds a runtime and blocks on the body. Where there is no world to build it in, and the body can be run
-/// again and again, it is a scenario of its own.
+/// Builds a runtime and blocks on the body. Where there is no world to build it in, no test that calls it and is
+/// explored as it is, and the body can be run again and again, it is a scenario of its own.
 fn main_function(function: ItemFn, options: &MainOptions, crate_path: &TokenStream) -> TokenStream {
     let ItemFn {
         attrs,
@@ -52,7 +52,7 @@ fn main_function(function: ItemFn, options: &MainOptions, crate_path: &TokenStre
             quote! {
                 #[allow(clippy::unused_async)]
                 async fn #scenario() #output #block
-                if #crate_path::runtime::Handle::try_current().is_ok() {
+                if #crate_path::__private::is_no_scenario() {
                     #blocking
                 } else {
                     #exploring
