@@ -3,7 +3,7 @@
 use crate::io::{Interest, Ready};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd};
 
 /// The descriptor of its owner.
 ///
@@ -64,18 +64,54 @@ pub(crate) fn readiness(fd: BorrowedFd<'_>, interest: Interest) -> Ready {
     ready
 }
 
-pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
-    let fd = fd.as_raw_fd();
-    let done = |answer: libc::c_int| match answer {
+fn done(answer: libc::c_int) -> io::Result<libc::c_int> {
+    match answer {
         -1 => Err(io::Error::last_os_error()),
         answer => Ok(answer),
+    }
+}
+
+fn flags(fd: BorrowedFd<'_>) -> io::Result<libc::c_int> {
+    // SAFETY: it takes and returns numbers.
+    done(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })
+}
+
+/// Whether one may write to it, or read from it.
+pub(crate) fn is_open_to(fd: BorrowedFd<'_>, write: bool) -> io::Result<bool> {
+    let mode = flags(fd)? & libc::O_ACCMODE;
+    let alone = if write {
+        libc::O_WRONLY
+    } else {
+        libc::O_RDONLY
+    };
+    Ok(mode == libc::O_RDWR || mode == alone)
+}
+
+/// A pipe of the machine's, which does not block: the end that is written, and the one that is read.
+pub(crate) fn pipe() -> io::Result<[OwnedFd; 2]> {
+    let mut ends = [-1; 2];
+    // A process that somebody starts meanwhile is not to have them.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: it writes two numbers.
+    done(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    // SAFETY: as above.
+    done(unsafe { libc::pipe(ends.as_mut_ptr()) })?;
+    // SAFETY: they are open, and nobody else's.
+    let [read, written] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    for end in [&read, &written] {
+        set_nonblocking(end.as_fd(), true)?;
+        // SAFETY: it takes and returns numbers.
+        done(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) })?;
+    }
+    Ok([written, read])
+}
+
+pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>, nonblocking: bool) -> io::Result<()> {
+    let flags = match nonblocking {
+        true => flags(fd)? | libc::O_NONBLOCK,
+        false => flags(fd)? & !libc::O_NONBLOCK,
     };
     // SAFETY: it takes and returns numbers.
-    let flags = done(unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
-    let flags = match nonblocking {
-        true => flags | libc::O_NONBLOCK,
-        false => flags & !libc::O_NONBLOCK,
-    };
-    // SAFETY: as above.
-    done(unsafe { libc::fcntl(fd, libc::F_SETFL, flags) }).map(drop)
+    done(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags) }).map(drop)
 }

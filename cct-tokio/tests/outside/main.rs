@@ -38,6 +38,7 @@ mod on_tokio {
     pub(crate) mod handed;
     pub(crate) mod joined;
     pub(crate) mod names;
+    pub(crate) mod piped;
     pub(crate) mod servers;
     pub(crate) mod taken;
 }
@@ -60,6 +61,7 @@ mod on_ours {
     pub(crate) mod handed;
     pub(crate) mod joined;
     pub(crate) mod names;
+    pub(crate) mod piped;
     pub(crate) mod servers;
     pub(crate) mod taken;
 }
@@ -231,6 +233,14 @@ contracts! {
     names, LEAVES:
     by_the_time files_that_are_named_by_the_time
     at_random files_that_are_named_at_random
+}
+
+contracts! {
+    piped, ASKS:
+    are_given_to_a_process pipes_that_are_given_to_a_process
+    have_names pipes_that_have_names
+    have_names_for_others pipes_that_have_names_for_others
+    are_files pipes_that_are_files
 }
 
 contracts! {

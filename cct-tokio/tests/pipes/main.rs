@@ -41,7 +41,7 @@ contracts! { to_the_end nobody_reads full readiness shutdown }
 
 #[test]
 fn pipes_of_the_machine_are_refused() {
-    use cct_tokio::net::unix::pipe::{OpenOptions, Sender};
+    use cct_tokio::net::unix::pipe::{OpenOptions, Receiver};
     use std::io::ErrorKind;
 
     // Its output is a pipe.
@@ -54,14 +54,14 @@ fn pipes_of_the_machine_are_refused() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains(&path), "{error}");
     let fd = std::os::fd::OwnedFd::from(output);
-    let error = Sender::from_owned_fd(fd).unwrap_err();
+    let error = Receiver::from_owned_fd(fd).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     process.wait().expect("its end");
 }
 
 #[test]
 fn what_is_no_pipe_is_refused_as_by_tokio() {
-    use cct_tokio::net::unix::pipe::{OpenOptions, Sender};
+    use cct_tokio::net::unix::pipe::{OpenOptions, Receiver};
     use std::io::ErrorKind;
 
     let file = std::fs::File::open("/dev/null").unwrap();

@@ -1,17 +1,21 @@
-//! Pipes inside a program.
+//! Pipes: inside a program, and in a test that is run once those of the machine.
 //!
 //! # Differences from tokio
-//! A pipe holds as much as a Unix stream does, which it is. Pipes with names are files of the machine, at
-//! whose other end is another process: opening one fails with the kind `Unsupported`, and so does handing
-//! out the descriptor of an end.
+//! While a test is explored a pipe is a Unix stream, and holds as much; and pipes with names are refused, at whose other
+//! end is another process: opening one fails with the kind `Unsupported`, and so does handing out the descriptor of an
+//! end. A test that fails for this is run once instead, on Linux and with `cargo cct test`, as one in which threads take part
+//! (see [`runtime`](cct_executor::runtime)): there all pipes are the machine's.
 
-use super::UnixStream;
+mod end;
+
 use crate::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
+use crate::raw::descriptors;
 use bytes::BufMut;
+use end::{End, ask_for, both};
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,25 +23,17 @@ use std::task::{Context, Poll};
 /// A new pipe.
 ///
 /// # Errors
-/// As [`UnixStream::pair`].
+/// As [`UnixStream::pair`](super::UnixStream::pair); those of the system.
 #[track_caller]
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
-    let (sender, receiver) = UnixStream::pair()?;
+    let [sender, receiver] = both()?;
     Ok((Sender(sender), Receiver(receiver)))
 }
 
-fn of_the_machine<T>(what: impl std::fmt::Display) -> io::Result<T> {
-    cct_net::machine::was_asked_for(&what);
-    let text = format!(
-        "cct: {what} is not supported: the other end of a pipe of the machine is outside of a \
-         deterministic world. Use `pipe::pipe()` or `UnixStream::pair()`"
-    );
-    Err(io::Error::new(io::ErrorKind::Unsupported, text))
-}
-
-/// How a pipe with a name is to be opened, which fails.
+/// How a pipe with a name is opened.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
+    read_write: bool,
     unchecked: bool,
 }
 
@@ -47,9 +43,10 @@ impl OpenOptions {
         OpenOptions::default()
     }
 
-    /// Whether it is opened to read and to write.
+    /// Whether it is opened to read and to write: so it has its other end always.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub fn read_write(&mut self, _value: bool) -> &mut OpenOptions {
+    pub fn read_write(&mut self, value: bool) -> &mut OpenOptions {
+        self.read_write = value;
         self
     }
 
@@ -59,91 +56,114 @@ impl OpenOptions {
         self
     }
 
-    /// Fails.
+    /// Opens it to read.
     ///
     /// # Errors
-    /// `Unsupported` for a pipe, and those of tokio for what is none.
+    /// `Unsupported` for a pipe while the test is explored, `InvalidInput` for what is none; those of the system.
     pub fn open_receiver<P: AsRef<Path>>(&self, path: P) -> io::Result<Receiver> {
-        self.open(path.as_ref())
+        let mut options = File::options();
+        options.read(true).write(self.read_write);
+        self.open(path.as_ref(), &mut options).map(Receiver)
     }
 
-    /// Fails.
+    /// Opens it to write.
     ///
     /// # Errors
-    /// `Unsupported` for a pipe, and those of tokio for what is none.
+    /// As for [`open_receiver`](Self::open_receiver); that of `ENXIO` if nobody has it open to read.
     pub fn open_sender<P: AsRef<Path>>(&self, path: P) -> io::Result<Sender> {
-        self.open(path.as_ref())
+        let mut options = File::options();
+        options.read(self.read_write).write(true);
+        self.open(path.as_ref(), &mut options).map(Sender)
     }
 
-    fn open<T>(&self, path: &Path) -> io::Result<T> {
+    fn open(&self, path: &Path, options: &mut std::fs::OpenOptions) -> io::Result<End> {
         let is_pipe = std::fs::metadata(path)?.file_type().is_fifo();
         if !self.unchecked && !is_pipe {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a pipe"));
+            return Err(not_a_pipe());
         }
-        of_the_machine(format_args!("to open the pipe {}", path.display()))
+        ask_for(format_args!("to open the pipe {}", path.display()))?;
+        End::of_file(options.custom_flags(libc::O_NONBLOCK).open(path)?)
     }
+}
+
+fn not_a_pipe() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a pipe")
+}
+
+/// The file, as one that does not block, if it is a pipe which is open for that.
+fn checked(file: File, to_write: bool) -> io::Result<End> {
+    if !file.metadata()?.file_type().is_fifo() {
+        return Err(not_a_pipe());
+    }
+    if !descriptors::is_open_to(file.as_fd(), to_write)? {
+        let mode = if to_write { "O_WRONLY" } else { "O_RDONLY" };
+        let text = format!("not in {mode} or O_RDWR access mode");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    ask_for("a pipe from a file")?;
+    descriptors::set_nonblocking(file.as_fd(), true)?;
+    End::of_file(file)
 }
 
 /// The end of a pipe that is written.
 #[derive(Debug)]
-pub struct Sender(UnixStream);
+pub struct Sender(End);
 
 /// The end of a pipe that is read.
 #[derive(Debug)]
-pub struct Receiver(UnixStream);
+pub struct Receiver(End);
 
 macro_rules! ends {
-    ($($End:ident)*) => {$(
+    ($($End:ident $to_write:literal)*) => {$(
         impl $End {
-            /// Fails.
+            /// That of a pipe of the machine, which does not block from now on.
             ///
             /// # Errors
-            /// `Unsupported` for a pipe, and `InvalidInput` for what is none.
+            /// `Unsupported` for a pipe while the test is explored, `InvalidInput` for what is none, or is not open for that;
+            /// those of the system.
             pub fn from_file(file: File) -> io::Result<$End> {
-                if !file.metadata()?.file_type().is_fifo() {
-                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a pipe"));
-                }
-                of_the_machine("a pipe from a file")
+                checked(file, $to_write).map($End)
             }
 
-            /// Fails.
+            /// As [`from_file`](Self::from_file), of a file that does not block, of which nothing is asked.
             ///
             /// # Errors
-            /// `Unsupported`, always.
-            pub fn from_file_unchecked(_file: File) -> io::Result<$End> {
-                of_the_machine("a pipe from a file")
+            /// `Unsupported` while the test is explored; those of the system.
+            pub fn from_file_unchecked(file: File) -> io::Result<$End> {
+                ask_for("a pipe from a file")?;
+                End::of_file(file).map($End)
             }
 
-            /// Fails.
+            /// As [`from_file`](Self::from_file), of a descriptor.
             ///
             /// # Errors
-            /// As for [`from_file`](Self::from_file).
+            /// As there.
             pub fn from_owned_fd(owned_fd: OwnedFd) -> io::Result<$End> {
                 $End::from_file(owned_fd.into())
             }
 
-            /// Fails.
+            /// As [`from_file_unchecked`](Self::from_file_unchecked), of a descriptor.
             ///
             /// # Errors
-            /// `Unsupported`, always.
-            pub fn from_owned_fd_unchecked(_owned_fd: OwnedFd) -> io::Result<$End> {
-                of_the_machine("a pipe from a descriptor")
+            /// As there.
+            pub fn from_owned_fd_unchecked(owned_fd: OwnedFd) -> io::Result<$End> {
+                $End::from_file_unchecked(owned_fd.into())
             }
 
-            /// Fails.
+            /// Its descriptor, with which one blocks.
             ///
             /// # Errors
-            /// `Unsupported`, always.
+            /// `Unsupported` while the test is explored; those of the system.
             pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
-                of_the_machine("the descriptor of a pipe")
+                self.0.into_fd(true)
             }
 
-            /// Fails.
+            /// Its descriptor, with which one does not block.
             ///
             /// # Errors
-            /// `Unsupported`, always.
+            /// As for [`into_blocking_fd`](Self::into_blocking_fd).
             pub fn into_nonblocking_fd(self) -> io::Result<OwnedFd> {
-                of_the_machine("the descriptor of a pipe")
+                self.0.into_fd(false)
             }
 
             /// As [`UnixStream::ready`](cct_net::UnixStream::ready).
@@ -164,13 +184,13 @@ macro_rules! ends {
 
         impl AsRawFd for $End {
             fn as_raw_fd(&self) -> RawFd {
-                self.0.as_raw_fd()
+                self.0.as_fd().as_raw_fd()
             }
         }
     )*};
 }
 
-ends!(Sender Receiver);
+ends!(Sender true Receiver false);
 
 impl Sender {
     /// Waits until something can be written.
@@ -179,7 +199,8 @@ impl Sender {
     /// As for [`UnixStream::writable`](cct_net::UnixStream::writable).
     #[track_caller]
     pub fn writable(&self) -> impl Future<Output = io::Result<()>> {
-        self.0.writable()
+        let ready = self.0.ready(Interest::WRITABLE);
+        async move { ready.await.map(drop) }
     }
 
     /// Waits until something can be written.
@@ -188,7 +209,7 @@ impl Sender {
     /// As for [`writable`](Self::writable).
     #[track_caller]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.poll_write_ready(cx)
+        self.0.poll_ready(cx, Interest::WRITABLE)
     }
 
     /// Writes what there is room for.
@@ -226,7 +247,8 @@ impl Receiver {
     /// As for [`UnixStream::readable`](cct_net::UnixStream::readable).
     #[track_caller]
     pub fn readable(&self) -> impl Future<Output = io::Result<()>> {
-        self.0.readable()
+        let ready = self.0.ready(Interest::READABLE);
+        async move { ready.await.map(drop) }
     }
 
     /// Waits until something can be read.
@@ -235,7 +257,7 @@ impl Receiver {
     /// As for [`readable`](Self::readable).
     #[track_caller]
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.poll_read_ready(cx)
+        self.0.poll_ready(cx, Interest::READABLE)
     }
 
     /// Reads what is there.
@@ -281,7 +303,7 @@ impl AsyncWrite for Sender {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, buf)
+        self.0.poll_write(cx, &[IoSlice::new(buf)])
     }
 
     fn poll_write_vectored(
@@ -289,7 +311,7 @@ impl AsyncWrite for Sender {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, bufs)
+        self.0.poll_write(cx, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -312,6 +334,6 @@ impl AsyncRead for Receiver {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buf)
+        self.0.poll_read(cx, buf)
     }
 }
