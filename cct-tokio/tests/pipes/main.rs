@@ -61,7 +61,7 @@ fn pipes_of_the_machine_are_refused() {
 
 #[test]
 fn what_is_no_pipe_is_refused_as_by_tokio() {
-    use cct_tokio::net::unix::pipe::{OpenOptions, Receiver};
+    use cct_tokio::net::unix::pipe::{OpenOptions, Sender};
     use std::io::ErrorKind;
 
     let file = std::fs::File::open("/dev/null").unwrap();
