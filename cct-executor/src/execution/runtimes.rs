@@ -13,7 +13,7 @@ use super::decider::Decider;
 use super::hooks::{Hooked, Hooks, Namer};
 use super::tasks::Task;
 use crate::words::NodeId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A runtime that was built.
@@ -34,6 +34,10 @@ pub(crate) struct RuntimeEntry {
     /// The closures that such a thread was told of: it looks first whether the runtime is shut down.
     /// For others a thread is started, which runs them in any case.
     told: Vec<u32>,
+    /// How many closures may run besides those that do.
+    threads_left: usize,
+    /// Closures that wait for the thread of another, in the order in which they came.
+    waiting: VecDeque<u32>,
     /// The task that waits for the last of the runtime's tasks to end, or [`NONE`].
     awaited_by: u32,
     /// How many threads were asked for.
@@ -47,6 +51,31 @@ impl RuntimeEntry {
     pub(crate) fn has_one_thread(&self) -> bool {
         self.group != NONE
     }
+
+    /// A closure has ended, or was aborted. Returns the one that its thread runs next, if one waits for that.
+    fn closure_has_ended(&mut self, key: u32) -> Option<u32> {
+        if let Some(at) = self.waiting.iter().position(|&waiting| waiting == key) {
+            self.waiting.remove(at);
+            return None;
+        }
+        // Its thread looks for another before it looks whether the runtime is shut down.
+        let next = self.waiting.pop_front();
+        if next.is_none() {
+            self.threads_left += 1;
+            self.idle_threads += 1;
+        }
+        next
+    }
+}
+
+/// How many threads a runtime is said to have.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads {
+    /// Its tasks share one, with who blocks on it.
+    pub(crate) only_one: bool,
+    pub(crate) workers: usize,
+    /// For closures that may block, at most.
+    pub(crate) blocking: usize,
 }
 
 /// A task has entered a runtime.
@@ -110,19 +139,23 @@ impl Core {
     pub(crate) fn add_runtime(
         &mut self,
         name: Option<Arc<str>>,
-        (one_thread, workers): (bool, usize),
+        threads: Threads,
         owner: u32,
         mut hooks: Hooks,
     ) -> Option<u16> {
         let runtime = u16::try_from(self.runtimes.entries.len() + 1).ok()?;
-        let group = if one_thread {
+        let group = if threads.only_one {
             self.new_runtime_group()
         } else {
             NONE
         };
-        let threads = if one_thread { 0 } else { workers };
+        let started = if threads.only_one {
+            0
+        } else {
+            threads.workers as u32
+        };
         let namer = hooks.named.take();
-        let hooked = (!hooks.are_none()).then(|| Box::new(Hooked::new(hooks, threads as u32)));
+        let hooked = (!hooks.are_none()).then(|| Box::new(Hooked::new(hooks, started)));
         self.runtimes.entries.push(RuntimeEntry {
             name,
             group,
@@ -132,8 +165,10 @@ impl Core {
             alive: BTreeSet::new(),
             idle_threads: 0,
             told: Vec::new(),
+            threads_left: threads.blocking,
+            waiting: VecDeque::new(),
             awaited_by: NONE,
-            workers,
+            workers: threads.workers,
             hooked,
             namer,
         });
@@ -259,22 +294,31 @@ impl Core {
         }
     }
 
-    /// A task was spawned on a runtime. For a blocking closure a thread is found.
+    /// A task was spawned on a runtime. For a blocking closure a thread is found: returns whether there is one.
     #[cold]
-    pub(super) fn joined_runtime(&mut self, runtime: u16, key: u32) {
+    pub(super) fn joined_runtime(&mut self, runtime: u16, key: u32) -> bool {
         let task = self.task(key);
         let (group, blocking) = (task.group, task.blocking);
         let ends_with_it = group == NONE || self.groups[group as usize].of_runtime;
         let Some(entry) = self.runtimes.entry_mut(runtime) else {
-            return;
+            return true;
         };
         if ends_with_it {
             entry.alive.insert(key);
         }
-        if blocking && entry.idle_threads > 0 {
+        if !blocking {
+            return true;
+        }
+        if entry.threads_left == 0 {
+            entry.waiting.push_back(key);
+            return false;
+        }
+        entry.threads_left -= 1;
+        if entry.idle_threads > 0 {
             entry.idle_threads -= 1;
             entry.told.push(key);
         }
+        true
     }
 
     pub(super) fn hooked(&mut self, runtime: u16) -> Option<&mut Hooked> {
@@ -283,8 +327,16 @@ impl Core {
 
     /// Whether the runtime's end finds this closure on a thread, or on its way to a new one.
     pub(super) fn has_thread(&mut self, runtime: u16, key: u32) -> bool {
-        let told = |entry: &RuntimeEntry| entry.told.contains(&key);
+        let told = |entry: &RuntimeEntry| entry.told.contains(&key) || entry.waiting.contains(&key);
         self.task(key).blocking && !self.runtimes.entry(runtime).is_some_and(told)
+    }
+
+    /// Whether it is a closure that waits for another's thread.
+    pub(super) fn waits_for_thread(&mut self, key: u32) -> bool {
+        let task = self.task(key);
+        let (runtime, blocking) = (task.runtime, task.blocking);
+        let entry = self.runtimes.entry(runtime);
+        blocking && entry.is_some_and(|entry| entry.waiting.contains(&key))
     }
 
     /// Cancels what the runtime still has, and takes nothing more. Blocking closures run, unless they
@@ -339,10 +391,17 @@ impl Core {
         let Some(entry) = self.runtimes.entry_mut(runtime) else {
             return;
         };
-        entry.idle_threads += u32::from(blocking);
+        let next = if blocking {
+            entry.closure_has_ended(key)
+        } else {
+            None
+        };
         let waiting = entry.awaited_by;
         if entry.alive.remove(&key) && entry.alive.is_empty() && waiting != NONE {
             self.wake(waiting, decider);
+        }
+        if let Some(next) = next {
+            self.wake(next, decider);
         }
     }
 }

@@ -143,9 +143,7 @@ impl Core {
             runtime,
         });
         self.count_task(key, mix(tag ^ op_digest(OpKind::Start, 0)) | 1);
-        if runtime != 0 {
-            self.joined_runtime(runtime, key);
-        }
+        let may_begin = runtime == 0 || self.joined_runtime(runtime, key);
         if group != NONE {
             self.action(key).state |= state::GROUPED;
             self.groups[group as usize].members.push(key);
@@ -153,8 +151,10 @@ impl Core {
         if self.is_held(key) {
             self.action(key).state |= state::GROUPED;
         }
-        self.action(key).state |= state::NOTIFIED;
-        self.insert(key);
+        if may_begin {
+            self.action(key).state |= state::NOTIFIED;
+            self.insert(key);
+        }
         self.spin.breaks();
         if self.interests.lifecycle {
             decider.observe(&StepEvent::Spawned {
@@ -163,6 +163,9 @@ impl Core {
                 parent: Self::key(parent),
                 node,
             });
+        }
+        if !may_begin && self.interests.readiness {
+            decider.observe(&StepEvent::Blocked(ActionKey(key)));
         }
         Ok(key)
     }

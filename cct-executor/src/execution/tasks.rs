@@ -284,7 +284,10 @@ impl Core {
             task.rare.get_or_insert_default().given_up = true;
         }
         self.action(key).state |= state::ABORTED;
-        self.wake(key, decider);
+        // A closure that waits for a thread learns of it there.
+        if !self.waits_for_thread(key) {
+            self.wake(key, decider);
+        }
     }
 
     /// The id of a task, as user code sees it: the number that reports give the task.

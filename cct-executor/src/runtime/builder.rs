@@ -9,6 +9,7 @@ use crate::execution::core::NONE;
 use crate::execution::hooks::Hooks;
 use crate::execution::room;
 use crate::execution::run::is_refused;
+use crate::execution::runtimes::Threads;
 use crate::execution::world::{WORLD, World};
 use crate::explore::lone;
 
@@ -17,17 +18,21 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How many threads for closures a runtime has at most unless more or fewer are asked for, as in tokio.
+const BLOCKING_THREADS: usize = 512;
+
 /// Builds a [`Runtime`] inside a world.
 ///
 /// # Differences from tokio
-/// Numbers of threads are accepted and without effect: a world has no threads, and as many
-/// tasks and blocking closures are in the middle of something as there are. When a thread goes idle is
+/// The number of workers is accepted and without effect: a world has no threads, and as many tasks are in the middle of
+/// something as there are. When a thread goes idle is
 /// tokio's own affair, so there are no hooks for that (`on_thread_park`, `on_thread_unpark`), nor for tasks.
 #[derive(Debug)]
 pub struct Builder {
     name: Option<String>,
     one_thread: bool,
     workers: usize,
+    blocking_threads: usize,
     start_paused: bool,
     stack_bytes: usize,
     hooks: Hooks,
@@ -39,6 +44,7 @@ impl Builder {
             name: None,
             one_thread,
             workers: if one_thread { 1 } else { WORKERS },
+            blocking_threads: BLOCKING_THREADS,
             start_paused: false,
             stack_bytes: 0,
             hooks: Hooks::default(),
@@ -86,13 +92,15 @@ impl Builder {
         self
     }
 
-    /// Without effect.
+    /// How many closures of [`spawn_blocking`](crate::task::spawn_blocking()) run at once, 512 unless it is set: others wait
+    /// for one to end, in the order in which they came.
     ///
     /// # Panics
     /// If it is 0.
     #[track_caller]
     pub fn max_blocking_threads(&mut self, val: usize) -> &mut Self {
         assert!(val > 0, "Max blocking threads cannot be set to 0");
+        self.blocking_threads = val;
         self
     }
 
@@ -258,7 +266,12 @@ impl Builder {
             WORLD.with(World::begin_frozen);
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
-        let (threads, owner) = ((self.one_thread, self.workers), owner());
+        let threads = Threads {
+            only_one: self.one_thread,
+            workers: self.workers,
+            blocking: self.blocking_threads,
+        };
+        let owner = owner();
         let hooks = self.hooks.clone();
         let runtime = WORLD.with(|world| {
             world.with(|core, _| {

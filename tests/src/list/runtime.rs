@@ -20,6 +20,11 @@ macro_rules! runtime_contracts {
                     block_in_place_on_one_thread block_in_place_wakes_who_gave_way
                     block_in_place_passes_panics_on;
             }
+            blocking_threads {
+                any: one_runs_after_the_other as_many_run_as_there_are_threads
+                    those_that_wait_can_be_aborted those_that_wait_outlive_the_runtime
+                    a_panic_makes_room;
+            }
             budget {
                 any: what_channel_operations_cost what_cells_and_locks_cost
                     what_tasks_and_macros_cost with_nothing_left a_blocking_closure_has_no_limit
