@@ -65,7 +65,7 @@ impl Core {
             return None;
         }
         let runtime = self.task(key).runtime;
-        let has_new_thread = self.has_thread(runtime, key);
+        let has_new_thread = self.has_new_thread(runtime, key);
         let hooked = self.hooked(runtime)?;
         let is_new = has_new_thread || hooked.threads == hooked.busy;
         hooked.threads += u32::from(is_new);

@@ -38,6 +38,8 @@ pub(crate) struct RuntimeEntry {
     threads_left: usize,
     /// Closures that wait for the thread of another, in the order in which they came.
     waiting: VecDeque<u32>,
+    /// Those that waited so, and have got one.
+    next: Vec<u32>,
     /// The task that waits for the last of the runtime's tasks to end, or [`NONE`].
     awaited_by: u32,
     /// How many threads were asked for.
@@ -64,6 +66,7 @@ impl RuntimeEntry {
             self.threads_left += 1;
             self.idle_threads += 1;
         }
+        self.next.extend(next);
         next
     }
 }
@@ -167,6 +170,7 @@ impl Core {
             told: Vec::new(),
             threads_left: threads.blocking,
             waiting: VecDeque::new(),
+            next: Vec::new(),
             awaited_by: NONE,
             workers: threads.workers,
             hooked,
@@ -325,10 +329,17 @@ impl Core {
         self.runtimes.entry_mut(runtime)?.hooked.as_deref_mut()
     }
 
-    /// Whether the runtime's end finds this closure on a thread, or on its way to a new one.
-    pub(super) fn has_thread(&mut self, runtime: u16, key: u32) -> bool {
-        let told = |entry: &RuntimeEntry| entry.told.contains(&key) || entry.waiting.contains(&key);
+    /// Whether the runtime's end finds this closure on a thread, on its way to a new one, or behind another that a
+    /// thread runs.
+    fn will_run(&mut self, runtime: u16, key: u32) -> bool {
+        let told = |entry: &RuntimeEntry| entry.told.contains(&key);
         self.task(key).blocking && !self.runtimes.entry(runtime).is_some_and(told)
+    }
+
+    /// Whether this closure is the first that its thread runs.
+    pub(super) fn has_new_thread(&mut self, runtime: u16, key: u32) -> bool {
+        let is_next = |entry: &RuntimeEntry| entry.next.contains(&key);
+        self.will_run(runtime, key) && !self.runtimes.entry(runtime).is_some_and(is_next)
     }
 
     /// Whether it is a closure that waits for another's thread.
@@ -352,7 +363,7 @@ impl Core {
             self.disband_group(group);
         }
         for key in alive {
-            if !self.has_thread(runtime, key) {
+            if !self.will_run(runtime, key) {
                 self.abort(key, decider);
             }
         }

@@ -96,6 +96,24 @@ pub(crate) async fn closures_at_the_same_time_have_a_thread_each(log: Log) {
     .await;
 }
 
+pub(crate) async fn closures_that_share_a_thread(log: Log) {
+    on_a_thread(move |mut builder| {
+        let counts = Counts::default();
+        counts.hook(&mut builder);
+        let runtime = builder.max_blocking_threads(1).build().unwrap();
+        let (go, may_go) = oneshot::channel::<()>();
+        let first = runtime.spawn_blocking(|| may_go.blocking_recv().unwrap());
+        let others = [(); 2].map(|()| runtime.spawn_blocking(|| ()));
+        go.send(()).unwrap();
+        for closure in others.into_iter().chain([first]) {
+            runtime.block_on(closure).unwrap();
+        }
+        drop(runtime);
+        counts.note(&log, "one");
+    })
+    .await;
+}
+
 pub(crate) async fn they_are_inside_the_runtime_and_may_block(log: Log) {
     on_a_thread(move |mut builder| {
         let seen = Arc::new(Mutex::new(Vec::new()));

@@ -182,7 +182,7 @@ macro_rules! runtime_contracts {
             }
             thread_hooks {
                 any: threads_are_told_to_start_and_end a_thread_is_told_before_it_does_anything
-                    closures_at_the_same_time_have_a_thread_each
+                    closures_at_the_same_time_have_a_thread_each closures_that_share_a_thread
                     they_are_inside_the_runtime_and_may_block
                     a_thread_ends_with_its_closure_after_the_runtime the_last_ones_given_are_called;
             }
