@@ -102,7 +102,6 @@ impl TestCase {
         }
         if let Some(file) = &settings.apart {
             let mut report = self.explore(self.named(checker.clone()), scenario.clone(), &settings);
-            self.remember(&mut report, &settings);
             let patiently = |token: ReplayToken| {
                 let mut patient = self.named(checker).use_environment(false);
                 patient.world.patient = true;
@@ -111,6 +110,9 @@ impl TestCase {
             };
             let take_part = threads::take_part(&report, &settings);
             let why = take_part.or_else(|| threads::may_overtake(&report, &settings, patiently));
+            if why.is_none() {
+                self.remember(&mut report, &settings);
+            }
             apart::tell(file, &report, why);
             return Judged::Told;
         }

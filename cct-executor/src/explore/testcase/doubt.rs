@@ -49,7 +49,9 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
         }
         _ => true,
     };
-    let was_found = matches!(failure.origin, Origin::Iteration(_)) && settings.replay.is_none();
+    let is_remembered = matches!(failure.origin, Origin::Regression(_));
+    let was_found = is_remembered || matches!(failure.origin, Origin::Iteration(_));
+    let was_found = was_found && settings.replay.is_none();
     if was_found && may_wait_for_workers(failure) {
         return without_workers(test, failure);
     }
@@ -96,24 +98,38 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
             says: Says::Threads(why),
             ..
         }) => Doubt::Threads(why),
-        Some(verdict) if verdict.says != Says::Unable => Doubt::Apart(verdict.with(&[format!(
-            "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the \
-             process, by {} or by another test{}: alone in a process its schedule does not fail. So each iteration had a \
-             process of its own; isolation = \"process\" does so from the beginning",
-            failure.iteration() + 1,
-            // Some are run twice.
-            match failure.iteration() {
-                0 => "an earlier run of it",
-                _ => "an iteration before it",
-            },
-            if listens { UNHEARD } else { "" },
-        )])),
+        Some(verdict) if verdict.says != Says::Unable => {
+            let unheard = if listens { UNHEARD } else { "" };
+            Doubt::Apart(verdict.with(&[why_apart(failure, &what, unheard)]))
+        }
         _ => Doubt::Note(
             "this schedule does not fail in a process of its own: what was left in a static, or elsewhere in the \
              process, by an iteration before it or by another test takes part. Set it anew where the test begins"
                 .to_owned(),
         ),
     }
+}
+
+/// Why a failure did not count that a process of its own does not show.
+fn why_apart(failure: &FailureReport, what: &str, unheard: &str) -> String {
+    if let Origin::Regression(file) = &failure.origin {
+        return format!(
+            "what is remembered in {file} failed again ({what}) because of what was left in a static, or elsewhere in \
+             the process, by an earlier run of it or by another test{unheard}: alone in a process its schedule does not \
+             fail. So each iteration had a process of its own. If the failure is mended, delete its line"
+        );
+    }
+    // Some are run twice.
+    let by = match failure.iteration() {
+        0 => "an earlier run of it",
+        _ => "an iteration before it",
+    };
+    format!(
+        "in one process, iteration {} failed ({what}) because of what was left in a static, or elsewhere in the process, \
+         by {by} or by another test{unheard}: alone in a process its schedule does not fail. So each iteration had a \
+         process of its own; isolation = \"process\" does so from the beginning",
+        failure.iteration() + 1,
+    )
 }
 
 /// Iterations that run at the same time may wait for each other, at what they share.
@@ -151,6 +167,10 @@ fn is_told_by(kind: &FailureKind, report: &str) -> bool {
 
 /// A failure that a new process shows as well, and this one not twice.
 fn the_first_time_only(test: &str, failure: &FailureReport, what: &str) -> Doubt {
+    let which = match &failure.origin {
+        Origin::Regression(file) => format!("what is remembered in {file}"),
+        _ => format!("iteration {}", failure.iteration() + 1),
+    };
     match apart::ask(test, &Task::Explore) {
         Some(Verdict {
             says: Says::Threads(why),
@@ -158,10 +178,9 @@ fn the_first_time_only(test: &str, failure: &FailureReport, what: &str) -> Doubt
         }) => Doubt::Threads(why),
         Some(verdict) if matches!(verdict.says, Says::Failed(_)) => {
             Doubt::Apart(verdict.with(&[format!(
-                "in one process, iteration {} failed ({what}) and its schedule does not fail so again there: what \
+                "in one process, {which} failed ({what}) and its schedule does not fail so again there: what \
                  the program makes once, in a static, is there the second time. So each iteration had a process of \
-                 its own; isolation = \"process\" does so from the beginning",
-                failure.iteration() + 1
+                 its own; isolation = \"process\" does so from the beginning"
             )]))
         }
         _ => Doubt::Note(
