@@ -5,6 +5,7 @@
 //! what came after it does not count.
 
 use super::THREAD_NAMES;
+use super::apart;
 #[cfg(unix)]
 use super::apart::PlainWorld;
 use super::board::{Board, Found, Message, Pulse, Record, Yielded};
@@ -104,7 +105,7 @@ impl Campaign {
             knowledge,
             #[cfg(unix)]
             plain: None,
-            surroundings: Surroundings::of_this_thread(),
+            surroundings: Surroundings::of_this_thread().where_one_is_made(apart::is_heard()),
         }
     }
 

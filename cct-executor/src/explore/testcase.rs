@@ -7,6 +7,7 @@ use super::env::Settings;
 use super::regressions::{self, Case};
 use super::result::{Origin, Report, StoppedBy};
 use super::started;
+use super::trace_log::Surroundings;
 use crate::explore::any_scenario::AnyScenario;
 use crate::words::{FailureKind, ReplayToken};
 use std::path::{Path, PathBuf};
@@ -119,6 +120,7 @@ impl TestCase {
         let isolation = settings.isolation.unwrap_or(checker.isolation);
         let can_be_asked = apart::can_be_asked(self.path());
         let asks = can_be_asked && isolation == Isolation::Process && settings.replay.is_none();
+        let surroundings = Surroundings::of_this_thread();
         let mut report = match self.replay_remembered(&checker, &scenario, &settings) {
             Ok(stale) if asks => match apart::ask(self.path(), &Task::Explore) {
                 Some(Verdict {
@@ -135,6 +137,15 @@ impl TestCase {
             }
             Err(report) => *report,
         };
+        // Its replay did not hear what the test itself has made to listen, and a second one here would find what it left.
+        if let (Some(token), true) = (
+            &settings.replay,
+            can_be_asked && surroundings.have_changed(),
+        ) {
+            if let Some(verdict) = apart::ask(self.path(), &Task::Replay(token)) {
+                return Judged::Apart(verdict);
+            }
+        }
         let chosen = settings.isolation.is_some() || isolation == Isolation::Process;
         // What the very first iteration ran into was left by none.
         let is_first = report

@@ -84,6 +84,8 @@ fn heard_by<R>(subscriber: &Dispatch, f: impl FnOnce() -> R) -> R {
 pub(super) struct Surroundings {
     subscriber: Dispatch,
     span: Span,
+    /// The test itself makes a subscriber for all threads, once in a process, which is not to be hidden.
+    makes_one: bool,
 }
 
 impl Surroundings {
@@ -91,16 +93,34 @@ impl Surroundings {
         Surroundings {
             subscriber: tracing::dispatcher::get_default(Dispatch::clone),
             span: Span::current(),
+            makes_one: false,
         }
     }
 
-    /// Whether anybody listened.
+    /// It is known to come to that, or not.
+    pub(super) fn where_one_is_made(self, makes_one: bool) -> Surroundings {
+        Surroundings { makes_one, ..self }
+    }
+
+    /// Whether somebody listens here by now, where nobody did.
+    pub(super) fn have_changed(&self) -> bool {
+        !self.are_heard() && Surroundings::of_this_thread().are_heard()
+    }
+
+    /// Whether anybody listened, or will.
     pub(super) fn hear(&self) -> bool {
+        self.are_heard() || self.makes_one
+    }
+
+    fn are_heard(&self) -> bool {
         !self.subscriber.is::<NoSubscriber>() && !self.subscriber.is::<Muted>()
     }
 
-    /// Runs `f` as if it were called there.
+    /// Runs `f` as if it were called there. Where nobody listened yet, a subscriber for all threads may be made in it.
     pub(super) fn around<R>(&self, f: impl FnOnce() -> R) -> R {
+        if !self.are_heard() {
+            return f();
+        }
         heard_by(&self.subscriber, || self.span.in_scope(f))
     }
 }

@@ -45,6 +45,7 @@ use super::checker::running_test;
 use super::env;
 use super::result::Report;
 use super::testcase::IS_THERE_ALREADY;
+use super::trace_log::Surroundings;
 use crate::words::{NONDETERMINISM, ReplayToken};
 use std::fmt;
 use std::fs::File;
@@ -170,6 +171,9 @@ pub(super) fn ask(test: &str, task: &Task<'_>) -> Option<Verdict> {
 fn ask_with(test: &str, task: &Task<'_>, workers: Option<usize>) -> Option<Verdict> {
     let place = Place::new().ok()?;
     let mut command = asked_for(test, &place).ok()?;
+    if Surroundings::of_this_thread().hear() {
+        File::create(heard(&place.answer())).ok()?;
+    }
     if let Some(workers) = workers {
         command.env(env::WORKERS, workers.to_string());
     }
@@ -185,6 +189,18 @@ fn ask_with(test: &str, task: &Task<'_>, workers: Option<usize>) -> Option<Verdi
     }
     command.status().ok()?;
     understand(&std::fs::read_to_string(place.answer()).ok()?)
+}
+
+/// Beside the place for an answer: where the test was run before somebody listens to what is traced, whom it may itself
+/// have made.
+fn heard(answer: &Path) -> PathBuf {
+    answer.with_extension("heard")
+}
+
+/// Whether this process was started where that was seen.
+pub(super) fn is_heard() -> bool {
+    let answer = env::Settings::from_env().ok().and_then(|all| all.apart);
+    answer.is_some_and(|answer| heard(&answer).exists())
 }
 
 /// Whether this process, or one that it was copied from, is to answer there; and not one that has left its variables to
