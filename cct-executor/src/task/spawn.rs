@@ -8,7 +8,7 @@ use crate::execution::point::task_resource;
 use crate::execution::spawn::Spawn;
 use crate::execution::waker::TaskWaker;
 use crate::execution::world::{Phase, WORLD, expect_runtime, expect_world};
-use crate::raw::shared::Home;
+use crate::raw::shared::{Home, unseen};
 use crate::raw::task::{Body, Share};
 use crate::runtime::Handle;
 use crate::runtime::abroad::entered;
@@ -198,7 +198,8 @@ pub(super) fn spawn_body<F: Future>(
         }
         let (key, id) = world.with(|core, _| (core.next_key(), Id(core.tasks.len() as u64)));
         let task = TaskWaker { home, serial, key };
-        let (body, cell) = make(future, JoinCell::new(task, id));
+        // Nobody else may have the key meanwhile.
+        let (body, cell) = unseen(|| make(future, JoinCell::new(task, id)));
         let Options {
             site,
             name,
@@ -225,7 +226,8 @@ pub(super) fn spawn_body<F: Future>(
             )
         });
         match spawned {
-            Ok(_) => {
+            Ok(spawned) => {
+                debug_assert_eq!(spawned, key, "cct bug: a task with the key of another action");
                 let resource = task_resource(key);
                 let op = Op {
                     kind: OpKind::Spawn,
