@@ -75,6 +75,7 @@ pub(crate) fn tasks_interleave_at_atomic_operations() -> String {
     for test in [
         "spinning",
         "alone_for_long",
+        "made_at_once",
         "parked_for_a_lock",
         "parked_for_a_condition",
         "a_program_without_cct",

@@ -137,6 +137,29 @@ async fn alone_for_long() {
     assert_eq!(tally.sum(), 300);
 }
 
+/// Timers are made in the middle of making tasks, and each is woken for itself.
+#[tokio::test]
+async fn made_at_once() {
+    let later = |time| tokio::time::sleep(std::time::Duration::from_millis(time));
+    let shared = Arc::new(());
+    let tasks = (0..3).map(|number| {
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            later(number).await;
+            drop(shared);
+            let inner = tokio::spawn(async move {
+                later(1).await;
+                number
+            });
+            inner.await.unwrap()
+        })
+    });
+    let tasks: Vec<_> = tasks.collect();
+    for (number, task) in tasks.into_iter().enumerate() {
+        assert_eq!(task.await.unwrap(), number as u64);
+    }
+}
+
 #[test]
 fn a_program_without_cct() {
     let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_tally"));
