@@ -29,7 +29,8 @@ pub use belongs::Belongs;
 pub use cct_interpose::{Peer, Toward, accepts_itself, accepts_no_longer, on_connect};
 pub use looks::Looks;
 pub use machine::{
-    MachineWait, machine_is_open, machine_is_refused, wait_for_machine, watch_machine,
+    MachineWait, machine_is_open, machine_is_refused, see_to_machine, wait_for_machine,
+    watch_machine,
 };
 pub use relatives::{Relative, number_among_relatives, oneself, relatives};
 pub use resource::{Resource, StateShare};

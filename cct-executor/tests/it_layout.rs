@@ -90,6 +90,7 @@ const BANS: [(&[&str], &[&str]); 7] = [
             "execution/last_words.rs",
             "explore/campaign.rs",
             "explore/lone/watch.rs",
+            "explore/mod.rs",
             "explore/worker.rs",
             "explore/watched.rs",
             "execution/run.rs",

@@ -38,6 +38,8 @@ struct Watched {
 pub(super) struct Machine {
     awaited: Vec<Awaited>,
     watched: Vec<Watched>,
+    /// What is to be done there until it says that it is over, and nobody waits for.
+    chores: Vec<IsThere>,
     numbers: u64,
 }
 
@@ -107,12 +109,24 @@ impl Core {
         self.machine.watched.push(Watched { has_happened, act });
     }
 
+    /// `is_done` is called now and then, until it says that it is.
+    pub(crate) fn see_to_machine(&mut self, is_done: IsThere) {
+        self.machine.chores.push(is_done);
+    }
+
     /// Has those woken for whom it is there.
     pub(super) fn look_at_machine(&mut self, home: &'static Home) {
-        let any = self.machine.is_awaited() || self.machine.is_watched();
+        let Machine {
+            awaited,
+            watched,
+            chores,
+            ..
+        } = &self.machine;
+        let any = !(awaited.is_empty() && watched.is_empty() && chores.is_empty());
         let Some(serial) = self.open.filter(|_| any) else {
             return;
         };
+        self.machine.chores.retain_mut(|is_done| !is_done());
         for it in &mut self.machine.watched {
             if (it.has_happened)() {
                 let act = it.act.clone();

@@ -79,6 +79,8 @@ pub(crate) fn assert_outside() {
     );
 }
 
+pub(crate) use crate::raw::shared::explores_here;
+
 /// Runs one iteration on this thread.
 ///
 /// # Panics

@@ -4,7 +4,6 @@
 //! from beginning anything after `i`, so the failure with the smallest number is always found, and
 //! what came after it does not count.
 
-use super::THREAD_NAMES;
 use super::apart;
 #[cfg(unix)]
 use super::apart::PlainWorld;
@@ -15,12 +14,13 @@ use super::hang::{CutOff, LookedAt};
 use super::knowledge::{self, Knowledge};
 use super::patience::Seen;
 use super::result::{Coverage, Origin, Report, StoppedBy};
+use super::thread_of_test;
 use super::trace_log::{self, Surroundings};
 use super::watched::Lost;
 use super::worker::{THREAD_STACK_BYTES, now};
 use crate::execution::harvest::Harvest;
 use crate::execution::room;
-use crate::execution::run::Entangled;
+use crate::execution::run::{self, Entangled};
 use crate::execution::sketch::Sketch;
 use crate::strategy::Lanes;
 use crate::words::{Clock, Granularity, Iteration, Limit, ReplayToken, Seed, Trace, WorldConfig};
@@ -205,10 +205,11 @@ impl Campaign {
         let (sender, receiver) = mpsc::channel();
         for worker in 0..workers {
             let (campaign, shared, sender) = (self.clone(), board.clone(), sender.clone());
-            let body = move || campaign.work(worker, workers, lanes, &shared, &sender);
-            let thread = std::thread::Builder::new()
-                .name(format!("{THREAD_NAMES}{worker}"))
-                .stack_size(THREAD_STACK_BYTES);
+            let body = move || {
+                run::explores_here();
+                campaign.work(worker, workers, lanes, &shared, &sender);
+            };
+            let thread = thread_of_test(&worker.to_string()).stack_size(THREAD_STACK_BYTES);
             if let Err(error) = cct_interpose::uncounted(|| thread.spawn(body)) {
                 board.stop();
                 return Err(format!("cannot start worker thread {worker}: {error}"));

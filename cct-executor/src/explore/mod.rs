@@ -40,8 +40,19 @@ mod unfinished;
 mod watched;
 mod worker;
 
-/// What the names of threads begin with that run iterations.
+/// What the names of threads begin with that run iterations, as others know them.
 pub(crate) const THREAD_NAMES: &str = "cct-";
+
+/// A thread that runs iterations. It has the name of this one, as a harness calls that after its test, and tests call
+/// what is their own after their threads.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "outside of worlds, and nothing is decided by it"
+)]
+fn thread_of_test(what: &str) -> std::thread::Builder {
+    let name = std::thread::current().name().map(str::to_owned);
+    std::thread::Builder::new().name(name.unwrap_or_else(|| format!("{THREAD_NAMES}{what}")))
+}
 
 pub use checker::{Checker, Isolation};
 pub use result::{

@@ -1,8 +1,8 @@
 //! Work on a thread of its own, watched: a poll may not return, or be about to abort the process.
 
-use super::THREAD_NAMES;
 use super::patience::{Patience, Seen};
 use super::processor::Processor;
+use super::thread_of_test;
 use super::worker::THREAD_STACK_BYTES;
 use crate::execution::last_words::LastWords;
 use crate::execution::run::{self, Entangled, Visitors};
@@ -48,6 +48,7 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
 ) -> Result<T, Lost> {
     let (sender, receiver) = mpsc::channel();
     let body = move || {
+        run::explores_here();
         let (heartbeat, words) = (run::heartbeat(), run::last_words());
         let _ = sender.send(Note::Begun(
             heartbeat,
@@ -59,9 +60,7 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
             let _ = sender.send(Note::Over(told));
         });
     };
-    let thread = std::thread::Builder::new()
-        .name(format!("{THREAD_NAMES}replay"))
-        .stack_size(THREAD_STACK_BYTES);
+    let thread = thread_of_test("replay").stack_size(THREAD_STACK_BYTES);
     let thread = cct_interpose::uncounted(|| thread.spawn(body))
         .expect("cannot start a thread for a replay");
     let look = patience.look();

@@ -11,7 +11,7 @@ use super::determinism;
 use super::driver::Driver;
 use super::hang::{CUTS, CutOff};
 use super::processor::Processor;
-use super::trace_log;
+use super::{thread_of_test, trace_log};
 use crate::execution::harvest::Harvest;
 use crate::execution::run::{self, Finished};
 use crate::execution::{Decider, Detail};
@@ -389,6 +389,7 @@ impl Watch<'_> {
     /// Runs an iteration on a thread of its own, which the watchdog watches instead.
     pub(super) fn on_fresh_thread<R: Send>(self, run: impl FnOnce() -> R + Send) -> R {
         let body = move || {
+            run::explores_here();
             let _ = self.sender.send(Message::Pulse(Pulse {
                 heartbeat: run::heartbeat(),
                 trace: run::shared_trace(),
@@ -400,7 +401,7 @@ impl Watch<'_> {
             trace_log::muted(run)
         };
         std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(THREAD_STACK_BYTES);
+            let thread = thread_of_test("iteration").stack_size(THREAD_STACK_BYTES);
             cct_interpose::uncounted(|| thread.spawn_scoped(scope, body))
                 .expect("cannot start a thread for an iteration")
                 .join()

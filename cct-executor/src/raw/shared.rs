@@ -72,6 +72,8 @@ pub(crate) struct Home {
 
 thread_local! {
     static ENTERED: Cell<Option<&'static Home>> = const { Cell::new(None) };
+    /// This thread was started to run iterations, and has its test's name.
+    static EXPLORES: Cell<bool> = const { Cell::new(false) };
     /// Where this thread is at the moment without running a world there.
     static VISITED: Cell<Option<&'static Home>> = const { Cell::new(None) };
 }
@@ -284,8 +286,9 @@ impl Home {
             reason = "a name for the report, of what is a failure anyway"
         )]
         let thread = std::thread::current().name().map(str::to_owned);
-        // A thread that lasts for one iteration has no name.
-        let thread = thread.or_else(|| ENTERED.get().map(|_| RUNS_A_WORLD.to_owned()));
+        let thread = thread.filter(|_| !EXPLORES.get());
+        let in_a_world = EXPLORES.get() || ENTERED.get().is_some();
+        let thread = thread.or_else(|| in_a_world.then(|| RUNS_A_WORLD.to_owned()));
         lock(&self.inbox).push(ForeignWake {
             serial,
             key,
@@ -412,6 +415,11 @@ impl Drop for Entered {
 thread_local! {
     /// How many cells this thread is at.
     static REACHED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// From now on this thread runs iterations.
+pub(crate) fn explores_here() {
+    EXPLORES.set(true);
 }
 
 /// Whether this thread is at a cell, where it must not be preempted. Known only where it might be, for the rest of

@@ -59,6 +59,15 @@ pub fn watch_machine(
     });
 }
 
+/// Calls `is_done` as often as [`watch_machine`] does, until it says that it is, though nobody waits for it.
+pub fn see_to_machine(is_done: impl FnMut() -> bool + Send + 'static) {
+    WORLD.with(|world| {
+        if world.open.get() && world.is_running() {
+            world.with(|core, _| core.see_to_machine(Box::new(is_done)));
+        }
+    });
+}
+
 impl Drop for MachineWait {
     fn drop(&mut self) {
         let MachineWait { world, number } = *self;

@@ -227,7 +227,10 @@ pub(super) fn spawn_body<F: Future>(
         });
         match spawned {
             Ok(spawned) => {
-                debug_assert_eq!(spawned, key, "cct bug: a task with the key of another action");
+                debug_assert_eq!(
+                    spawned, key,
+                    "cct bug: a task with the key of another action"
+                );
                 let resource = task_resource(key);
                 let op = Op {
                     kind: OpKind::Spawn,

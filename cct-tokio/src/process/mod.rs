@@ -8,9 +8,6 @@
 //! A test that fails for this is run once instead, on Linux and with `cargo cct test`, as one in which threads take part
 //! (see [`runtime`](cct_executor::runtime)): there processes are the machine's. What they do is looked for every
 //! millisecond while nothing else goes on, and time is the machine's as long as one runs.
-//!
-//! # Differences from tokio
-//! A process that nobody waits for is asked after when another is started or dropped, and not before.
 
 mod child;
 mod command;

@@ -3,7 +3,7 @@
 use super::outside_of_the_world;
 use crate::io::{Interest, ReadBuf};
 use crate::raw::{descriptors, process};
-use cct_executor::shim::{MachineWait, machine_is_open, wait_for_machine};
+use cct_executor::shim::{MachineWait, machine_is_open, see_to_machine, wait_for_machine};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,8 +19,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn see_to_orphans() {
-    lock(&ORPHANS).retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+/// Returns whether there are none.
+fn see_to_orphans() -> bool {
+    let mut orphans = lock(&ORPHANS);
+    orphans.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+    orphans.is_empty()
 }
 
 /// A process that was started.
@@ -113,6 +116,7 @@ impl Drop for Running {
                 let _ = self.start_kill();
             }
             lock(&ORPHANS).extend(lock(&self.child).take());
+            see_to_machine(see_to_orphans);
         }
         see_to_orphans();
     }
