@@ -162,6 +162,10 @@ impl Core {
             if home.is_some_and(|home| home.has_mail() || home.has_jobs()) {
                 return false;
             }
+            // So does the machine, which is looked at elsewhere, and words with it.
+            if home.is_some() && self.machine.is_awaited() {
+                return false;
+            }
             if self.helpers.may_act() {
                 self.helpers.look();
             } else if left.is_zero() {
@@ -181,6 +185,11 @@ impl Core {
             }
         }
         true
+    }
+
+    pub(super) fn is_anyone_parked(&self) -> bool {
+        let is_parker = |waiting: &Waiting| waiting.word.is_some_and(Word::is_parker);
+        self.waits.waiting.iter().any(is_parker)
     }
 
     /// Enables those who are parked, if anyone was unparked. Returns whether anyone is parked still.

@@ -305,6 +305,13 @@ impl Core {
 }
 
 impl Core {
+    /// Whether a task is not to be polled on the thread on which others wait, parked, for what it may have to say: who
+    /// tells by threads who waits, as channels of the standard library do, would pass over them there.
+    fn leaves_thread_alone(&mut self, key: u32) -> bool {
+        let is_free = self.group_of(key) == NONE && !self.task(key).blocking;
+        is_free && self.is_anyone_parked()
+    }
+
     /// What the clock of this world would show were it that of a thread started here, while the machine's shows this.
     fn outside_ns(&self, clock: Duration) -> u64 {
         let since = clock.saturating_sub(cct_interpose::clocks_at_zero().monotonic);
@@ -323,8 +330,8 @@ impl Core {
 }
 
 impl World {
-    /// Polls a task on the thread of whoever drives its runtime or its set, if that has one of its own. Returns whether
-    /// it did.
+    /// Polls a task on the thread of whoever drives its runtime or its set, if that has one of its own; or on that of such
+    /// polls. Returns whether it did.
     #[cold]
     pub(super) fn poll_on_its_thread(&self, key: u32, poll: &mut dyn FnMut()) -> bool {
         let mut driver = self.with(|core, _| core.driver_of(key));
@@ -339,7 +346,22 @@ impl World {
             }
             driver = self.with(|core, _| core.driver_of(driver));
         }
-        false
+        let elsewhere = self.with(|core, _| core.leaves_thread_alone(key));
+        elsewhere
+            && self
+                .thread_for_polls()
+                .is_some_and(|thread| thread.run(poll))
+    }
+
+    /// That of a runtime of several threads, for what must not be polled on this one. `None` if the system has none.
+    fn thread_for_polls(&self) -> Option<Rc<dyn Thread>> {
+        let mut threads = self.threads.borrow_mut();
+        if let Some((_, thread)) = threads.iter().find(|(of, _)| *of == NONE) {
+            return Some(thread.clone());
+        }
+        let made = guest::thread_for_polls::<OfTheWorld>(THREAD_NAME).ok()?;
+        threads.push((NONE, made.clone()));
+        Some(made)
     }
 
     /// Does what other threads have asked for.

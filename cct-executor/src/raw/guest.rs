@@ -11,6 +11,8 @@
 //!
 //! 3. Of those one at a time, and the job goes on only when it is over.
 //!
+//! Or a thread may be made for polls alone.
+//!
 //! Does not: know what the luggage is, but for the home.
 
 use super::afar::Job;
@@ -212,6 +214,35 @@ impl<L: Luggage> Freeze for Guest<L> {
             }
         }
     }
+}
+
+/// A thread for polls of the world's tasks, as long as this is kept.
+///
+/// # Errors
+/// When the system has no thread to give.
+pub(crate) fn thread_for_polls<L: Luggage>(name: &str) -> io::Result<Rc<dyn Thread>> {
+    let (host, (from_host, to_host)) = Host::<L>::new();
+    let family = Family::of_this_thread();
+    let body = move || {
+        if let Some(family) = family {
+            family.adopt();
+        }
+        let guest = Rc::new(Guest {
+            from_host,
+            to_host,
+            own: RefCell::new(None),
+        });
+        while let Some(Visit::Run(carried, poll)) = guest.from_host.take() {
+            guest.arrive(carried, Stack::of_guest(guest.clone()));
+            // SAFETY: by the type.
+            unsafe { (*poll.0)() };
+            guest.leave(Stop::Over);
+        }
+    };
+    let builder = thread::Builder::new().name(name.to_owned());
+    let builder = builder.stack_size(room::bytes());
+    drop(cct_interpose::uncounted(|| builder.spawn(body))?);
+    Ok(Rc::new(host))
 }
 
 /// Runs `job` on this thread, which has no world of its own, as a worker of another's would: `start` is to see to it that
