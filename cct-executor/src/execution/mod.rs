@@ -32,6 +32,7 @@ mod nested_groups;
 pub(crate) mod nodes;
 mod origins;
 pub(crate) mod outsiders;
+mod own_clocks;
 pub(crate) mod panics;
 pub(crate) mod paths;
 mod pending;

@@ -22,6 +22,8 @@ pub(crate) struct NodeClock {
     pub(crate) ahead_ns: u64,
     /// By how many parts in a million it is fast; negative when it is slow.
     pub(crate) drift_ppm: i32,
+    /// By how much the clock of a runtime there is behind that (`own_clocks.rs`).
+    pub(crate) behind_ns: u64,
 }
 
 /// What a node does.
@@ -78,10 +80,11 @@ impl NodeClock {
     /// What the clock shows at this time of the world.
     #[inline]
     pub(crate) fn shown(self, world_ns: u64) -> u64 {
-        if self.drift_ppm == 0 {
-            return world_ns.saturating_add(self.ahead_ns);
-        }
-        self.shown_with_drift(world_ns)
+        let shown = match self.drift_ppm {
+            0 => world_ns.saturating_add(self.ahead_ns),
+            _ => self.shown_with_drift(world_ns),
+        };
+        shown.saturating_sub(self.behind_ns)
     }
 
     fn shown_with_drift(self, world_ns: u64) -> u64 {
@@ -92,13 +95,18 @@ impl NodeClock {
 
     /// The first time of the world at which the clock shows this, or more.
     pub(crate) fn reached(self, shown_ns: u64) -> u64 {
-        if self == NodeClock::default() {
+        let of_node = NodeClock {
+            behind_ns: 0,
+            ..self
+        };
+        let shown_ns = shown_ns.saturating_add(self.behind_ns);
+        if of_node == NodeClock::default() {
             return shown_ns;
         }
         let passed = i128::from(shown_ns.saturating_sub(self.ahead_ns));
         let rate = 1_000_000 + i128::from(self.drift_ppm);
         let mut world = u64::try_from(passed * 1_000_000 / rate).unwrap_or(u64::MAX);
-        while self.shown(world) < shown_ns && world < u64::MAX {
+        while of_node.shown(world) < shown_ns && world < u64::MAX {
             world += 1;
         }
         world
@@ -158,13 +166,17 @@ impl Core {
         entry.map_or("", |entry| &entry.name)
     }
 
-    /// The clock of the node that a task lives on.
+    /// The clock that a task goes by: of its node, or of its runtime there.
     #[inline]
     pub(crate) fn clock_of(&self, key: u32) -> NodeClock {
-        if self.nodes.is_empty() {
-            return NodeClock::default();
+        let mut clock = NodeClock::default();
+        if !self.nodes.is_empty() {
+            clock = self.node_clock(self.node_of(key));
         }
-        self.node_clock(self.node_of(key))
+        if !self.runtimes.is_empty() {
+            clock.behind_ns = self.behind_ns(self.runtime_of(key));
+        }
+        clock
     }
 
     /// A node's clock.
@@ -408,6 +420,7 @@ mod tests {
             let clock = NodeClock {
                 ahead_ns,
                 drift_ppm,
+                behind_ns: 0,
             };
             for world in [0, 1, 999, 1_000_000, 123_456_789_123] {
                 let reached = clock.reached(clock.shown(world));
@@ -418,7 +431,8 @@ mod tests {
         assert_eq!(
             NodeClock {
                 ahead_ns: 0,
-                drift_ppm: 1000
+                drift_ppm: 1000,
+                behind_ns: 0,
             }
             .shown(1_000_000),
             1_001_000

@@ -11,6 +11,7 @@
 use super::core::{Core, NONE};
 use super::decider::Decider;
 use super::hooks::{Hooked, Hooks, Namer};
+use super::own_clocks::OwnClock;
 use super::tasks::Task;
 use crate::words::NodeId;
 use std::collections::{BTreeSet, VecDeque};
@@ -47,11 +48,18 @@ pub(crate) struct RuntimeEntry {
     /// If anybody wants to know of its threads.
     hooked: Option<Box<Hooked>>,
     namer: Option<Namer>,
+    /// Once it was paused in this runtime.
+    pub(super) clock: Option<Box<OwnClock>>,
 }
 
 impl RuntimeEntry {
     pub(crate) fn has_one_thread(&self) -> bool {
         self.group != NONE
+    }
+
+    /// Whether somebody is in `block_on` there.
+    pub(super) fn is_driven(&self) -> bool {
+        !self.drivers.is_empty()
     }
 
     /// A closure has ended, or was aborted. Returns the one that its thread runs next, if one waits for that.
@@ -100,6 +108,8 @@ pub(crate) struct Runtimes {
     entered_before: u32,
     /// The world's own runtime is said to have one thread. That it has is the business of granularity.
     world_has_one_thread: bool,
+    /// The world's clock is paused, for all that have no own.
+    pub(super) paused: bool,
 }
 
 impl Runtimes {
@@ -112,6 +122,11 @@ impl Runtimes {
         self.entered.clear();
         self.entered_before = 0;
         self.world_has_one_thread = false;
+        self.paused = false;
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = &RuntimeEntry> {
+        self.entries.iter()
     }
 
     /// A runtime that was built; `None` for the world itself.
@@ -119,7 +134,7 @@ impl Runtimes {
         self.entries.get(usize::from(runtime).checked_sub(1)?)
     }
 
-    fn entry_mut(&mut self, runtime: u16) -> Option<&mut RuntimeEntry> {
+    pub(super) fn entry_mut(&mut self, runtime: u16) -> Option<&mut RuntimeEntry> {
         self.entries.get_mut(usize::from(runtime).checked_sub(1)?)
     }
 
@@ -175,6 +190,7 @@ impl Core {
             workers: threads.workers,
             hooked,
             namer,
+            clock: None,
         });
         Some(runtime)
     }
@@ -266,6 +282,9 @@ impl Core {
         if group != NONE && first {
             self.drive_group(group, key);
         }
+        if first {
+            self.clock_goes_on(runtime);
+        }
     }
 
     /// Whether the task, unless it may block, runs on the thread of a runtime that has no other: it is in
@@ -295,6 +314,9 @@ impl Core {
         let group = entry.group;
         if group != NONE {
             self.drive_group(group, next);
+        }
+        if next == NONE {
+            self.clock_stands(runtime);
         }
     }
 

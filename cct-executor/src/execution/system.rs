@@ -166,15 +166,6 @@ impl Core {
 }
 
 impl World {
-    /// Freezes tokio's clock, or lets it go on. Returns whether it was frozen.
-    pub(crate) fn freeze_clock(&self, frozen: bool) -> bool {
-        self.with(|core, _| {
-            let was_frozen = std::mem::replace(&mut core.looks.frozen, frozen);
-            core.frozen_or_not();
-            was_frozen
-        })
-    }
-
     /// As [`freeze_clock`](Self::freeze_clock), in the middle of a program: time has passed since it was looked at.
     pub(crate) fn pause_clock(&self) -> bool {
         self.with(|core, _| {
@@ -185,15 +176,9 @@ impl World {
         self.freeze_clock(true)
     }
 
-    /// Tokio's clock begins, and does not go on by itself.
-    pub(crate) fn begin_frozen(&self) {
+    /// A clock begins that does not go on by itself.
+    pub(crate) fn clock_begins(&self) {
         self.with(|core, _| core.round_time());
-        self.freeze_clock(true);
-    }
-
-    /// Whether `time::advance` may move tokio's clock.
-    pub(crate) fn has_frozen_clock(&self) -> bool {
-        self.with(|core, _| core.looks.frozen)
     }
 
     /// The running task looks at virtual time. That stands still in a poll, but real time does not, for which tokio's
@@ -305,7 +290,7 @@ impl World {
             self.keep_up();
             if self.with(|core, _| core.look_at_clock()) {
                 let moves = self.is_running() && self.current() == Some(key);
-                if moves && !self.has_frozen_clock() {
+                if moves && !self.with(|core, _| core.looks.frozen) {
                     self.move_clock(key, Duration::from_nanos(SPIN_NS));
                 } else {
                     self.with(|core, _| core.looks.ahead_ns += SPIN_NS);

@@ -9,6 +9,7 @@
 mod heap;
 mod late;
 
+pub(super) use heap::Due;
 pub(crate) use heap::Timers;
 
 use super::core::{Core, NONE, state};
@@ -16,7 +17,7 @@ use super::decider::Decider;
 use super::waker::Waiter;
 use crate::words::action::Sort;
 use crate::words::{Access, Action, ActionId, Limit, Op, OpKind};
-use heap::Timer;
+use heap::{SHELVED, Timer};
 use std::panic::Location;
 
 /// Index of a timer in its world.
@@ -43,7 +44,10 @@ impl Core {
         owner: u32,
         site: &'static Location<'static>,
     ) -> Option<TimerId> {
-        let deadline_ns = Self::rounded(deadline_ns);
+        let runtime = self.runtime_of(owner);
+        let behind_ns = self.behind_ns(runtime);
+        // Ticks are those of the clock that it goes by.
+        let deadline_ns = Self::rounded(deadline_ns.saturating_sub(behind_ns)) + behind_ns;
         if deadline_ns <= self.timers.elapsed_ns {
             return None;
         }
@@ -56,12 +60,14 @@ impl Core {
                     action: NONE,
                     waiter: None,
                     stem: 0,
+                    runtime: 0,
                 };
                 self.timers.timers.push(new);
                 self.timers.timers.len() as TimerId - 1
             }
         };
-        self.timers.timers[timer as usize].deadline_ns = deadline_ns;
+        let entry = &mut self.timers.timers[timer as usize];
+        (entry.deadline_ns, entry.runtime) = (deadline_ns, runtime);
         if self.timers.clock.offers_timers() {
             let tag = self.sites.tag(site);
             let id = ActionId(self.new_id(owner, tag).0);
@@ -76,6 +82,9 @@ impl Core {
             self.timers.timers[timer as usize].stem = self.timers.late.stem(self.last());
         }
         self.timers.push(timer, deadline_ns);
+        if runtime != 0 {
+            self.timer_goes_on(timer, runtime);
+        }
         self.alerted |= self.timers.dirty;
         Some(timer)
     }
@@ -99,6 +108,12 @@ impl Core {
 
     /// Forgets a timer. Its waiter is returned, to be dropped outside.
     pub(crate) fn drop_timer(&mut self, timer: TimerId) -> Option<Waiter> {
+        let entry = &mut self.timers.timers[timer as usize];
+        if entry.place == SHELVED {
+            entry.place = NONE;
+            let runtime = entry.runtime;
+            self.take_from_shelf(timer, runtime);
+        }
         self.timers.take(timer);
         self.alerted |= self.timers.dirty;
         self.retire_action(timer);
@@ -209,8 +224,7 @@ impl Core {
         let waiter = self.timers.timers[timer as usize].waiter.as_ref();
         self.record_step_for(action, waiter.and_then(Waiter::task));
         self.note_early_timer();
-        let deadline_ns = self.timers.timers[timer as usize].deadline_ns;
-        if !self.advance_to(self.just_after(deadline_ns)) {
+        if !self.advance_to(self.just_after(timer)) {
             return;
         }
         match lags {
@@ -238,7 +252,7 @@ impl Core {
             // `sleep(Duration::MAX)` and its like wait for ever: no reason to call it a limit.
             return false;
         }
-        if !self.advance_to(self.just_after(deadline_ns)) {
+        if !self.advance_to(self.just_after(first.timer)) {
             return false;
         }
         self.timers.was_idle(self.point.time_ns);
@@ -246,14 +260,20 @@ impl Core {
         true
     }
 
-    /// What the clock shows when a timer fires. Once it is frozen, it moves by whole ticks.
-    fn just_after(&self, deadline_ns: u64) -> u64 {
-        let late_ns = match self.looks.frozen {
-            true => self.point.time_ns % TICK_NS,
+    /// What the clock shows when a timer fires.
+    fn just_after(&self, timer: TimerId) -> u64 {
+        let timer = &self.timers.timers[timer as usize];
+        let clock_ns = self.point.time_ns - self.behind_ns(timer.runtime);
+        timer.deadline_ns.saturating_add(self.late_ns(clock_ns))
+    }
+
+    /// How long after a deadline a timer fires where the clock shows this. Once it is frozen, it moves by whole ticks.
+    fn late_ns(&self, clock_ns: u64) -> u64 {
+        match self.looks.frozen {
+            true => clock_ns % TICK_NS,
             false if self.config.late_timers => LATE_NS,
             false => 0,
-        };
-        deadline_ns.saturating_add(late_ns)
+        }
     }
 
     /// Moves time to the beginning of a tick, as it is where a clock begins.
@@ -272,7 +292,7 @@ impl Core {
 
     /// The clock is where a program finds it that begins.
     pub(super) fn begin_time(&mut self) {
-        self.advance_to(self.just_after(0));
+        self.advance_to(self.late_ns(0));
     }
 
     /// Notes whom a timer wakes.

@@ -212,8 +212,8 @@ impl Builder {
         self
     }
 
-    /// Freezes the clock, as [`time::pause`](crate::time::pause) does: that of the whole world, which
-    /// has one.
+    /// Pauses the clock, as [`time::pause`](crate::time::pause) does: of a runtime of one thread its own, which stands while
+    /// nobody is in [`Runtime::block_on`]; of another that of the whole world.
     pub fn start_paused(&mut self, start_paused: bool) -> &mut Self {
         self.start_paused = start_paused;
         self
@@ -263,7 +263,7 @@ impl Builder {
             ));
         };
         if self.start_paused {
-            WORLD.with(World::begin_frozen);
+            WORLD.with(World::clock_begins);
         }
         let name: Option<Arc<str>> = self.name.as_deref().map(Into::into);
         let threads = Threads {
@@ -279,7 +279,13 @@ impl Builder {
                 if self.one_thread && world.lone.get() && core.runtimes.is_empty() {
                     core.let_yields_last();
                 }
-                core.add_runtime(name, threads, owner, hooks)
+                let runtime = core.add_runtime(name, threads, owner, hooks)?;
+                match self.start_paused {
+                    true if self.one_thread => core.begin_paused(runtime),
+                    true => drop(core.pause_clock_of(NONE, true)),
+                    false => {}
+                }
+                Some(runtime)
             })
         });
         let Some(runtime) = runtime else {

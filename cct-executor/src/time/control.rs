@@ -66,7 +66,7 @@ pub fn advance(duration: Duration) -> impl Future<Output = ()> + Send + Sync + U
             return Poll::Ready(());
         }
         with_clock(|world| {
-            assert!(world.has_frozen_clock(), "{NOT_FROZEN}");
+            assert!(world.has_paused_clock(), "{NOT_FROZEN}");
             let running = world.current().filter(|_| world.is_running());
             let rests = |key| world.with(|core, _| core.rests_for_polls(key));
             // Who polls by hand looks at what the first poll does.

@@ -122,6 +122,10 @@ macro_rules! runtime_contracts {
                     a_panic_may_be_caught_around_operations resumed_panics_are_panics
                     nested_local_state_survives;
             }
+            own_clocks {
+                clock: one_stands_while_another_goes_on they_go_on_in_turn
+                    timers_are_kept_while_it_stands it_is_paused_inside;
+            }
             runtimes {
                 any: it_runs_its_root_and_its_tasks one_thread_runs_tasks_in_block_on_only
                     one_thread_runs_one_thing_at_a_time its_tasks_end_with_it

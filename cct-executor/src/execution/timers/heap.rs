@@ -7,10 +7,15 @@ use crate::execution::waker::Waiter;
 use crate::words::Clock;
 use std::time::Duration;
 
+/// The place of a timer that lies on a shelf, as the clock stands that it goes by.
+pub(super) const SHELVED: u32 = NONE - 1;
+
 pub(super) struct Timer {
     pub(super) deadline_ns: u64,
     /// Place in the heap, or [`NONE`] once it has fired.
     pub(super) place: u32,
+    /// That of the task which has set it.
+    pub(super) runtime: u16,
     /// Its action, where timers are actions.
     pub(super) action: u32,
     pub(super) waiter: Option<Waiter>,
@@ -23,7 +28,7 @@ pub(super) struct Timer {
 pub(in crate::execution) struct Due {
     pub(in crate::execution) deadline_ns: u64,
     sequence: u32,
-    pub(super) timer: TimerId,
+    pub(in crate::execution) timer: TimerId,
 }
 
 impl Due {
@@ -126,7 +131,7 @@ impl Timers {
 
     /// When the timers are due that wake this task.
     pub(crate) fn deadlines_of(&self, key: u32) -> impl Iterator<Item = u64> + '_ {
-        let running = self.timers.iter().filter(|timer| timer.place != NONE);
+        let running = self.timers.iter().filter(|timer| timer.place < SHELVED);
         let waits = move |timer: &&Timer| {
             let waiter = timer.waiter.as_ref();
             waiter.and_then(Waiter::task) == Some(key)
@@ -136,7 +141,7 @@ impl Timers {
 
     /// When the last of the running timers is due; 0 if there is none.
     pub(crate) fn last_deadline_ns(&self) -> u64 {
-        let running = self.timers.iter().filter(|timer| timer.place != NONE);
+        let running = self.timers.iter().filter(|timer| timer.place < SHELVED);
         running.map(|timer| timer.deadline_ns).max().unwrap_or(0)
     }
 
@@ -225,7 +230,7 @@ impl Timers {
 
     /// Takes a timer out of the heap, if it is there.
     pub(super) fn take(&mut self, timer: TimerId) {
-        if self.timers[timer as usize].place == NONE {
+        if self.timers[timer as usize].place >= SHELVED {
             return;
         }
         self.fill();
@@ -243,6 +248,45 @@ impl Timers {
             }
         }
         self.dirty = self.clock.offers_timers();
+    }
+
+    /// Takes the timers of a runtime out of the heap, until they are [taken back](Self::take_back).
+    #[cold]
+    pub(in crate::execution) fn shelve(&mut self, runtime: u16) -> Vec<Due> {
+        self.fill();
+        let is_its = |due: &&Due| self.timers[due.timer as usize].runtime == runtime;
+        let shelf: Vec<Due> = self.heap.iter().filter(is_its).copied().collect();
+        for due in &shelf {
+            self.take(due.timer);
+            self.timers[due.timer as usize].place = SHELVED;
+        }
+        shelf
+    }
+
+    /// The same for one that was pushed now, while the clock it goes by has stood for so long.
+    #[cold]
+    pub(in crate::execution) fn shelve_one(&mut self, timer: TimerId, stood_for_ns: u64) -> Due {
+        let entry = &mut self.timers[timer as usize];
+        entry.deadline_ns = entry.deadline_ns.saturating_sub(stood_for_ns);
+        let deadline_ns = entry.deadline_ns;
+        self.take(timer);
+        self.timers[timer as usize].place = SHELVED;
+        Due {
+            deadline_ns,
+            sequence: self.sequence - 1,
+            timer,
+        }
+    }
+
+    /// The clock goes on that these go by, having stood for so long.
+    #[cold]
+    pub(in crate::execution) fn take_back(&mut self, mut shelf: Vec<Due>, stood_for_ns: u64) {
+        shelf.sort_unstable_by_key(|due| due.order());
+        for due in shelf {
+            let deadline_ns = due.deadline_ns.saturating_add(stood_for_ns);
+            self.timers[due.timer as usize].deadline_ns = deadline_ns;
+            self.push(due.timer, deadline_ns);
+        }
     }
 
     /// Whether this holds of all that are due at the same time as the first one, of which there is one at least.
@@ -331,6 +375,7 @@ mod tests {
             action: NONE,
             waiter: None,
             stem: 0,
+            runtime: 0,
         }));
         for step in 0..steps {
             let (first, all) = (model.first_key_value(), model.len());
