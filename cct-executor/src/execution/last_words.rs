@@ -39,7 +39,12 @@ impl LastWords {
 
     /// What was said since it was last asked.
     pub(crate) fn take(&self) -> Option<FailureKind> {
-        let fatal = self.0.fatal.swap(0, Ordering::SeqCst);
+        let fatal = self.0.fatal.load(Ordering::SeqCst);
+        if fatal != 0 {
+            // Before anything is allocated.
+            report_begins();
+            self.0.fatal.store(0, Ordering::SeqCst);
+        }
         let mut said = self.0.kind.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kind) = said.take() {
             return Some(kind);
@@ -153,7 +158,9 @@ pub(super) fn stop_at(fatal: Fatal) {
         let mut seconds = 0;
         while seconds < REPORTED_WITHIN_S {
             std::thread::park_timeout(Duration::from_secs(1));
-            seconds += u32::from(REPORTED.load(Ordering::Relaxed));
+            // Whoever is to hear it may stand still himself, before he has.
+            let unheard = LAST_WORDS.with(|words| words.0.fatal.load(Ordering::SeqCst) != 0);
+            seconds += u32::from(unheard || REPORTED.load(Ordering::Relaxed));
         }
         let _ = std::io::stderr().write_all(NO_REPORT.as_bytes());
     }
