@@ -6,8 +6,8 @@
 //! 2. So is what knows threads by their thread-locals, which tasks share in a world ([`LEFT`]), and cct itself; and
 //!    packages that depend on such a crate themselves, where its generic and inlined code is compiled with theirs
 //!    ([`SPREADS`]), or on a package that does: what is generic there has it, too. Further than that it hardly comes.
-//! 3. What is left so counts as optimised where nothing is: unoptimised crates hand what they have made of inlined
-//!    functions, as the operations of atomics are, on to the crates that use them.
+//! 3. What is left so counts as optimised, as from level 2 on: crates with less hand what they have made of generic and
+//!    inlined functions, as the operations of atomics are, on to the crates that use them, and take it from those they use.
 
 use super::{PLAIN, WRAPS, link_option, variable};
 use crate::{say, unstable};
@@ -23,7 +23,7 @@ const OPTIONS: [&str; 2] = [
 /// What is not instrumented must not stand in for what is. The rest stays as without optimisation, which nobody asked
 /// for, and which would take a minute for cct's own crates.
 const OPTIMISED: [&str; 5] = [
-    "-Copt-level=1",
+    "-Copt-level=2",
     "-Cno-prepopulate-passes",
     "-Clto=off",
     "-Cdebug-assertions=on",
@@ -141,8 +141,7 @@ fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
     }
     let is_left = name.starts_with("cct_") || LEFT.contains(&name);
     let mut options = match is_left || uses_one_that_spreads(arguments) {
-        true if is_optimised(arguments) => Vec::new(),
-        true => OPTIMISED.map(OsString::from).to_vec(),
+        true => optimised(arguments),
         false => OPTIONS.map(OsString::from).to_vec(),
     };
     if is_left {
@@ -155,9 +154,15 @@ fn added(arguments: &[OsString], plain: Option<&OsStr>) -> Vec<OsString> {
     options
 }
 
-/// Whether cargo asks for any optimisation, which it says wherever there is one.
-fn is_optimised(arguments: &[OsString]) -> bool {
-    codegen(arguments, "opt-level=").any(|level| level != "0")
+/// What has a crate that is left count as optimised; cargo says wherever anything is to be.
+fn optimised(arguments: &[OsString]) -> Vec<OsString> {
+    let options = match codegen(arguments, "opt-level=").last() {
+        Some("2" | "3") => &[],
+        None | Some("0") => &OPTIMISED[..],
+        // With little, generic code that another crate has made is taken from there still.
+        Some(_) => &OPTIMISED[..1],
+    };
+    options.iter().map(OsString::from).collect()
 }
 
 /// What is given for an option of code generation, whose name ends with `=`.
@@ -328,8 +333,10 @@ mod tests {
             for (level, expected) in [
                 ("", &OPTIMISED[..]),
                 ("-C opt-level=0", &OPTIMISED[..]),
-                ("-C opt-level=1", &[]),
-                ("-Copt-level=s", &[]),
+                ("-C opt-level=1", &OPTIMISED[..1]),
+                ("-Copt-level=s", &OPTIMISED[..1]),
+                ("-C opt-level=2", &[]),
+                ("-Copt-level=3", &[]),
             ] {
                 let added = added_to(&format!("--crate-name {name} {target} {level}"));
                 assert_eq!(added, expected, "{name} {level}");
