@@ -189,10 +189,16 @@ impl Session {
             ),
         })?;
         if !graph::only_ours(&metadata) {
-            bail!(
-                "cargo keeps the real tokio, as cct's, {VERSION}, does not fit:{}",
-                obstacles()
-            );
+            match &*obstacles() {
+                "" => bail!(
+                    "cargo keeps the real tokio, and nothing in the project asks for it. Where another source stands in for \
+                     crates.io (`[source]` in a configuration of cargo's, as `cargo vendor` has it), cct's own dependencies may \
+                     not be found there: try without that configuration"
+                ),
+                some => {
+                    bail!("cargo keeps the real tokio, as cct's, {VERSION}, does not fit:{some}")
+                }
+            }
         }
         if let (Some(plain), Some(ours)) = (before, loan.present()?) {
             self.remember(&plain, &ours)?;
