@@ -19,7 +19,8 @@ const NOT_FROZEN: &str = "time is not frozen";
 
 /// Freezes the clock, so that [`advance`] may move it. Timers still fire when nothing else can
 /// run, as with tokio's paused clock. The clocks of the standard library do not move then; they alone do while a
-/// poll sleeps by `std::thread::sleep`.
+/// poll sleeps by `std::thread::sleep`. In a runtime of one thread that a test has built the clock is that runtime's own,
+/// which stands while nobody is in its `block_on`.
 ///
 /// # Panics
 /// When it is frozen already, and outside a world.
