@@ -95,14 +95,14 @@ impl NodeClock {
 
     /// The first time of the world at which the clock shows this, or more.
     pub(crate) fn reached(self, shown_ns: u64) -> u64 {
+        let shown_ns = shown_ns.saturating_add(self.behind_ns);
+        if self.ahead_ns == 0 && self.drift_ppm == 0 {
+            return shown_ns;
+        }
         let of_node = NodeClock {
             behind_ns: 0,
             ..self
         };
-        let shown_ns = shown_ns.saturating_add(self.behind_ns);
-        if of_node == NodeClock::default() {
-            return shown_ns;
-        }
         let passed = i128::from(shown_ns.saturating_sub(self.ahead_ns));
         let rate = 1_000_000 + i128::from(self.drift_ppm);
         let mut world = u64::try_from(passed * 1_000_000 / rate).unwrap_or(u64::MAX);
@@ -167,16 +167,20 @@ impl Core {
     }
 
     /// The clock that a task goes by: of its node, or of its runtime there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn clock_of(&self, key: u32) -> NodeClock {
-        let mut clock = NodeClock::default();
-        if !self.nodes.is_empty() {
-            clock = self.node_clock(self.node_of(key));
+        if self.nodes.is_empty() && self.runtimes.is_empty() {
+            return NodeClock::default();
         }
-        if !self.runtimes.is_empty() {
-            clock.behind_ns = self.behind_ns(self.runtime_of(key));
+        self.clock_there(key)
+    }
+
+    #[inline(never)]
+    fn clock_there(&self, key: u32) -> NodeClock {
+        NodeClock {
+            behind_ns: self.behind_ns(self.runtime_of(key)),
+            ..self.node_clock(self.node_of(key))
         }
-        clock
     }
 
     /// A node's clock.

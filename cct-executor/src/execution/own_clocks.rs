@@ -82,7 +82,8 @@ impl Core {
 
     /// A timer on a shelf is dropped.
     #[cold]
-    pub(super) fn take_from_shelf(&mut self, timer: TimerId, runtime: u16) {
+    pub(super) fn take_from_shelf(&mut self, timer: TimerId) {
+        let runtime = self.timers.no_more_shelved(timer);
         let entry = self.runtimes.entry_mut(runtime);
         if let Some(clock) = entry.and_then(|entry| entry.clock.as_mut()) {
             clock.shelf.retain(|due| due.timer != timer);

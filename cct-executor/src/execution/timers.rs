@@ -44,8 +44,11 @@ impl Core {
         owner: u32,
         site: &'static Location<'static>,
     ) -> Option<TimerId> {
-        let runtime = self.runtime_of(owner);
-        let behind_ns = self.behind_ns(runtime);
+        let (mut runtime, mut behind_ns) = (0, 0);
+        if !self.runtimes.is_empty() {
+            runtime = self.runtime_of(owner);
+            behind_ns = self.behind_ns(runtime);
+        }
         // Ticks are those of the clock that it goes by.
         let deadline_ns = Self::rounded(deadline_ns.saturating_sub(behind_ns)) + behind_ns;
         if deadline_ns <= self.timers.elapsed_ns {
@@ -107,12 +110,10 @@ impl Core {
     }
 
     /// Forgets a timer. Its waiter is returned, to be dropped outside.
+    #[inline(always)]
     pub(crate) fn drop_timer(&mut self, timer: TimerId) -> Option<Waiter> {
-        let entry = &mut self.timers.timers[timer as usize];
-        if entry.place == SHELVED {
-            entry.place = NONE;
-            let runtime = entry.runtime;
-            self.take_from_shelf(timer, runtime);
+        if self.timers.timers[timer as usize].place == SHELVED {
+            self.take_from_shelf(timer);
         }
         self.timers.take(timer);
         self.alerted |= self.timers.dirty;
@@ -263,7 +264,10 @@ impl Core {
     /// What the clock shows when a timer fires.
     fn just_after(&self, timer: TimerId) -> u64 {
         let timer = &self.timers.timers[timer as usize];
-        let clock_ns = self.point.time_ns - self.behind_ns(timer.runtime);
+        let mut clock_ns = self.point.time_ns;
+        if !self.runtimes.is_empty() {
+            clock_ns -= self.behind_ns(timer.runtime);
+        }
         timer.deadline_ns.saturating_add(self.late_ns(clock_ns))
     }
 

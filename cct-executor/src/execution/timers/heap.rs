@@ -210,6 +210,7 @@ impl Timers {
         Some(child)
     }
 
+    #[inline(always)]
     pub(super) fn push(&mut self, timer: TimerId, deadline_ns: u64) {
         let due = Due {
             deadline_ns,
@@ -261,6 +262,13 @@ impl Timers {
             self.timers[due.timer as usize].place = SHELVED;
         }
         shelf
+    }
+
+    /// One lies on a shelf no longer. Returns the runtime that it was set in.
+    pub(in crate::execution) fn no_more_shelved(&mut self, timer: TimerId) -> u16 {
+        let entry = &mut self.timers[timer as usize];
+        entry.place = NONE;
+        entry.runtime
     }
 
     /// The same for one that was pushed now, while the clock it goes by has stood for so long.
