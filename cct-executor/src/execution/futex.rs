@@ -187,9 +187,14 @@ impl Core {
         true
     }
 
-    pub(super) fn is_anyone_parked(&self) -> bool {
-        let is_parker = |waiting: &Waiting| waiting.word.is_some_and(Word::is_parker);
-        self.waits.waiting.iter().any(is_parker)
+    /// Whether anyone is parked on the world's own thread. Closures that may block have others.
+    pub(super) fn is_thread_parked(&self) -> bool {
+        let mut parked =
+            (self.waits.waiting.iter()).filter(|it| it.word.is_some_and(Word::is_parker));
+        parked.any(|it| {
+            let subject = self.actions[it.key as usize].subject;
+            !self.tasks[subject as usize].blocking
+        })
     }
 
     /// Enables those who are parked, if anyone was unparked. Returns whether anyone is parked still.

@@ -309,7 +309,7 @@ impl Core {
     /// tells by threads who waits, as channels of the standard library do, would pass over them there.
     fn leaves_thread_alone(&mut self, key: u32) -> bool {
         let is_free = self.group_of(key) == NONE && !self.task(key).blocking;
-        is_free && self.is_anyone_parked()
+        is_free && self.is_thread_parked()
     }
 
     /// What the clock of this world would show were it that of a thread started here, while the machine's shows this.
