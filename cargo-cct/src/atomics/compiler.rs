@@ -8,6 +8,7 @@
 //!    ([`SPREADS`]), or on a package that does: what is generic there has it, too. Further than that it hardly comes.
 //! 3. What is left so counts as optimised, as from level 2 on: crates with less hand what they have made of generic and
 //!    inlined functions, as the operations of atomics are, on to the crates that use them, and take it from those they use.
+//!    Not the engine's own ([`WITH_PART`]), which has no points in such code while its tables are in use.
 
 use super::{PLAIN, WRAPS, link_option, variable};
 use crate::{say, unstable};

@@ -10,7 +10,7 @@
 //! So the functions of the C library that give random bytes (`getrandom`, `getentropy`) and the time
 //! (`clock_gettime`), those that sleep (`nanosleep`, `clock_nanosleep`), `syscall`, by which threads block,
 //! `sched_yield`, by which they let others go first, `pthread_create` and `pthread_join`, `fork` and `posix_spawnp`, `kill` and `raise`, by which a
-//! process sends itself signals, `statx`, `unlink`, `chmod` and `rename`, and those that send, receive, connect, accept
+//! process sends itself signals, `exit` and `abort`, `statx`, `unlink`, `chmod` and `rename`, and those that send, receive, connect, accept
 //! and shut down by a socket's descriptor or ask for its addresses are defined here: the linker takes a program's own
 //! definition before a library's, which is called symbol interposition. A thread that did not call [`begin`] gets what the
 //! system gives, but where it is to connect may be another's to say ([`on_connect`]), and where `CCT_OUTSIDE` is a number its random

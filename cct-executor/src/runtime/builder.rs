@@ -95,6 +95,9 @@ impl Builder {
     /// How many closures of [`spawn_blocking`](crate::task::spawn_blocking()) run at once, 512 unless it is set: others wait
     /// for one to end, in the order in which they came.
     ///
+    /// # Differences from tokio
+    /// The runtime that a test has from its attribute has no limit.
+    ///
     /// # Panics
     /// If it is 0.
     #[track_caller]
@@ -214,6 +217,9 @@ impl Builder {
 
     /// Pauses the clock, as [`time::pause`](crate::time::pause) does: of a runtime of one thread its own, which stands while
     /// nobody is in [`Runtime::block_on`]; of another that of the whole world.
+    ///
+    /// # Differences from tokio
+    /// A timer goes by the clock of the runtime in which it is polled first, in tokio by that of the one in which it was made.
     pub fn start_paused(&mut self, start_paused: bool) -> &mut Self {
         self.start_paused = start_paused;
         self
