@@ -1,4 +1,4 @@
-//! A test without an attribute whose sockets outlive its runtime.
+//! Sockets of tests that take the machine's: they outlive a runtime, or are served by a thread for all tests.
 #![cfg(target_os = "linux")]
 
 #[path = "../../cct-executor/tests/again/mod.rs"]
@@ -8,9 +8,11 @@ mod again;
 mod passes;
 
 use again::{again, is_again, said};
+use cct_tokio::io::{AsyncReadExt, AsyncWriteExt};
 use cct_tokio::net::TcpStream;
-use cct_tokio::runtime::Builder;
-use std::net::TcpListener;
+use cct_tokio::runtime::{Builder, Runtime};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::LazyLock;
 
 // Explored, nobody would ever come to `accept`: what it takes to learn that is the watch's to say.
 passes!(["once" "explore"] accepts_when_its_runtime_is_gone {
@@ -22,3 +24,54 @@ passes!(["once" "explore"] accepts_when_its_runtime_is_gone {
     let (_, from) = listener.accept().unwrap();
     assert_eq!(client.local_addr().unwrap(), from);
 });
+
+/// Where a thread with its own runtime serves all tests. Explored it gets no runtime; and as what a client runs into then
+/// depends on how fast threads are, it depends here on what differs from process to process.
+static SERVED: LazyLock<SocketAddr> = LazyLock::new(|| {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::Builder::new()
+        .spawn(move || {
+            let Ok(runtime) = Runtime::new() else {
+                while std::process::id() % 2 == 0 {
+                    std::thread::park();
+                }
+                return;
+            };
+            runtime.block_on(async {
+                let listener = cct_tokio::net::TcpListener::from_std(listener).unwrap();
+                loop {
+                    let (mut stream, _) = listener.accept().await.unwrap();
+                    cct_tokio::spawn(async move {
+                        let byte = stream.read_u8().await.unwrap();
+                        stream.write_u8(byte + 1).await.unwrap();
+                    });
+                }
+            });
+        })
+        .unwrap();
+    address
+});
+
+async fn ask(byte: u8) -> u8 {
+    let mut stream = TcpStream::connect(*SERVED).await.unwrap();
+    stream.write_u8(byte).await.unwrap();
+    stream.read_u8().await.unwrap()
+}
+
+#[cct_tokio::test(crate = "cct_tokio")]
+async fn asks_who_serves_all() {
+    // Elsewhere it would be explored, in which such threads have no part.
+    if is_again() {
+        assert_eq!(cct_tokio::join!(ask(1), ask(2)), (2, 3));
+    }
+}
+
+#[test]
+fn a_server_for_all_tests_is_asked_where_one_is_run_once() {
+    for _ in 0..8 {
+        let output = again("asks_who_serves_all", "explore", &[]);
+        assert!(output.status.success(), "{}", said(&output));
+    }
+}

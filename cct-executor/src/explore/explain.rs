@@ -3,7 +3,7 @@
 
 use super::board::Found;
 use super::campaign::Campaign;
-use super::result::{FailureReport, Origin, Report, StoppedBy};
+use super::result::{FailureReport, InOrder, Origin, Report, StoppedBy};
 use super::same::{alike, but_for_numbers, equal};
 #[cfg(not(unix))]
 use super::shrink::Departure;
@@ -71,12 +71,12 @@ impl Campaign {
         report.iterations = 1;
         // Before anything runs in this process, where others are to be copied from it.
         #[cfg(unix)]
-        let apart = self
-            .is_apart()
-            .then(|| self.departures_apart(token))
-            .flatten();
+        let (apart, in_order) = match self.is_apart() {
+            true => (self.departures_apart(token), self.in_order_apart(&world)),
+            false => (None, None),
+        };
         #[cfg(not(unix))]
-        let apart: Option<Vec<Departure>> = None;
+        let (apart, in_order): (Option<Vec<Departure>>, Option<FailureKind>) = (None, None);
         let recorded = match self.recorded(&world, &token.trace) {
             Ok(recorded) => recorded,
             Err(lost) => {
@@ -133,6 +133,7 @@ impl Campaign {
             None if self.is_apart() => {}
             None => self.find_departures(&world, &mut failure),
         }
+        failure.in_order = in_order.map(|plain| InOrder::as_it_fails(&plain, &failure));
         report.failure = Some(failure);
         report
     }

@@ -1,6 +1,7 @@
 //! What a run leaves behind.
 
 use super::endless::Followed;
+use super::same::alike;
 use crate::execution::harvest::{Sightings, TimeLimit};
 use crate::execution::paths::short;
 use crate::words::explanation::Explanation;
@@ -295,6 +296,16 @@ pub enum InOrder {
     FailsByValues,
     /// It fails in another way, or was cut.
     Otherwise,
+}
+
+impl InOrder {
+    /// Where plain order fails so, and this is told.
+    pub(super) fn as_it_fails(plain: &FailureKind, told: &FailureReport) -> InOrder {
+        match alike(plain, &told.kind) {
+            true => InOrder::Fails,
+            false => InOrder::Otherwise,
+        }
+    }
 }
 
 impl FailureReport {

@@ -102,6 +102,11 @@ impl TestCase {
             });
         }
         if let Some(file) = &settings.apart {
+            // What else is tried for a replay runs in copies of this process, in which nothing has run.
+            let mut checker = checker;
+            if settings.replay.is_some() && cfg!(unix) {
+                checker.isolation = Isolation::Process;
+            }
             let mut report = self.explore(self.named(checker.clone()), scenario.clone(), &settings);
             let patiently = |token: ReplayToken| {
                 let mut patient = self.named(checker).use_environment(false);

@@ -19,7 +19,7 @@ use crate::explore::campaign::Campaign;
 use crate::explore::determinism;
 use crate::explore::driver::Driver;
 use crate::explore::lasting::judged;
-use crate::explore::result::Report;
+use crate::explore::result::{InOrder, Report};
 use crate::explore::watched::{self, Lost};
 use crate::explore::worker::{described, now};
 use crate::strategy::{Flow, Lanes};
@@ -87,6 +87,9 @@ impl Campaign {
         match self.in_turn(self.worker_count(Lanes::Independent), &mut done) {
             Ok(None) => {
                 let search = begin.elapsed();
+                let found = done.found.as_ref();
+                let in_order =
+                    found.and_then(|found| self.in_order_apart(&self.world(found.index)));
                 let shorter = done.found.as_mut().map(|found| self.shorten_apart(found));
                 let mut report = self.merge(vec![done.yielded], done.found);
                 report.search = search;
@@ -95,6 +98,9 @@ impl Campaign {
                 {
                     failure.tell(&departures);
                     failure.shortened = Some(how);
+                }
+                if let (Some(plain), Some(failure)) = (in_order, &mut report.failure) {
+                    failure.in_order = Some(InOrder::as_it_fails(&plain, failure));
                 }
                 report
             }

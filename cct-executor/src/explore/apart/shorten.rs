@@ -9,7 +9,7 @@ use crate::explore::board::Found;
 use crate::explore::campaign::Campaign;
 use crate::explore::result::Shortened;
 use crate::explore::shrink::{self, Departure, Given, Tried};
-use crate::words::{ReplayToken, WorldConfig};
+use crate::words::{FailureKind, ReplayToken, WorldConfig};
 use std::sync::Arc;
 
 impl Campaign {
@@ -35,6 +35,19 @@ impl Campaign {
         }
         (found.trace, found.schedule_hash) = (best.trace, best.schedule_hash);
         Some((best.departures, how))
+    }
+
+    /// How the plain schedule of this world fails in such a process, if it does. Where threads of the program take part, how
+    /// fast those are decides that as well, and another failure than the one that was found says so.
+    pub(in crate::explore) fn in_order_apart(
+        self: &Arc<Self>,
+        world: &WorldConfig,
+    ) -> Option<FailureKind> {
+        if !self.checker.gives_way {
+            return None;
+        }
+        let plain = self.in_a_copy(world, &Given::with(&[]))?;
+        plain.kind().cloned()
     }
 
     /// Where the schedule of a token departs from the plain one, if it fails in a way that can be shortened.

@@ -63,7 +63,7 @@ impl Given {
     }
 
     /// The plain schedule but for these departures.
-    pub(super) fn with(departures: &[Departure]) -> Given {
+    pub(in crate::explore) fn with(departures: &[Departure]) -> Given {
         Given::new(Source::Departures(departures.to_vec()))
     }
 
