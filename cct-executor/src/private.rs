@@ -63,20 +63,27 @@ use crate::explore::testcase::{Judged, ToRunOnce, Told, is_better_run_once};
 pub use crate::explore::testcase::{TestCase, case_name};
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
-pub async fn on_one_thread<F: Future>(scenario: F) -> F::Output {
-    let set = crate::task::LocalSet::new();
-    current_thread(set.run_until(scenario)).await
+pub fn on_one_thread<F: Future>(scenario: F) -> impl Future<Output = F::Output> {
+    // Here and below it is on the heap before it is a part of another future, which would be twice as large.
+    let scenario = Box::pin(scenario);
+    current_thread(async {
+        let set = crate::task::LocalSet::new();
+        set.run_until(scenario).await
+    })
 }
 
 /// What flavor `current_thread` makes of a scenario: its runtime says that it has one thread.
-pub async fn current_thread<F: Future>(scenario: F) -> F::Output {
-    crate::task::one_thread_from_now_on();
-    scenario.await
+pub fn current_thread<F: Future>(scenario: F) -> impl Future<Output = F::Output> {
+    let scenario = Box::pin(scenario);
+    async {
+        crate::task::one_thread_from_now_on();
+        scenario.await
+    }
 }
 
 /// What flavor `multi_thread` makes of a scenario: none of its runtime's threads runs the scenario itself.
-pub async fn multi_thread<F: Future>(scenario: F) -> F::Output {
-    crate::task::unscheduled(scenario).await
+pub fn multi_thread<F: Future>(scenario: F) -> impl Future<Output = F::Output> {
+    crate::task::unscheduled(Box::pin(scenario))
 }
 
 /// What a scenario that is no `async fn` is: a closure that may block.

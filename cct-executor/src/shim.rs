@@ -66,6 +66,15 @@ pub fn choose(count: u32, label: &'static str) -> u32 {
     WORLD.with(|world| world.choose(count, &[], (label, None)))
 }
 
+/// Whether errors of sockets are to be the machine's, known by their numbers. Not so outside a world.
+#[must_use]
+pub fn has_numbered_errors() -> bool {
+    WORLD.with(|world| {
+        let is_there = world.phase.get() != Phase::Idle;
+        is_there && world.with(|core, _| core.config.numbered_errors)
+    })
+}
+
 /// Says in reports what [`choose`] has just chosen among two or more: of which file, of whose packets.
 #[inline]
 pub fn tell_choice(text: impl FnOnce() -> String) {

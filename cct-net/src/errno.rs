@@ -1,5 +1,6 @@
 //! Errors as Linux gives them: with their number, so that kind and text are the real ones.
 
+use cct_executor::shim::has_numbered_errors;
 use std::io::{self, ErrorKind};
 
 /// An error number of Linux.
@@ -27,6 +28,9 @@ impl Errno {
     pub(crate) const ENOTEMPTY: Errno = Errno(39);
     pub(crate) const ELOOP: Errno = Errno(40);
     pub(crate) const EDESTADDRREQ: Errno = Errno(89);
+    pub(crate) const EPROTOTYPE: Errno = Errno(91);
+    pub(crate) const EADDRINUSE: Errno = Errno(98);
+    pub(crate) const EADDRNOTAVAIL: Errno = Errno(99);
     pub(crate) const EMSGSIZE: Errno = Errno(90);
     pub(crate) const ENOPROTOOPT: Errno = Errno(92);
     pub(crate) const EOPNOTSUPP: Errno = Errno(95);
@@ -37,6 +41,18 @@ impl Errno {
     pub(crate) const ETIMEDOUT: Errno = Errno(110);
     pub(crate) const ECONNREFUSED: Errno = Errno(111);
     pub(crate) const EHOSTUNREACH: Errno = Errno(113);
+}
+
+impl Errno {
+    fn kind(self) -> ErrorKind {
+        match self {
+            Errno::EACCES => ErrorKind::PermissionDenied,
+            Errno::EADDRINUSE => ErrorKind::AddrInUse,
+            Errno::EADDRNOTAVAIL => ErrorKind::AddrNotAvailable,
+            Errno::ENOENT => ErrorKind::NotFound,
+            _ => ErrorKind::Other,
+        }
+    }
 }
 
 impl From<Errno> for io::Error {
@@ -60,6 +76,15 @@ pub(crate) fn of_socket(kind: ErrorKind) -> io::Error {
         errno.into()
     } else {
         kind.into()
+    }
+}
+
+/// An error that programs for tokio know by its number, and that tells others what is wrong.
+pub(crate) fn telling(errno: Errno, text: impl FnOnce() -> String) -> io::Error {
+    let numbered = io::Error::from_raw_os_error(errno.0);
+    match cfg!(target_os = "linux") && has_numbered_errors() {
+        true => numbered,
+        false => io::Error::new(errno.kind(), text()),
     }
 }
 

@@ -195,6 +195,7 @@ impl Semaphore {
         let call = call(OpKind::Acquire);
         async move {
             self.inner.acquire(n, call).await?;
+            self.inner.resource().movable();
             Ok(OwnedSemaphorePermit::new(self, n as usize, call.site))
         }
     }
@@ -249,6 +250,7 @@ impl Semaphore {
         n: u32,
     ) -> Result<OwnedSemaphorePermit, TryAcquireError> {
         let site = self.try_take(n)?;
+        self.inner.resource().movable();
         Ok(OwnedSemaphorePermit::new(self, n as usize, site))
     }
 

@@ -31,6 +31,17 @@ struct Blocked {
     site: Site,
 }
 
+/// That somebody holds a resource.
+#[derive(Clone, Copy)]
+struct Held {
+    key: u32,
+    site: Site,
+    /// By a value that may be given to another task; so many steps were recorded by then.
+    movable: Option<usize>,
+    /// The task has spawned another since, which may have it.
+    spawned: bool,
+}
+
 /// A task that waits, and since when.
 #[derive(Clone, Copy)]
 struct Waiter {
@@ -66,7 +77,7 @@ pub(crate) struct Recorder {
     left_out: u64,
     /// The rolling hash after each decision, to find where two runs part.
     pub(crate) hashes: Vec<u64>,
-    holders: BTreeMap<u32, Vec<(u32, Site)>>,
+    holders: BTreeMap<u32, Vec<Held>>,
     blocked: BTreeMap<u32, Vec<Blocked>>,
     /// Who began to wait last for a resource, to do this.
     waited_last: BTreeMap<(u32, OpKind), Waiter>,
@@ -357,17 +368,37 @@ impl Recorder {
     }
 
     pub(crate) fn acquired(&mut self, resource: u32, holder: u32, site: Site) {
-        self.holders
-            .entry(resource)
-            .or_default()
-            .push((holder, site));
+        self.holders.entry(resource).or_default().push(Held {
+            key: holder,
+            site,
+            movable: None,
+            spawned: false,
+        });
+    }
+
+    /// A task has spawned another.
+    pub(crate) fn spawned(&mut self, parent: u32) {
+        let held = self.holders.values_mut().flatten();
+        for held in held.filter(|held| held.key == parent) {
+            held.spawned = true;
+        }
+    }
+
+    /// What this task has acquired last of the resource it may give to another task.
+    pub(crate) fn movable(&mut self, resource: u32, holder: u32) {
+        let steps = self.steps.len();
+        let holders = self.holders.get_mut(&resource).into_iter().flatten();
+        let mut of_it = holders.rev().filter(|held| held.key == holder);
+        if let Some(held) = of_it.next() {
+            held.movable = Some(steps);
+        }
     }
 
     pub(crate) fn released(&mut self, resource: u32, holder: u32) {
         if let Some(holders) = self.holders.get_mut(&resource) {
             let at = holders
                 .iter()
-                .position(|(task, _)| *task == holder)
+                .position(|held| held.key == holder)
                 .unwrap_or(0);
             if at < holders.len() {
                 holders.remove(at);

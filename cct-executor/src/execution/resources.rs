@@ -89,6 +89,13 @@ impl Core {
         }
     }
 
+    /// What the task holds of it may be given to another, of which only reports are to know.
+    pub(crate) fn movable(&mut self, index: u32, holder: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.movable(index, holder);
+        }
+    }
+
     /// The resource was given back, by whoever held it.
     #[inline]
     pub(crate) fn released(&mut self, index: u32, holder: u32) {

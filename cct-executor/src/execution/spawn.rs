@@ -156,6 +156,9 @@ impl Core {
             self.insert(key);
         }
         self.spin.breaks();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.spawned(parent);
+        }
         if self.interests.lifecycle {
             decider.observe(&StepEvent::Spawned {
                 task: ActionKey(key),

@@ -1,6 +1,7 @@
 //! A scenario without its type. What runs one is compiled once, with this crate, and not again for each test.
 
 use crate::task::body::ScenarioResult;
+use crate::task::is_large;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -21,11 +22,20 @@ impl AnyScenario {
         let scenario = Arc::new(scenario);
         AnyScenario(Arc::new(move || {
             let scenario = scenario.clone();
-            Box::pin(async move { scenario().await.into_result() })
+            match is_large::<Fut>() {
+                true => Box::pin(async move { on_the_heap(&*scenario).await.into_result() }),
+                false => Box::pin(async move { scenario().await.into_result() }),
+            }
         }))
     }
 
     pub(crate) fn start(&self) -> Running {
         (self.0)()
     }
+}
+
+/// What the scenario makes, without a copy on the stack of whoever polls it.
+#[inline(never)]
+fn on_the_heap<Fut>(scenario: &impl Fn() -> Fut) -> Pin<Box<Fut>> {
+    Box::pin(scenario())
 }

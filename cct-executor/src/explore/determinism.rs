@@ -3,6 +3,7 @@
 use super::campaign::Campaign;
 use super::lasting::judged;
 use super::replay::Replay;
+use super::shrink::{self, Guide};
 use super::worker::Watch;
 use crate::execution::Detail;
 use crate::execution::run::{self, Finished};
@@ -49,7 +50,8 @@ fn replayed(
     run()
 }
 
-/// Replays an iteration that a limit has cut, and finds tasks that wait for each other.
+/// Replays an iteration that a limit has cut, and finds tasks that wait for each other; also where all goes its plain way
+/// from then on, as who holds what they wait for may have been held back.
 pub(super) fn look_into_cut(
     campaign: &Campaign,
     world: &WorldConfig,
@@ -57,10 +59,24 @@ pub(super) fn look_into_cut(
     watch: Watch<'_>,
 ) -> Option<Failure> {
     let (end, explanation) = replayed(campaign, world, trace, Detail::Story, watch);
-    match judged(end.outcome, &explanation) {
-        Outcome::Failed(failure) => Some(failure),
-        Outcome::Passed | Outcome::Cut(_) => None,
-    }
+    let Outcome::Failed(failure) = judged(end.outcome, &explanation) else {
+        return None;
+    };
+    let world = shrink::short(world, &failure.kind, failure.step, &explanation);
+    let run = || {
+        let guide = Guide::along(trace).fair_after(failure.step);
+        let finished = run::run(&world, Box::new(guide), &*campaign.scenario, Detail::Story);
+        (
+            finished.end.outcome,
+            finished.explanation.unwrap_or_default(),
+        )
+    };
+    let (outcome, explanation) = match campaign.needs_fresh_thread() {
+        true => watch.on_fresh_thread(run),
+        false => run(),
+    };
+    let is_so = matches!(judged(outcome, &explanation), Outcome::Failed(_));
+    is_so.then_some(failure)
 }
 
 /// Replays a passing iteration. A difference is a failure that names where it begins.

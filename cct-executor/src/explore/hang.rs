@@ -12,6 +12,9 @@
 //!    failing for ever, which no fair world does. So it has to hang as well where all goes its plain way and values
 //!    are drawn at random, from the last step on of whoever does not go on for ever beside it.
 //!
+//! 5. Nor is another task's timer still to fire that was set by then, as that may bring it. Where there is one the iteration
+//!    goes on so under higher limits, and has to hang when it has fired.
+//!
 //! Looked at once, when a run is over and nothing else has failed: which iterations were cut first does not
 //! hang on the number of workers. Does not: judge clocks that race, under which time passes in other ways.
 
@@ -93,7 +96,9 @@ impl Campaign {
                 return Some(LookedAt::WouldHang);
             }
             // Where there is always something to do, that may be work, and take as long as this.
-            let fairly = self.hangs_fairly(&world, &cut.trace, &failure, story);
+            let fairly = self.hangs_fairly(&world, &cut.trace, &failure, story)
+                && (!waits_beside_a_timer(story)
+                    || self.hangs_in_the_end(&world, &cut.trace, &failure));
             if alone {
                 return fairly.then_some(LookedAt::WouldHang);
             }
@@ -139,6 +144,16 @@ fn since(story: &TaskStory, explanation: &Explanation) -> u64 {
     let mut steps = explanation.steps.iter().rev();
     let last = steps.find(|step| step.task.as_deref().is_some_and(is_one));
     last.map_or(0, |step| step.step)
+}
+
+/// Whether another task sleeps that has slept for as long as whoever the test waits for has waited.
+pub(super) fn waits_beside_a_timer(explanation: &Explanation) -> bool {
+    let Some(story) = hanging(explanation) else {
+        return false;
+    };
+    let sleeps = |other: &TaskStory| other.waits.iter().any(|wait| wait.op == "sleep");
+    let mut tasks = explanation.tasks.iter();
+    tasks.any(|other| other.standstills >= story.standstills / 2 && sleeps(other))
 }
 
 /// Whom the test waits for in vain: itself, or a task whose end it waits for.

@@ -310,6 +310,7 @@ fn world_around(
         },
         noise,
         late_timers: true,
+        numbered_errors: true,
         ..WorldConfig::default()
     };
     let mut strategy = RoundRobin::default();

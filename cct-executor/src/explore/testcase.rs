@@ -217,6 +217,7 @@ impl TestCase {
         // Nobody reads the report of a failure that is expected.
         checker.shrink &= self.should_panic.is_none();
         checker.world.forgives_at_end = self.of_tokio;
+        checker.world.numbered_errors = self.of_tokio;
         checker
     }
 

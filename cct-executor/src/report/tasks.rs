@@ -231,7 +231,14 @@ fn wait_text(wait: &Wait) -> String {
     }
     for holder in &wait.holders {
         if let Some(site) = &holder.site {
-            let _ = write!(text, ", held by task {} since {site}", holder.name);
+            let name = &holder.name;
+            let _ = match holder.may_have_moved {
+                true => write!(
+                    text,
+                    ", held by whoever has the guard that task {name} took at {site}"
+                ),
+                false => write!(text, ", held by task {name} since {site}"),
+            };
         }
     }
     if let Some(state) = &wait.state {

@@ -7,7 +7,7 @@ use super::metrics::RuntimeMetrics;
 use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
 use crate::explore::lone::{self, Lone};
-use crate::task::{JoinHandle, may_block, spawn_blocking_on_runtime};
+use crate::task::{Boxed, JoinHandle, is_large, may_block, spawn_blocking_on_runtime};
 use crate::{shim, time};
 use std::fmt;
 use std::future::poll_fn;
@@ -68,7 +68,10 @@ impl Runtime {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.handle().spawn(future)
+        match is_large::<F>() {
+            true => self.handle().spawn(Box::pin(future) as Boxed<F::Output>),
+            false => self.handle().spawn(future),
+        }
     }
 
     /// As [`Handle::spawn_blocking`].

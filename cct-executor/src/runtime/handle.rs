@@ -7,7 +7,8 @@ use crate::execution::strangers;
 use crate::execution::world::{AS_TOKIO_SAYS, Phase, WORLD, World};
 use crate::explore::lone::{self, Lone};
 use crate::task::{
-    JoinHandle, cancelled_after_the_end, may_block, spawn_blocking_on_runtime, spawn_on_runtime,
+    Boxed, BoxedClosure, JoinHandle, cancelled_after_the_end, is_large, may_block,
+    spawn_blocking_on_runtime, spawn_on_runtime,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -199,6 +200,9 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
+        if is_large::<F>() {
+            return self.spawn(Box::pin(future) as Boxed<F::Output>);
+        }
         if self.is_here() {
             return spawn_on_runtime(self.runtime, future);
         }
@@ -221,6 +225,9 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
+        if is_large::<F>() {
+            return self.spawn_blocking(Box::new(func) as BoxedClosure<R>);
+        }
         if self.is_here() {
             return spawn_blocking_on_runtime(self.runtime, func);
         }

@@ -333,6 +333,17 @@ impl Resource {
         });
     }
 
+    /// Notes that what the current task has just acquired is a value that it may give to another task.
+    #[inline]
+    pub fn movable(&self) {
+        self.in_world(|world, resource| {
+            if world.recording.get() {
+                let key = world.running.get().key;
+                world.with(|core, _| core.movable(resource, key));
+            }
+        });
+    }
+
     /// Notes that the resource was given back by whoever held it.
     #[inline]
     pub fn released(&self) {

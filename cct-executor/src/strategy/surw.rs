@@ -23,6 +23,8 @@
 //! - A task that has interesting events ahead although the profile knew none counts as having one
 //!   once it is about to do it and nothing else can go on.
 //! - If all that is enabled is held back, the intention goes to one of those, drawn by weight.
+//! - If the intended task is blocked for 1,000 decisions, or there is none, while others go on that need none of this, the
+//!   intention goes to one that is held back: beside a task that yields for ever it would never come to its event.
 //! - Data choices, unknown to the paper, are uniform, or by weight.
 //!
 //! Measured by `interesting_interleavings_are_uniform` and `the_intention_follows_a_spawn` below,
@@ -41,6 +43,8 @@ use crate::words::{
 
 /// How often the walk tries again before it looks at all enabled actions.
 const TRIES: u32 = 4;
+/// How many decisions an intention waits for a task that is blocked.
+const PATIENCE: u32 = 1_000;
 
 /// Selectively uniform random walk.
 #[derive(Clone, Debug)]
@@ -61,6 +65,8 @@ pub struct Surw {
     /// Interesting events ahead of all tasks that are alive.
     ahead: Shares,
     intended: Option<ActionKey>,
+    /// Decisions since the intention was looked at.
+    waited: u32,
 }
 
 impl Surw {
@@ -94,6 +100,7 @@ impl Surw {
             first: 0,
             ahead: Shares::new(),
             intended: None,
+            waited: 0,
         }
     }
 
@@ -141,13 +148,23 @@ impl Surw {
     /// Draws who is to do the next interesting event.
     fn intend(&mut self) {
         let anybody = self.ahead.total() > 0;
-        self.intended = anybody.then(|| self.ahead.draw(&mut self.intentions));
+        if anybody {
+            self.intended = Some(self.ahead.draw(&mut self.intentions));
+            self.waited = 0;
+        }
     }
 
     #[inline]
     fn next(&mut self, enabled: &EnabledActions<'_>, count: u32, set: &EnabledSet<'_>) -> Pick {
         if self.intended.is_none() {
             self.intend();
+        }
+        self.waited += 1;
+        if self.waited == PATIENCE {
+            self.waited = 0;
+            if let Some(pick) = self.wait_no_more(enabled) {
+                return pick;
+            }
         }
         for _ in 0..TRIES {
             let pick = set.pick(draw::below(&mut self.picks, count) as usize);
@@ -170,19 +187,39 @@ impl Surw {
                 }
             }
         }
-        chosen.unwrap_or_else(|| {
-            let weight = |action: &Action| self.ahead.get(action.key()).max(1);
-            let total = enabled.iter().map(|(_, action)| weight(action)).sum();
-            let mut ticket = draw::ticket(&mut self.intentions, total);
-            let drawn = enabled.iter().find(|(_, action)| {
-                let rest = ticket.checked_sub(weight(action));
-                ticket = rest.unwrap_or(0);
-                rest.is_none()
-            });
-            let (pick, action) = drawn.expect("cct bug: nothing is enabled");
-            self.intended = Some(action.key());
-            pick
-        })
+        let held = || self.move_intention(enabled);
+        chosen.or_else(held).expect("cct bug: nothing is enabled")
+    }
+
+    /// Moves the intention, if no task has it that could go on.
+    #[cold]
+    fn wait_no_more(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
+        let of_intended = |(_, action): (_, &Action)| self.intended == Some(action.key());
+        match enabled.iter().any(of_intended) {
+            true => None,
+            false => self.move_intention(enabled),
+        }
+    }
+
+    /// Gives the intention to one that is held back, drawn by weight, if there is any.
+    fn move_intention(&mut self, enabled: &EnabledActions<'_>) -> Option<Pick> {
+        let weight = |action: &Action| self.ahead.get(action.key()).max(1);
+        let held = enabled.iter().filter(|(_, action)| self.is_held(action));
+        let total: u64 = held.map(|(_, action)| weight(action)).sum();
+        if total == 0 {
+            return None;
+        }
+        let mut ticket = draw::ticket(&mut self.intentions, total);
+        let weight = |action: &Action| self.ahead.get(action.key()).max(1);
+        let mut held = enabled.iter().filter(|(_, action)| self.is_held(action));
+        let drawn = held.find(|(_, action)| {
+            let rest = ticket.checked_sub(weight(action));
+            ticket = rest.unwrap_or(0);
+            rest.is_none()
+        });
+        let (pick, action) = drawn?;
+        self.intended = Some(action.key());
+        Some(pick)
     }
 
     fn spawned(&mut self, task: ActionKey, id: ActionId, parent: Option<ActionKey>) {
@@ -233,6 +270,7 @@ impl Strategy for Surw {
         self.values = iteration.seed.stream("surw.values");
         self.ahead.clear();
         self.intended = None;
+        self.waited = 0;
         self.profiling = iteration.index == 0;
         if self.profiling {
             self.profile.clear();

@@ -4,6 +4,7 @@
 //! suspended on its stack; every wait is a scheduling point, so nesting cannot deadlock by itself.
 
 use super::handle::JoinHandle;
+use super::large::{BoxedClosure, is_large};
 use super::spawn::{Options, abroad, local, spawn_body};
 use crate::execution::close::Closing;
 use crate::execution::core::NONE;
@@ -36,6 +37,9 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
+    if is_large::<F>() {
+        return spawn_blocking(Box::new(f) as BoxedClosure<R>);
+    }
     if let Some(handle) = abroad() {
         return handle.spawn_blocking(f);
     }
@@ -93,6 +97,9 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
+    if is_large::<F>() {
+        return spawn_blocking_with(Box::new(f) as BoxedClosure<R>, options);
+    }
     // It waits with wakers of its own.
     let body = blocking_body(|| as_on_a_thread(|| on_a_thread(f)));
     spawn_body(body, local, options, true)

@@ -2,6 +2,7 @@
 
 use super::early::Early;
 use super::handle::JoinHandle;
+use super::large::{LocalBoxed, is_large};
 use super::spawn::{Options, spawn_local_with};
 use crate::execution::core::NONE;
 use crate::execution::panics;
@@ -101,6 +102,9 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    if is_large::<F>() {
+        return spawn_local(Box::pin(future) as LocalBoxed<F::Output>);
+    }
     spawn_local_with(
         future,
         Options {
@@ -171,7 +175,11 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_with(future, Options::at(Location::caller()))
+        let options = Options::at(Location::caller());
+        match is_large::<F>() {
+            true => self.spawn_with(Box::pin(future) as LocalBoxed<F::Output>, options),
+            false => self.spawn_with(future, options),
+        }
     }
 
     #[track_caller]
@@ -180,6 +188,9 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
+        if is_large::<F>() {
+            return self.spawn_with(Box::pin(future) as LocalBoxed<F::Output>, options);
+        }
         if WORLD.with(|world| world.phase.get() == Phase::Idle) {
             let (early, handle) = Early::new(future, options);
             self.early.borrow_mut().push(early);

@@ -3,6 +3,7 @@
 use super::body::JoinCell;
 use super::handle::JoinHandle;
 use super::id::Id;
+use super::large::{Boxed, LocalBoxed, is_large};
 use crate::execution::core::NONE;
 use crate::execution::point::task_resource;
 use crate::execution::spawn::Spawn;
@@ -66,6 +67,18 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    match is_large::<F>() {
+        true => spawn_small(Box::pin(future) as Boxed<F::Output>),
+        false => spawn_small(future),
+    }
+}
+
+#[track_caller]
+fn spawn_small<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
     if let Some(handle) = abroad() {
         return handle.spawn(future);
     }
@@ -93,6 +106,9 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    if is_large::<F>() {
+        return spawn_with(Box::pin(future) as Boxed<F::Output>, options);
+    }
     spawn_body(future, Body::new, options, false)
 }
 
@@ -103,6 +119,9 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    if is_large::<F>() {
+        return spawn_local_with(Box::pin(future) as LocalBoxed<F::Output>, options);
+    }
     spawn_body(future, local, options, false)
 }
 

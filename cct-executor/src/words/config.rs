@@ -199,6 +199,9 @@ pub struct WorldConfig {
     /// Whether a panic of a task is no failure, though nobody asks for it, when the scenario's own task is in the middle
     /// of its last poll and ends well: it has seen no more of it than of one after its end.
     pub forgives_at_end: bool,
+    /// Whether errors of sockets are the machine's, known by their numbers, as programs for tokio look for those; others
+    /// name what is wrong.
+    pub numbered_errors: bool,
     /// Whether tasks that outlive the scenario are a failure.
     pub fail_on_leak: bool,
     /// Whether reaching a limit is a failure.
@@ -225,6 +228,7 @@ impl Default for WorldConfig {
             late_timers: false,
             expected_panics: Arc::default(),
             forgives_at_end: false,
+            numbered_errors: false,
             fail_on_leak: false,
             fail_on_limit: false,
             patient: false,

@@ -224,7 +224,7 @@ pub struct Wait {
     pub site: String,
     /// Who holds the resource.
     pub holders: Vec<Holder>,
-    /// Nobody but the holders can end it: it is for a lock, or for a task's end.
+    /// Nobody but the holders can end it, and who they are is certain: it is for a lock, or for a task's end.
     pub exclusive: bool,
     /// What the resource looks like.
     pub state: Option<String>,
@@ -260,6 +260,8 @@ pub struct Holder {
     pub name: String,
     /// `file:line` where it was acquired.
     pub site: Option<String>,
+    /// Whether the task of this name may have given its guard to another, which holds it then: nobody knows who.
+    pub may_have_moved: bool,
 }
 
 impl Wait {

@@ -91,6 +91,7 @@ mod tests {
         let holders = for_tasks
             .iter()
             .map(|&t| Holder {
+                may_have_moved: false,
                 task: Some(t),
                 name: t.to_string(),
                 site: None,

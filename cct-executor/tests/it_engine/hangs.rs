@@ -379,3 +379,54 @@ fn a_request_that_nobody_receives_is_told_with_what_leaves_it_out() {
         .run(asks_who_leaves)
         .assert_passed();
 }
+
+/// What the test waits for comes late, by a timer that is set before the heart has beaten so often.
+#[test]
+fn a_timer_that_is_still_to_fire_may_bring_it() {
+    let late = |after: Duration| {
+        let checker = checker("late").iterations(32);
+        checker.run(move || async move {
+            spawn(heart());
+            let (sender, answer) = oneshot::channel();
+            let wait = match nondet::choose(4) {
+                3 => after,
+                _ => Duration::from_secs(2),
+            };
+            spawn(async move {
+                sleep(wait).await;
+                let _ = sender.send(());
+            });
+            // No more than the time to come is lost.
+            spawn(async move {
+                sleep(after).await;
+                std::future::pending::<()>().await;
+            });
+            answer.await.unwrap();
+        })
+    };
+    // Beyond the usual steps and within the raised ones, and beyond those.
+    for days in [0.5, 2.0] {
+        let report = late(Duration::from_secs_f64(days * 86_400.0));
+        assert!(report.passed(), "{}", report.text());
+        assert!(report.cut() > 0);
+    }
+}
+
+/// Once every timer has fired that was set by then, what it waits for does not come any more.
+#[test]
+fn a_timer_that_brings_nothing_hides_no_hang() {
+    let report = checker("hangs all the same").iterations(32).run(|| async {
+        spawn(async {
+            sleep(Duration::from_secs(36_000)).await;
+            std::future::pending::<()>().await;
+        });
+        asks().await;
+    });
+    let failure = failed(&report);
+    let kind = &failure.kind;
+    assert!(
+        matches!(kind, FailureKind::Hang { .. }),
+        "{}",
+        report.text()
+    );
+}

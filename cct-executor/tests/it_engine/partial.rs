@@ -202,3 +202,67 @@ fn at_sync_a_task_may_end_right_before_somebody_looks() {
     assert_eq!(turned(Granularity::Op), 0);
     assert!(turned(Granularity::Sync) > 100);
 }
+
+/// A guard that a task has given away is in other hands, which are held back or sleep when the iteration is cut.
+#[test]
+fn who_gave_a_guard_away_does_not_wait_for_himself() {
+    for after in [Duration::ZERO, Duration::from_secs(3600)] {
+        let report = ticking("given away").run(move || async move {
+            let lock = Arc::new(Mutex::new(()));
+            let guard = lock.clone().lock_owned().await;
+            spawn(ticks());
+            spawn(async move {
+                sleep(after).await;
+                drop(guard);
+            });
+            let _guard = lock.lock().await;
+        });
+        assert!(report.passed(), "{}", report.text());
+        assert_eq!(report.cut() > 0, after > Duration::ZERO);
+    }
+}
+
+/// Another branch of the task holds the lock, and waits for what cct does not know.
+#[test]
+fn a_task_that_others_can_wake_is_in_no_knot() {
+    let report = ticking("branches").run(|| async {
+        let lock = Mutex::new(());
+        let (sender, receiver) = futures::channel::oneshot::channel();
+        spawn(async move {
+            sleep(Duration::from_secs(3600)).await;
+            let _ = sender.send(());
+        });
+        spawn(ticks());
+        let holds = async {
+            let _guard = lock.lock().await;
+            let _ = receiver.await;
+        };
+        let waits = async {
+            yield_now().await;
+            drop(lock.lock().await);
+        };
+        cct_executor::join!(holds, waits);
+    });
+    assert!(report.passed(), "{}", report.text());
+    assert!(report.cut() > 0);
+}
+
+/// The holder is certain to have it while it has given nothing away, also by a guard that it could give away.
+#[test]
+fn guards_that_could_be_given_away_close_a_circle_where_nothing_else_goes_on() {
+    let report = checker("owned").run(|| async {
+        let (a, b) = locks();
+        let both = [(a.clone(), b.clone()), (b, a)].map(|(one, other)| {
+            spawn(async move {
+                let _one = one.lock_owned().await;
+                let _other = other.lock_owned().await;
+            })
+        });
+        for task in both {
+            task.await.unwrap();
+        }
+    });
+    let failure = failed(&report);
+    assert!(matches!(failure.kind, FailureKind::Deadlock { .. }));
+    assert_eq!(failure.explanation.cycles, [[1, 2]], "{}", report.text());
+}

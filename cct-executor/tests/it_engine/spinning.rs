@@ -4,8 +4,8 @@ use crate::{GRANULARITIES, checker};
 use cct_executor::runtime::Builder;
 use cct_executor::task::{spawn_blocking, yield_now};
 use cct_executor::time::{Instant, sleep, timeout};
-use cct_executor::{Checker, Granularity, Report, spawn};
-use cct_sync::Mutex;
+use cct_executor::{Checker, Granularity, Report, select, spawn};
+use cct_sync::{Mutex, Notify, mpsc};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -359,4 +359,36 @@ fn where_time_stands_still_the_report_says_so() {
         assert!(report.failure().is_some());
         assert!(!report.text().contains("time stood still"));
     }
+}
+
+/// Of what is interesting to `surw` the one that is to go on is blocked, for what another does that is held back.
+#[test]
+fn one_that_is_blocked_holds_nobody_back_for_ever() {
+    let checker = checker("blocked").strategy_text("surw").iterations(200);
+    let report = checker.max_steps(20_000).run(|| async {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let noticed = Arc::new(Notify::new());
+        let notices = noticed.clone();
+        spawn(async move {
+            loop {
+                notices.notify_one();
+                yield_now().await;
+            }
+        });
+        spawn(async move {
+            for number in 0..3 {
+                sender.send(number).await.unwrap();
+            }
+            std::future::pending::<()>().await;
+        });
+        let mut received = 0;
+        while received < 3 {
+            select! {
+                _ = receiver.recv() => received += 1,
+                () = noticed.notified() => {}
+            }
+        }
+    });
+    assert!(report.passed(), "{}", report.text());
+    assert_eq!(report.cut(), 0, "{}", report.text());
 }

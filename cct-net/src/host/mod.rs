@@ -15,6 +15,7 @@ mod netstat;
 pub(crate) mod ports;
 
 use crate::descriptor::{Lent, Shown};
+use crate::errno::{Errno, telling};
 use crate::stream::conn::{Conn, Names};
 use crate::stream::listening::Listening;
 use crate::stream::state::SideId;
@@ -228,10 +229,9 @@ impl State {
         if host.may_bind(ip) {
             return Ok(host);
         }
-        Err(io::Error::new(
-            ErrorKind::AddrNotAvailable,
-            format!("{ip} is no address of this node"),
-        ))
+        Err(telling(Errno::EADDRNOTAVAIL, || {
+            format!("{ip} is no address of this node")
+        }))
     }
 
     /// Nodes that have a host.

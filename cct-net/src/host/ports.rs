@@ -1,8 +1,9 @@
 //! The ports of one protocol at one host.
 
+use crate::errno::{Errno, telling};
 use cct_executor::shim::number_among_relatives;
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 /// Where ports that nobody chose come from.
@@ -118,10 +119,9 @@ impl<S> Ports<S> {
                 return Ok(port);
             }
         }
-        Err(io::Error::new(
-            ErrorKind::AddrInUse,
-            "all ports from 32768 to 65535 are in use",
-        ))
+        Err(telling(Errno::EADDRINUSE, || {
+            "all ports from 32768 to 65535 are in use".to_owned()
+        }))
     }
 
     /// A connection that was accepted at an address shares its port.
@@ -214,6 +214,5 @@ impl<S> Ports<S> {
 }
 
 fn taken(addr: SocketAddr) -> io::Error {
-    let text = format!("{addr} is in use already");
-    io::Error::new(ErrorKind::AddrInUse, text)
+    telling(Errno::EADDRINUSE, || format!("{addr} is in use already"))
 }

@@ -1,7 +1,7 @@
 //! Datagrams on their way.
 
 use super::inner::{Datagram, Inner};
-use crate::errno::Errno;
+use crate::errno::{Errno, telling};
 use crate::fabric::flow::FlowKind;
 use crate::fabric::{Arrival, FlowId, Network, network};
 use crate::host::Hosts;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cct_executor::node::NodeId;
 use cct_executor::shim;
 use cct_executor::words::fingerprint::mix2;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::panic::Location;
 use std::sync::{Arc, Weak};
@@ -209,8 +209,8 @@ impl Inner {
             (state.broadcast || !broadcast, own)
         });
         if !allowed {
-            let text = "broadcasting needs set_broadcast(true)";
-            return Err(io::Error::new(ErrorKind::PermissionDenied, text));
+            let text = || "broadcasting needs set_broadcast(true)".to_owned();
+            return Err(telling(Errno::EACCES, text));
         }
         let mut nodes = hosts.state.with(|state| state.nodes());
         nodes.retain(|&node| own || node != self.node);

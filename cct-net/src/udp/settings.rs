@@ -2,7 +2,7 @@
 
 use super::UdpSocket;
 use super::inner::{Inner, State};
-use crate::errno::Errno;
+use crate::errno::{Errno, telling};
 #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
 use crate::io::device;
 use crate::tcp::check_ttl;
@@ -203,8 +203,8 @@ impl UdpSocket {
             known
         });
         if known {
-            let text = format!("the socket is in the group {group} already");
-            return Err(io::Error::new(ErrorKind::AddrInUse, text));
+            let text = || format!("the socket is in the group {group} already");
+            return Err(telling(Errno::EADDRINUSE, text));
         }
         Ok(())
     }
@@ -216,8 +216,8 @@ impl UdpSocket {
             Some(state.groups.remove(at))
         });
         left.map(drop).ok_or_else(|| {
-            let text = format!("the socket is not in the group {group}");
-            io::Error::new(ErrorKind::AddrNotAvailable, text)
+            let text = || format!("the socket is not in the group {group}");
+            telling(Errno::EADDRNOTAVAIL, text)
         })
     }
 

@@ -1,7 +1,7 @@
 //! Paths of one node, and abstract names, each as a path that begins with a byte that is 0.
 
 use super::inner::Inner;
-use crate::errno::of_socket;
+use crate::errno::{Errno, of_socket, telling};
 use crate::host::hosts;
 use crate::stream::listening::Listening;
 use cct_executor::node::current;
@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-/// What sockets are bound to, by path: absolute, but as given otherwise. Links are not followed.
+/// What sockets are bound to, by path: absolute, but as given otherwise.
 #[derive(Default)]
 pub(crate) struct Paths {
     files: BTreeMap<PathBuf, File>,
@@ -62,8 +62,8 @@ impl Paths {
             .get(&key(path))
             .is_some_and(|file| file.is_there(path))
         {
-            let text = format!("`{}` exists already", path.display());
-            return Err(io::Error::new(ErrorKind::AddrInUse, text));
+            let text = || format!("`{}` exists already", path.display());
+            return Err(telling(Errno::EADDRINUSE, text));
         }
         Ok(())
     }
@@ -133,8 +133,11 @@ impl Paths {
 
     fn find(&self, path: &Path) -> io::Result<&Bound> {
         check_form(path)?;
-        let by_a_link = || self.files.get(&key(&followed(path)?));
-        let found = self.files.get(&key(path)).or_else(by_a_link);
+        let at = |path: PathBuf| self.files.get(&key(&path));
+        let by_a_link = || at(followed(path)?);
+        let in_a_folder = || at(in_its_folder(path)?);
+        let found = self.files.get(&key(path));
+        let found = found.or_else(by_a_link).or_else(in_a_folder);
         found.map(|file| &file.bound).ok_or_else(|| nobody_at(path))
     }
 
@@ -171,13 +174,24 @@ fn nobody_at(path: &Path) -> io::Error {
     if abstract_name(path).is_some() {
         return of_socket(ErrorKind::ConnectionRefused);
     }
-    let text = format!("no socket of this node is bound to `{}`", path.display());
-    io::Error::new(ErrorKind::NotFound, text)
+    // Who looks for the machine's errors has its files, and finds no socket in those.
+    if shim::has_numbered_errors() {
+        return match std::fs::canonicalize(path) {
+            Ok(_) => of_socket(ErrorKind::ConnectionRefused),
+            Err(error) => error,
+        };
+    }
+    nothing_at(path)
+}
+
+fn nothing_at(path: &Path) -> io::Error {
+    let text = || format!("no socket of this node is bound to `{}`", path.display());
+    telling(Errno::ENOENT, text)
 }
 
 fn wrong_type(path: &Path) -> io::Error {
-    let text = format!("`{}` is a socket of another type", path.display());
-    io::Error::other(text)
+    let text = || format!("`{}` is a socket of another type", path.display());
+    telling(Errno::EPROTOTYPE, text)
 }
 
 /// Removes a path from the running task's node, as removing the socket's file does. The socket
@@ -190,7 +204,7 @@ pub fn unlink(path: impl AsRef<Path>) -> io::Result<()> {
     hosts()?.state.with(|state| {
         let paths = &mut state.host(current()).unix;
         let gone = paths.files.remove(&key(path)).map(drop);
-        gone.ok_or_else(|| nobody_at(path))
+        gone.ok_or_else(|| nothing_at(path))
     })
 }
 
@@ -228,6 +242,12 @@ fn followed(path: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// The path without links to its folder, and without `..`.
+fn in_its_folder(path: &Path) -> Option<PathBuf> {
+    let folder = std::fs::canonicalize(path.parent()?).ok()?;
+    Some(folder.join(path.file_name()?))
 }
 
 /// A name that no address of the system holds is refused: one that is too long, or has a byte that is 0 and not the first.

@@ -177,6 +177,7 @@ pub(crate) async fn exclusive_owned<L: Lock + ?Sized>(
 ) -> Exclusive<Arc<L>, L::Value> {
     let permits = lock.guarded().all();
     granted(lock.guarded().semaphore.acquire(permits, call).await);
+    lock.guarded().semaphore.resource().movable();
     let value = lock.guarded().value.get();
     Exclusive::new(value, Hold::new(lock, permits, call))
 }
@@ -188,6 +189,7 @@ pub(crate) async fn joint_owned<L: Lock + ?Sized>(
     call: Call,
 ) -> Joint<Arc<L>, L::Value> {
     granted(lock.guarded().semaphore.acquire(1, call).await);
+    lock.guarded().semaphore.resource().movable();
     let value = lock.guarded().value.get();
     Joint::new(value, Hold::new(lock, 1, call))
 }
@@ -220,6 +222,7 @@ pub(crate) fn try_exclusive_owned<L: Lock + ?Sized>(
     call: Call,
 ) -> Result<Exclusive<Arc<L>, L::Value>, TryLockError> {
     let permits = lock.guarded().try_take(lock.guarded().all(), call)?;
+    lock.guarded().semaphore.resource().movable();
     let value = lock.guarded().value.get();
     Ok(Exclusive::new(value, Hold::new(lock, permits, call)))
 }
@@ -231,6 +234,7 @@ pub(crate) fn try_joint_owned<L: Lock + ?Sized>(
     call: Call,
 ) -> Result<Joint<Arc<L>, L::Value>, TryLockError> {
     let permits = lock.guarded().try_take(1, call)?;
+    lock.guarded().semaphore.resource().movable();
     let value = lock.guarded().value.get();
     Ok(Joint::new(value, Hold::new(lock, permits, call)))
 }

@@ -1,7 +1,7 @@
 //! An explanation, made of what was recorded.
 
 use super::texts::Texts;
-use super::{AGAIN, Blocked, RawStep, Recorder, TakenOver, Turn};
+use super::{AGAIN, Blocked, Held, RawStep, Recorder, TakenOver, Turn};
 use crate::execution::core::{Core, NONE, state};
 use crate::execution::paths::place;
 use crate::execution::point::resource_task;
@@ -257,6 +257,9 @@ impl Core {
             .get(&key)
             .map(Vec::as_slice)
             .unwrap_or_default();
+        // Whoever has a waker may wake it for what is not known here: what cct waits for itself needs none.
+        let wakers = recorder.wakers.as_ref();
+        let only_these = wakers.is_none_or(|wakers| wakers.none_of(key));
         let waits: Vec<Wait> = waits
             .iter()
             .map(|blocked| Wait {
@@ -269,7 +272,11 @@ impl Core {
                     .and_then(|step| self.site_of(step, true))
                     .unwrap_or_else(|| place(blocked.site)),
                 holders: self.explain_holders(blocked.resource, recorder),
-                exclusive: self.is_exclusive(blocked.resource),
+                exclusive: only_these
+                    && self.is_exclusive(blocked.resource)
+                    && !recorder
+                        .held(blocked.resource)
+                        .any(|held| held.movable.is_some()),
                 state: match blocked.kind {
                     OpKind::Sleep => self.sleeps_until(key),
                     _ => recorder.remarks.get(&blocked.resource).cloned(),
@@ -422,27 +429,45 @@ impl Core {
                 task: Some(subject),
                 name: self.task_name(key),
                 site: None,
+                may_have_moved: false,
             }];
         }
-        let holders = recorder
-            .holders
-            .get(&resource)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let holders = recorder.held(resource);
         holders
-            .iter()
-            .map(|&(key, site)| match key {
+            .map(|held| match held.key {
                 NONE => Holder {
                     task: None,
                     name: "nobody".into(),
-                    site: Some(place(site)),
+                    site: Some(place(held.site)),
+                    may_have_moved: false,
                 },
-                key => Holder {
-                    task: Some(self.actions[key as usize].subject),
-                    name: self.task_name(key),
-                    site: Some(place(site)),
-                },
+                key => {
+                    let subject = self.actions[key as usize].subject;
+                    let gone = !self.is_alive(held.key);
+                    let moved = recorder.may_have_moved(held) || held.movable.is_some() && gone;
+                    Holder {
+                        task: (!moved).then_some(subject),
+                        name: self.task_name(key),
+                        site: Some(place(held.site)),
+                        may_have_moved: moved,
+                    }
+                }
             })
             .collect()
+    }
+}
+
+impl Recorder {
+    fn held(&self, resource: u32) -> impl Iterator<Item = &Held> {
+        self.holders.get(&resource).into_iter().flatten()
+    }
+
+    /// Whether a task may have given away what it holds so: it has spawned or sent something since, or that is not known.
+    fn may_have_moved(&self, held: &Held) -> bool {
+        let Some(since) = held.movable else {
+            return false;
+        };
+        let sends = |step: &RawStep| step.key == held.key && step.kind == OpKind::Send;
+        held.spawned || self.left_out > 0 || self.steps.iter().skip(since).any(sends)
     }
 }

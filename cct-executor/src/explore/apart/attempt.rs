@@ -113,6 +113,7 @@ impl Tried {
                 None => Outcome::Passed,
             },
             stand: from.list(|from| Some(from.text()?.to_owned()))?,
+            beside_a_timer: false,
             departures: from.list(told)?,
             others: from.list(other)?,
             trace: from.text()?.parse::<ReplayToken>().ok()?.trace,
@@ -154,6 +155,7 @@ mod tests {
             let tried = Tried {
                 outcome,
                 stand: vec!["lock a.rs:3:4".to_owned()],
+                beside_a_timer: false,
                 departures: vec![departure.clone(); 2],
                 others: vec![other.clone()],
                 trace: Trace::default(),

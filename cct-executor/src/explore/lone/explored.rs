@@ -130,13 +130,14 @@ fn campaign(test: &str, world: u32, site: &'static Location<'static>) -> io::Res
         test: test.to_owned(),
         world,
     };
-    let checker = Checker {
+    let mut checker = Checker {
         test: Some(test.to_owned()),
         ..Checker::new()
             .name(plain.to_string())
             .iterations(ITERATIONS)
             .late_timers(true)
     };
+    checker.world.numbered_errors = true;
     let mut campaign = checker.prepare(scenario(site)).map_err(not_understood)?;
     campaign.plain = Some(plain);
     Ok(campaign)

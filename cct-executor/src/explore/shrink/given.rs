@@ -31,6 +31,8 @@ pub(in crate::explore) struct Tried {
     pub(in crate::explore) outcome: Outcome,
     /// Operations and places at which tasks stood in the end, where the failure is that they stand.
     pub(in crate::explore) stand: Vec<String>,
+    /// Whether another task's timer was still to fire.
+    pub(in crate::explore) beside_a_timer: bool,
     pub(in crate::explore) departures: Vec<Departure>,
     /// See [`Guide::looking_for`].
     pub(in crate::explore) others: Vec<Departure>,
@@ -147,6 +149,7 @@ impl Tried {
         let tried = Tried {
             outcome: finished.end.outcome,
             stand: stand.map(|(op, site)| format!("{op} {site}")).collect(),
+            beside_a_timer: false,
             departures: guide.departures,
             others: guide.others,
             trace: run::last_trace(),

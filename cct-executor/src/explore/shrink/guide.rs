@@ -191,7 +191,7 @@ impl Guide {
     }
 
     /// After this step there are no departures, and values are drawn, where the plain schedule has the first.
-    pub(super) fn fair_after(mut self, step: u64) -> Guide {
+    pub(in crate::explore) fn fair_after(mut self, step: u64) -> Guide {
         self.fair = Some((step, Random::new()));
         self
     }

@@ -23,12 +23,12 @@ use self::search::Search;
 #[cfg(unix)]
 pub(super) use self::what::{What, Words};
 use super::campaign::Campaign;
-use super::lasting;
 #[cfg(unix)]
 use super::result;
 use super::result::{FailureReport, Origin, Shortened};
 use super::same::{alike, of_order};
 use super::watched;
+use super::{hang, lasting};
 use crate::execution::Detail;
 use crate::execution::run;
 use crate::words::explanation::Explanation;
@@ -158,6 +158,27 @@ impl Campaign {
         let fairly = fairly.as_ref().and_then(Tried::kind);
         fairly.is_some_and(|fairly| alike(&failure.kind, fairly))
     }
+
+    /// Whether the test hangs, once everything goes its plain way, also when no timer is still to fire that may be what it
+    /// waits for; under limits that are raised.
+    pub(super) fn hangs_in_the_end(
+        self: &Arc<Self>,
+        world: &WorldConfig,
+        trace: &Trace,
+        failure: &Failure,
+    ) -> bool {
+        let mut world = world.clone();
+        world.limits.raise();
+        let token = ReplayToken::new(&self.checker.name, &world, trace.clone(), 0);
+        let given = Given {
+            fair_after: Some(failure.step),
+            ..Given::along(&token)
+        };
+        let last = try_it(self, &world, true, given);
+        last.is_some_and(|last| {
+            last.kind().is_some_and(|kind| alike(&failure.kind, kind)) && !last.beside_a_timer
+        })
+    }
 }
 
 /// The departures that were kept, in words.
@@ -174,7 +195,7 @@ impl FailureReport {
 }
 
 /// The world of an attempt at a failure of this kind that came, or began, at this step.
-fn short(
+pub(super) fn short(
     world: &WorldConfig,
     kind: &FailureKind,
     step: u64,
@@ -255,6 +276,7 @@ pub(super) fn try_it(
         tried.outcome = campaign.shown(tried.outcome, &explanation);
         if let Outcome::Failed(failure) = &tried.outcome {
             tried.stand = lasting::stand(&failure.kind, &explanation);
+            tried.beside_a_timer = hang::waits_beside_a_timer(&explanation);
         }
     }
     Some(tried)

@@ -112,10 +112,11 @@ impl<'a> Search<'a> {
         taken >= PATIENCE_MAX || taken >= PATIENCE && self.attempts >= FEW
     }
 
-    /// Whether it is no matter of the values that are drawn once the test hangs.
+    /// Whether it is no matter of the values that are drawn once the test hangs, nor of who is held back.
     fn lasts(&self, departures: &[Departure], tried: &Tried) -> bool {
         let Outcome::Failed(Failure {
-            kind: FailureKind::Hang { .. } | FailureKind::Endless,
+            kind:
+                FailureKind::Hang { .. } | FailureKind::Endless | FailureKind::PartialDeadlock { .. },
             step,
         }) = tried.outcome
         else {

@@ -145,7 +145,7 @@ fn has_place(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     if path.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AddrInUse.into());
+        return Err(io::Error::from_raw_os_error(libc::EADDRINUSE));
     }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -153,7 +153,7 @@ fn has_place(path: &Path) -> io::Result<()> {
     };
     match folder.metadata()?.is_dir() {
         true => Ok(()),
-        false => Err(io::ErrorKind::NotADirectory.into()),
+        false => Err(io::Error::from_raw_os_error(libc::ENOTDIR)),
     }
 }
 
