@@ -267,12 +267,22 @@ impl Node {
         self.crash_by(CrashCause::Asked);
     }
 
-    /// Starts its main task anew, after a crash if it is up.
+    /// Starts its main task anew, after a crash if it is up. A task of the node that calls this does not go on.
     ///
     /// # Panics
     /// If it is a node of another scenario.
     #[track_caller]
     pub fn restart(&self) {
+        let id = self.expect_here();
+        if current() == id {
+            let again = self.clone();
+            self.in_world(|world| {
+                // Where it is going down already, nothing follows that it asks for.
+                if world.with(|core, _| core.node_state(id)) != NodeState::Down {
+                    world.after_next_crash(id, move || again.restart());
+                }
+            });
+        }
         self.crash();
         let up = self.in_world(|world| {
             let down = world.with(|core, _| {

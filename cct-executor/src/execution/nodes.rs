@@ -66,7 +66,13 @@ pub enum CrashCause {
 }
 
 /// A node, and what follows its crash when a panic caused it.
-pub(crate) type AfterCrash = (NodeId, Rc<dyn Fn()>);
+#[derive(Clone)]
+pub(crate) struct AfterCrash {
+    node: NodeId,
+    /// What the node has asked for its next crash, and not what follows all by a panic.
+    once: bool,
+    then: Rc<dyn Fn()>,
+}
 
 /// A crash that was asked for, and the task that goes on once it has happened.
 #[derive(Clone, Copy)]
@@ -309,9 +315,7 @@ impl World {
                     core.configure_node(crash.node, |entry| entry.cause = crash.cause);
                 });
                 self.crash_node(crash.node);
-                if crash.cause == CrashCause::Panic {
-                    self.follow_up(crash.node);
-                }
+                self.follow_up(crash.node, crash.cause);
             }
         }
         let alive = self.with(|core, _| then != NONE && core.is_alive(then));
@@ -320,15 +324,30 @@ impl World {
 
     /// Notes what follows the node's crashes by panic.
     pub(crate) fn after_crash(&self, node: NodeId, then: impl Fn() + 'static) {
-        self.after_crash.borrow_mut().push((node, Rc::new(then)));
+        self.will_follow(node, false, then);
     }
 
-    fn follow_up(&self, node: NodeId) {
+    /// Notes what follows the node's next crash, whatever its cause.
+    pub(crate) fn after_next_crash(&self, node: NodeId, then: impl Fn() + 'static) {
+        self.will_follow(node, true, then);
+    }
+
+    fn will_follow(&self, node: NodeId, once: bool, then: impl Fn() + 'static) {
+        let then = Rc::new(then);
+        let hook = AfterCrash { node, once, then };
+        self.after_crash.borrow_mut().push(hook);
+    }
+
+    fn follow_up(&self, node: NodeId, cause: CrashCause) {
         let hooks = self.after_crash.borrow().clone();
-        hooks
-            .iter()
-            .filter(|hook| hook.0 == node)
-            .for_each(|hook| (hook.1)());
+        self.after_crash
+            .borrow_mut()
+            .retain(|hook| !(hook.node == node && hook.once));
+        for hook in hooks.iter().filter(|hook| hook.node == node) {
+            if hook.once || cause == CrashCause::Panic {
+                (hook.then)();
+            }
+        }
     }
 
     #[cold]

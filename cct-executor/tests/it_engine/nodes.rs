@@ -496,3 +496,32 @@ fn a_node_may_end_with_its_main_task() {
     run(true).assert_passed();
     run(false).assert_passed();
 }
+
+#[test]
+fn a_node_may_restart_itself() {
+    passes_everywhere("itself", 8, || async {
+        let (starts, handle) = (
+            Arc::new(AtomicU32::new(0)),
+            Arc::new(std::sync::OnceLock::new()),
+        );
+        let (counted, own) = (starts.clone(), handle.clone());
+        let itself = node("a").start(move || {
+            let (starts, own) = (counted.clone(), own.clone());
+            async move {
+                time::sleep(Duration::from_millis(1)).await;
+                if starts.fetch_add(1, SeqCst) < 2 {
+                    let own: &node::Node = own.get().expect("set before time passes");
+                    own.restart();
+                    unreachable!("it does not go on");
+                }
+            }
+        });
+        handle.set(itself.clone()).expect("set once");
+        time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(starts.load(SeqCst), 3);
+        // Once for each that was asked for.
+        itself.crash();
+        time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(starts.load(SeqCst), 3);
+    });
+}

@@ -82,6 +82,16 @@ mod with_tokio {
 mod with_cct {
     tests!(cct_executor);
 
+    /// It is for one run, and not for all iterations together.
+    #[cct_executor::test]
+    #[rstest]
+    #[timeout(std::time::Duration::from_nanos(1))]
+    #[case(1)]
+    async fn a_time_limit_is_left_out(#[case] one: u32) {
+        yield_now().await;
+        assert_eq!(one, 1);
+    }
+
     #[cct_executor::test]
     #[rstest]
     fn what_blocks_has_its_values_too(#[values("a", "aa")] text: &str, #[values(2)] most: usize) {

@@ -2,7 +2,7 @@
 //! options.
 
 use super::options::{Call, Code, Options};
-use super::parameters::Parameters;
+use super::parameters::{Parameters, is_time_limit};
 use super::scenario_of;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -20,7 +20,8 @@ pub(super) fn expand(
         sig,
         block,
     } = function;
-    let attributes = attrs.iter().cloned().map(outer);
+    let stays = |attribute: &&Attribute| !is_time_limit(attribute, attrs);
+    let attributes = attrs.iter().filter(stays).cloned().map(outer);
     let should_panic = should_panic(attrs);
     let of_tokio = options.of_tokio;
     let name = &sig.ident;

@@ -3,7 +3,9 @@
 //! 1. The function that the other attribute sees keeps them, with their attributes.
 //! 2. Each iteration gets clones of the values; of values that have none there is one run.
 //!
-//! Does not: read what the other attribute says.
+//! 3. A time limit of rstest's for the test is left out: it would be one for all iterations together, in the machine's time.
+//!
+//! Does not: read what else the other attribute says.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -53,6 +55,15 @@ pub(super) fn may_be_generic(function: &ItemFn) -> bool {
 fn may_make_cases(attribute: &Attribute) -> bool {
     let path = attribute.path();
     !LANGUAGE.iter().any(|name| path.is_ident(name))
+}
+
+/// Whether an attribute is a time limit that `#[rstest]`, one of the others, would put around the run.
+pub(super) fn is_time_limit(attribute: &Attribute, all: &[Attribute]) -> bool {
+    let ends_in = |attribute: &Attribute, name: &str| {
+        let last = attribute.path().segments.last();
+        last.is_some_and(|last| last.ident == name)
+    };
+    ends_in(attribute, "timeout") && all.iter().any(|other| ends_in(other, "rstest"))
 }
 
 /// The parameter, and its name; one that is a pattern gets a name.
