@@ -28,7 +28,7 @@ use std::hash::Hash;
 /// The value now known under `key`.
 ///
 /// States that differ in an observed value count as different, for learners and in the number of
-/// distinct states. A later observation under the same key replaces the earlier one.
+/// distinct states; not so for `ql`, unless it is `ql:state=full` or `state=custom`. A later observation under the same key replaces the earlier one.
 pub fn observe(key: &'static str, value: impl Hash) {
     put(key, 0, hash_of(&value), None);
 }

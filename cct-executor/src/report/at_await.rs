@@ -75,7 +75,15 @@ pub(super) fn at_await_text(failure: &FailureReport, found: &AtAwait) -> String 
             "  not seen at granularity `await` ({tried}): too few to say whether it takes threads\n"
         );
     };
-    let rest = match failure.explanation.gave_way {
+    let story = &failure.explanation;
+    let interrupts = story.left_out > 0 || story.steps.iter().any(|step| step.preempts);
+    if !interrupts && story.gave_way == 0 && !found.all && !story.steps.is_empty() {
+        return format!(
+            "  not seen at granularity `await` ({tried}), but none of its steps interrupts a poll: it may be rare, and take no \
+             threads\n"
+        );
+    }
+    let rest = match story.gave_way {
         0 => {
             "\n  make them; if this code runs on one thread only, test it with `granularity = \"await\"`"
                 .to_owned()

@@ -134,6 +134,11 @@ fn task(out: &mut String, story: &TaskStory, brief: bool) {
         TaskState::Ready => "could run".to_owned(),
         TaskState::Suspended => format!("could run, in the middle of a poll: {}", story.last_op),
         TaskState::Waiting => "waits".to_owned(),
+        TaskState::Paused => "could run, but its node is paused".to_owned(),
+        TaskState::Undriven => {
+            "could run, but nobody drives its `LocalSet` or its runtime: neither is awaited, and no `block_on` runs"
+                .to_owned()
+        }
         TaskState::Running => format!("was running; last operation: {}", story.last_op),
     };
     let _ = writeln!(

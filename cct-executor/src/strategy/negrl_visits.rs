@@ -5,7 +5,7 @@
 //! P. Deligiannis, A. Biswas and A. Lal, "Learning-based controlled concurrency testing",
 //! OOPSLA 2020.
 //!
-//! Guarantee: as [`ql`](super::ql), of which this is `penalties=off`.
+//! Guarantee: as [`ql`](super::ql), of which this is `state=full,penalties=off`.
 //!
 //! How: as [`ql`](super::ql): softmax over values, updated from the last decision to the first.
 //!

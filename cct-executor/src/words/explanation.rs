@@ -167,6 +167,10 @@ pub enum TaskState {
     Suspended,
     /// It waits.
     Waiting,
+    /// It could run, but its node is paused.
+    Paused,
+    /// It could run, but nobody drives its `LocalSet`, or its runtime of one thread.
+    Undriven,
     /// It ran, and what it did ended the iteration.
     Running,
 }

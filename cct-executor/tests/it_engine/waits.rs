@@ -1,9 +1,11 @@
 //! What a report says of what tasks wait for.
 
 use crate::{checker, failed};
-use cct_executor::task::yield_now;
+use cct_executor::node::node;
+use cct_executor::task::{LocalSet, yield_now};
 use cct_executor::time::{sleep, timeout};
 use cct_executor::words::FailureKind;
+use cct_executor::words::explanation::TaskState;
 use cct_executor::{Granularity, Report, select, spawn};
 use cct_sync::{Barrier, Mutex, Notify, RwLock, Semaphore, mpsc, oneshot, watch};
 use std::collections::VecDeque;
@@ -484,4 +486,33 @@ fn a_circle_is_told_once() {
         lines(&report, "CYCLE"),
         ["CYCLE: task 1 waits for task 2 waits for task 1"]
     );
+}
+
+/// What could run, but for those who would have to let it.
+#[test]
+fn who_is_held_back_is_not_said_to_wait() {
+    let report = checker("a set").run(|| async {
+        let set = LocalSet::new();
+        let (sender, receiver) = oneshot::channel();
+        set.spawn_local(async move { sender.send(()) });
+        receiver.await.unwrap();
+    });
+    let failure = failed(&report);
+    let state = |number: usize| failure.explanation.tasks[number].state;
+    assert_eq!(state(1), TaskState::Undriven, "{}", report.text());
+    assert!(report.text().contains("nobody drives"), "{}", report.text());
+    let report = checker("a node").run(|| async {
+        let (sender, receiver) = oneshot::channel();
+        let sender = std::sync::Mutex::new(Some(sender));
+        let other = node("other").start(move || {
+            let sender = sender.lock().unwrap().take();
+            async move {
+                let _ = sender.map(|sender| sender.send(()));
+            }
+        });
+        other.pause();
+        receiver.await.unwrap();
+    });
+    let text = report.text();
+    assert!(text.contains("its node is paused"), "{text}");
 }

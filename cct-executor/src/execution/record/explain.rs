@@ -251,7 +251,9 @@ impl Core {
         let action = &self.actions[key as usize];
         let task = &self.tasks[action.subject as usize];
         let runs = action.state & (state::RUNNING | state::FROZEN) == state::RUNNING;
-        let enabled = action.position != Action::NOWHERE || runs || self.is_resting(key);
+        let hidden = action.position == Action::NOWHERE && action.state & state::HIDDEN != 0;
+        let undriven = task.group != NONE && self.groups[task.group as usize].driver == NONE;
+        let enabled = action.position != Action::NOWHERE || runs || hidden || self.is_resting(key);
         let waits = recorder
             .blocked
             .get(&key)
@@ -300,6 +302,8 @@ impl Core {
             spawned_at: place(task.spawn_site),
             state: match enabled {
                 _ if recorder.stopped == Some(key) => TaskState::Running,
+                true if hidden && self.is_held(key) => TaskState::Paused,
+                true if hidden && undriven => TaskState::Undriven,
                 true if action.state & state::FROZEN != 0 => TaskState::Suspended,
                 true => TaskState::Ready,
                 false => TaskState::Waiting,
