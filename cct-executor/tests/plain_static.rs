@@ -60,3 +60,34 @@ with_a_static! {
         assert_eq!(handle.block_on(blocking).unwrap(), 1);
     }
 }
+
+/// One that a test with the attribute builds, in a world that is over when the next test begins.
+static EXPLORED: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+
+#[cct_executor::test]
+async fn spoilt_by_one_that_is_explored() {
+    if is_again() {
+        assert_eq!(EXPLORED.spawn(async { 1 }).await.unwrap(), 1);
+    }
+}
+
+#[test]
+fn spoilt_for_another() {
+    if is_again() {
+        assert!(EXPLORED.metrics().num_workers() > 0);
+        let task = EXPLORED.spawn(async { spawn(async { 1 }).await.unwrap() + 1 });
+        assert_eq!(EXPLORED.block_on(task).unwrap(), 2);
+        let _inside = EXPLORED.enter();
+        assert_eq!(EXPLORED.block_on(spawn(async { 3 })).unwrap(), 3);
+    }
+}
+
+#[test]
+fn a_runtime_that_was_explored_is_another_tests_too() {
+    for how in ["once", "explore"] {
+        let output = again("spoilt_", how, &[("RUST_TEST_THREADS", "1")]);
+        let text = said(&output);
+        assert!(output.status.success(), "{how}: {text}");
+        assert!(text.contains(": ok. 2 passed; 0 failed"), "{text}");
+    }
+}

@@ -347,7 +347,11 @@ impl Handle {
 
     /// What is counted of it.
     pub fn metrics(&self) -> RuntimeMetrics {
-        RuntimeMetrics::of(self.clone())
+        let own = match self.is_here() {
+            true => None,
+            false => abroad::own(self.serial),
+        };
+        RuntimeMetrics::of(own.unwrap_or_else(|| self.clone()))
     }
 
     /// Its id, which no other runtime of the world has.

@@ -17,14 +17,15 @@ pub(super) fn note_family(world: u64) {
     families.insert(world, cct_interpose::family());
 }
 
-/// Whether the world of this number was opened by a thread of another test than this one, which is a test's own.
+/// Whether the world of this number was opened by a thread of another test than this one, which is a test's own; or is that
+/// of an iteration, as of a test that was explored before in this process.
 fn is_another_tests(world: u64) -> bool {
     if !cct_interpose::CONTROLLED || cct_interpose::was_started() {
         return false;
     }
     let families = FAMILIES.lock().unwrap_or_else(PoisonError::into_inner);
     let opened_by = families.get(&world);
-    opened_by.is_some_and(|&family| family != cct_interpose::family())
+    opened_by.is_none_or(|&family| family != cct_interpose::family())
 }
 
 /// Opens a world around this test's own thread, if it is another test's that is asked for something: the one of this
