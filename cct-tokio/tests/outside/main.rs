@@ -34,6 +34,7 @@ mod on_tokio {
     pub(crate) mod contracts;
     pub(crate) mod ends;
     pub(crate) mod entered;
+    pub(crate) mod fifos;
     pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
@@ -57,6 +58,7 @@ mod on_ours {
     pub(crate) mod contracts;
     pub(crate) mod ends;
     pub(crate) mod entered;
+    pub(crate) mod fifos;
     pub(crate) mod guests;
     pub(crate) mod handed;
     pub(crate) mod joined;
@@ -233,6 +235,12 @@ contracts! {
     names, LEAVES:
     by_the_time files_that_are_named_by_the_time
     at_random files_that_are_named_at_random
+}
+
+contracts! {
+    fifos, ASKS:
+    are_opened_by_two_closures fifos_whose_sides_two_closures_open
+    are_fifos fifos_that_are_files
 }
 
 contracts! {

@@ -13,6 +13,7 @@
 mod atomics;
 mod clocks;
 mod fatal;
+mod fifo;
 mod file_times;
 mod files;
 mod futex;

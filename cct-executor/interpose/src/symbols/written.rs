@@ -5,7 +5,8 @@
 use super::file_times::{Deed, Time, made_of, note, now};
 use super::machine::wait_where_it_blocks;
 use super::waits::piece;
-use super::{Hidden, sockets};
+use super::{Hidden, fifo, sockets};
+use crate::system;
 use libc::{c_char, c_int, c_void, mode_t, off64_t, size_t, ssize_t, timespec};
 use std::mem::transmute;
 
@@ -53,6 +54,14 @@ unsafe fn opened(
     (folder, path, flags): (c_int, *const c_char, c_int),
     open: impl FnOnce() -> c_int,
 ) -> c_int {
+    if let Some(system) = system::get() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if fifo::has_another_side(folder, path, flags) {
+                return fifo::open(system, folder, path, flags).unwrap_or_else(open);
+            }
+        }
+    }
     let makes = flags & libc::O_CREAT != 0;
     if !makes && flags & libc::O_TRUNC == 0 || now().is_none() {
         return open();
