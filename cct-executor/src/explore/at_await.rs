@@ -125,17 +125,16 @@ impl Campaign {
             self.try_with(checker, Arc::new(made), kind)
         };
         let plain = tried(1, RoundRobin::new)?;
-        if plain.same.is_some() {
-            return Some(InOrder::Fails);
-        }
-        if !plain.passes_whole() {
+        let fails = plain.same.is_some();
+        if !fails && !plain.passes_whole() {
             return Some(InOrder::Otherwise);
         }
         let drawn = tried(DRAWN, RoundRobin::with_random_data);
-        let fails = drawn.is_some_and(|drawn| drawn.same.is_some());
-        Some(match fails {
-            true => InOrder::FailsByValues,
-            false => InOrder::Passes,
+        Some(match (fails, drawn) {
+            (true, Some(drawn)) if drawn.passes_whole() => InOrder::FailsByFirstValues,
+            (true, _) => InOrder::Fails,
+            (false, Some(drawn)) if drawn.same.is_some() => InOrder::FailsByValues,
+            (false, _) => InOrder::Passes,
         })
     }
 

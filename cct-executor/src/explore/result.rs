@@ -294,6 +294,8 @@ pub enum InOrder {
     /// It passes with the first of all values, and fails in the same way with some that are drawn: those of the
     /// strategy, such as where a `select!` begins, or of `rand`.
     FailsByValues,
+    /// It fails in the same way with the first of all values, and passes with all that were drawn.
+    FailsByFirstValues,
     /// It fails in another way, or was cut.
     Otherwise,
 }

@@ -13,6 +13,10 @@ const TELLING_EACH: u64 = 2;
 /// fault, a cancellation or a value, and no order of tasks.
 pub(super) fn order_text(failure: &FailureReport) -> &'static str {
     let is_of_order = |one: &Departure| !one.is_value && one.taken.starts_with("task ");
+    if failure.in_order == Some(InOrder::FailsByFirstValues) {
+        return "  it takes no other order of tasks, but the first of the values that are chosen, as of the branches with which a \
+                `select!`\n  may begin: drawn at random, as on tokio, they hide it\n";
+    }
     let departures = failure.departures.as_ref();
     if departures.is_some_and(|all| !all.iter().any(is_of_order)) {
         return "";
