@@ -59,24 +59,41 @@ async fn sum_of(bytes: [u8; LARGE]) -> usize {
 
 /// On a stack of 2 MiB, where nothing is optimised.
 #[tokio::test]
-async fn large_futures() {
+async fn a_large_body() {
     assert_eq!(sum_of([2; LARGE]).await, 2 * LARGE);
-    assert_eq!(tokio::spawn(sum_of([2; LARGE])).await.unwrap(), 2 * LARGE);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn large_futures_in_sets() {
+async fn a_large_body_beside_threads() {
+    assert_eq!(sum_of([2; LARGE]).await, 2 * LARGE);
+}
+
+#[tokio::test]
+async fn a_large_task() {
+    assert_eq!(tokio::spawn(sum_of([2; LARGE])).await.unwrap(), 2 * LARGE);
+}
+
+#[tokio::test]
+async fn a_large_task_of_a_set() {
     let mut set = tokio::task::JoinSet::new();
     set.spawn(sum_of([1; LARGE]));
     assert_eq!(set.join_next().await.unwrap().unwrap(), LARGE);
-    let bytes = [3_u8; LARGE];
-    let closure = move || bytes.iter().copied().map(usize::from).sum::<usize>();
-    let sum = tokio::task::spawn_blocking(closure);
-    assert_eq!(sum.await.unwrap(), 3 * LARGE);
+}
+
+#[tokio::test]
+async fn a_large_local_task() {
     let set = tokio::task::LocalSet::new();
     let sum = set.spawn_local(sum_of([1; LARGE]));
     set.await;
     assert_eq!(sum.await.unwrap(), LARGE);
+}
+
+#[tokio::test]
+async fn a_large_closure() {
+    let bytes = [3_u8; LARGE];
+    let closure = move || bytes.iter().copied().map(usize::from).sum::<usize>();
+    let sum = tokio::task::spawn_blocking(closure);
+    assert_eq!(sum.await.unwrap(), 3 * LARGE);
 }
 
 mod renamed {
