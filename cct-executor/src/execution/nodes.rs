@@ -343,11 +343,14 @@ impl World {
         self.after_crash
             .borrow_mut()
             .retain(|hook| !(hook.node == node && hook.once));
-        for hook in hooks.iter().filter(|hook| hook.node == node) {
-            if hook.once || cause == CrashCause::Panic {
-                (hook.then)();
-            }
-        }
+        let of_it = || hooks.iter().filter(|hook| hook.node == node);
+        // What it has asked for is what would follow a panic too: not twice.
+        let asked = of_it().find(|hook| hook.once);
+        let panics = of_it().filter(|_| asked.is_none() && cause == CrashCause::Panic);
+        asked
+            .into_iter()
+            .chain(panics)
+            .for_each(|hook| (hook.then)());
     }
 
     #[cold]

@@ -36,10 +36,15 @@ struct Blocked {
 struct Held {
     key: u32,
     site: Site,
-    /// By a value that may be given to another task; so many steps were recorded by then.
-    movable: Option<usize>,
-    /// The task has spawned another since, which may have it.
-    spawned: bool,
+    /// By a value that may be given to another task, since then.
+    movable: Option<Since>,
+}
+
+/// A moment, by how many steps were recorded and tasks spawned by then.
+#[derive(Clone, Copy)]
+struct Since {
+    steps: usize,
+    spawns: u64,
 }
 
 /// A task that waits, and since when.
@@ -78,6 +83,9 @@ pub(crate) struct Recorder {
     /// The rolling hash after each decision, to find where two runs part.
     pub(crate) hashes: Vec<u64>,
     holders: BTreeMap<u32, Vec<Held>>,
+    /// How many tasks were spawned, and which was the last one that a task has.
+    spawns: u64,
+    last_spawn: BTreeMap<u32, u64>,
     blocked: BTreeMap<u32, Vec<Blocked>>,
     /// Who began to wait last for a resource, to do this.
     waited_last: BTreeMap<(u32, OpKind), Waiter>,
@@ -372,25 +380,22 @@ impl Recorder {
             key: holder,
             site,
             movable: None,
-            spawned: false,
         });
     }
 
     /// A task has spawned another.
     pub(crate) fn spawned(&mut self, parent: u32) {
-        let held = self.holders.values_mut().flatten();
-        for held in held.filter(|held| held.key == parent) {
-            held.spawned = true;
-        }
+        self.spawns += 1;
+        self.last_spawn.insert(parent, self.spawns);
     }
 
     /// What this task has acquired last of the resource it may give to another task.
     pub(crate) fn movable(&mut self, resource: u32, holder: u32) {
-        let steps = self.steps.len();
+        let (steps, spawns) = (self.steps.len(), self.spawns);
         let holders = self.holders.get_mut(&resource).into_iter().flatten();
         let mut of_it = holders.rev().filter(|held| held.key == holder);
         if let Some(held) = of_it.next() {
-            held.movable = Some(steps);
+            held.movable = Some(Since { steps, spawns });
         }
     }
 

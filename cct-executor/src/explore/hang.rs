@@ -161,7 +161,11 @@ pub(super) fn hanging(explanation: &Explanation) -> Option<&TaskStory> {
     let long = STANDSTILLS.max(explanation.standstills / 2);
     let in_vain = |story: &TaskStory| {
         let sleeps = story.waits.iter().any(|wait| wait.op == "sleep");
-        story.standstills >= long && story.state == TaskState::Waiting && !sleeps
+        let stands = matches!(
+            story.state,
+            TaskState::Waiting | TaskState::Paused | TaskState::Undriven
+        );
+        story.standstills >= long && stands && !sleeps
     };
     let all = explanation.awaited().all(in_vain);
     explanation.awaited().last().filter(|_| all)

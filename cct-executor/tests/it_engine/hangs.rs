@@ -1,7 +1,7 @@
 //! Tests that hang in some schedules while a heartbeat goes on, so that nothing but a limit ends them.
 
 use crate::{failed, panic_text};
-use cct_executor::task::yield_now;
+use cct_executor::task::{LocalSet, yield_now};
 use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Granularity, Report, nondet, spawn};
@@ -429,4 +429,21 @@ fn a_timer_that_brings_nothing_hides_no_hang() {
         "{}",
         report.text()
     );
+}
+
+/// The test waits for a task of a set that nobody drives, beside a heart.
+#[test]
+fn a_task_that_nobody_drives_hangs_whoever_waits_for_it() {
+    let report = checker("undriven").iterations(32).run(|| async {
+        spawn(heart());
+        let set = LocalSet::new();
+        let task = set.spawn_local(async {});
+        match nondet::choose(4) {
+            3 => task.await.unwrap(),
+            _ => set.await,
+        }
+    });
+    let failure = failed(&report);
+    let hangs = matches!(failure.kind, FailureKind::Hang { .. });
+    assert!(hangs, "{}", report.text());
 }

@@ -472,6 +472,9 @@ impl Recorder {
             return false;
         };
         let sends = |step: &RawStep| step.key == held.key && step.kind == OpKind::Send;
-        held.spawned || self.left_out > 0 || self.steps.iter().skip(since).any(sends)
+        let last_spawn = self.last_spawn.get(&held.key);
+        last_spawn.is_some_and(|&last| last > since.spawns)
+            || self.left_out > 0
+            || self.steps.iter().skip(since.steps).any(sends)
     }
 }
