@@ -91,3 +91,50 @@ fn a_runtime_that_was_explored_is_another_tests_too() {
         assert!(text.contains(": ok. 2 passed; 0 failed"), "{text}");
     }
 }
+
+/// A synchronous interface over a runtime in a static, as a client has that blocks.
+static CLIENT: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+
+fn asked(number: u32) -> u32 {
+    let (tell, told) = std::sync::mpsc::channel();
+    CLIENT.spawn(async move { tell.send(number + 1).unwrap() });
+    told.recv().unwrap()
+}
+
+#[test]
+fn client_here() {
+    if is_again() {
+        assert_eq!(asked(1), 2);
+    }
+}
+
+#[test]
+fn client_in_a_thread() {
+    if is_again() {
+        let thread = std::thread::Builder::new().spawn(|| asked(1)).unwrap();
+        assert_eq!(thread.join().unwrap(), 2);
+    }
+}
+
+#[test]
+fn client_in_a_thread_and_before() {
+    if is_again() {
+        // What one sends the other receives: they are in one world.
+        let (sender, mut receiver) = cct_sync::mpsc::channel(1);
+        let task = CLIENT.spawn(async move { receiver.recv().await });
+        let send = move || CLIENT.block_on(sender.send(1)).unwrap();
+        let thread = std::thread::Builder::new().spawn(send).unwrap();
+        thread.join().unwrap();
+        assert_eq!(CLIENT.block_on(task).unwrap(), Some(1));
+    }
+}
+
+#[test]
+fn a_runtime_in_a_static_is_each_tests_own_in_its_threads_too() {
+    for how in ["once", "explore"] {
+        let output = again("client_", how, &[("RUST_TEST_THREADS", "1")]);
+        let text = said(&output);
+        assert!(output.status.success(), "{how}: {text}");
+        assert!(text.contains(": ok. 3 passed; 0 failed"), "{text}");
+    }
+}

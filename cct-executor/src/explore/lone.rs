@@ -43,7 +43,7 @@ use cct_interpose::Clocks;
 use explored::ToTell;
 #[cfg(unix)]
 pub(crate) use explored::{fail_at_end, fail_if_found};
-pub(crate) use instead::instead_of;
+pub(crate) use instead::{Instead, instead_of};
 use stay::Gone;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 //! What they spawn goes there. Theirs is not a world's state: no world knows of them.
 
 use super::handle::Handle;
-use crate::explore::lone;
+use crate::explore::lone::{self, Instead};
 use std::cell::RefCell;
 
 thread_local! {
@@ -30,7 +30,11 @@ pub(super) fn leave() {
 /// world around itself, which is left as it is at the test's end.
 #[track_caller]
 pub(super) fn own(serial: u64) -> Option<Handle> {
-    lone::instead_of(serial)?;
-    lone::fail_if_found();
-    Handle::of_world().ok()
+    match lone::instead_of(serial)? {
+        Instead::There(world) => Some(Handle::of_another_world(world)),
+        Instead::Here => {
+            lone::fail_if_found();
+            Handle::of_world().ok()
+        }
+    }
 }

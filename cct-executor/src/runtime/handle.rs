@@ -117,6 +117,16 @@ impl Handle {
         Ok(world.of_runtime(runtime))
     }
 
+    /// That of a world around another thread.
+    pub(super) fn of_another_world(serial: u64) -> Handle {
+        Handle {
+            serial,
+            runtime: 0,
+            one_thread: false,
+            name: None,
+        }
+    }
+
     /// The handle of a runtime of the same world.
     pub(super) fn of_runtime(&self, runtime: u16) -> Handle {
         let (one_thread, name) = WORLD.with(|world| {

@@ -3,7 +3,7 @@
 use crate::{checker, failed};
 use cct_executor::task::yield_now;
 use cct_executor::words::{FailureKind, Trace};
-use cct_executor::{AtAwait, Checker, Granularity, InOrder, Report, Seed, nondet, spawn};
+use cct_executor::{AtAwait, Checker, Granularity, InOrder, Report, Seed, nondet, select, spawn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
@@ -328,4 +328,29 @@ fn what_tokios_order_hides_is_said_to_be_hidden() {
         there.text()
     );
     assert!(!there.text().contains("round-robin"), "{}", there.text());
+}
+
+/// Tokio is not said to fail where it draws what is the first value each time here.
+#[test]
+fn no_order_is_blamed_where_all_values_are_the_first() {
+    let report = checker("one side")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let mut sides = [0; 2];
+            for _ in 0..60 {
+                select! {
+                    () = std::future::ready(()) => sides[0] += 1,
+                    () = std::future::ready(()) => sides[1] += 1,
+                }
+            }
+            assert!(sides.iter().all(|&taken| taken > 0), "{sides:?}");
+        });
+    let (failure, text) = (failed(&report), report.text());
+    assert_eq!(
+        failure.in_order,
+        Some(InOrder::FailsByFirstValues),
+        "{text}"
+    );
+    assert!(text.contains("the first of the values"), "{text}");
+    assert!(!text.contains("tokio should fail"), "{text}");
 }

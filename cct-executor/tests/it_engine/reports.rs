@@ -4,7 +4,7 @@ use crate::{checker, failed};
 use cct_executor::task::yield_now;
 use cct_executor::time::sleep;
 use cct_executor::words::{FailureKind, ReplayToken};
-use cct_executor::{Checker, Clock, Granularity, InOrder, Seed, nondet, select, spawn};
+use cct_executor::{Checker, Clock, Granularity, InOrder, Seed, nondet, spawn};
 use cct_sync::Notify;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -540,31 +540,6 @@ fn no_order_is_blamed_where_only_a_value_matters() {
         assert!(!text.contains(of_order), "{text}");
     }
     assert!(text.contains(", 1 decision\n"), "{text}");
-}
-
-/// Nor is tokio said to fail where it draws what is the first value each time here.
-#[test]
-fn no_order_is_blamed_where_all_values_are_the_first() {
-    let report = checker("one side")
-        .strategy_text("round-robin")
-        .run(|| async {
-            let mut sides = [0; 2];
-            for _ in 0..60 {
-                select! {
-                    () = std::future::ready(()) => sides[0] += 1,
-                    () = std::future::ready(()) => sides[1] += 1,
-                }
-            }
-            assert!(sides.iter().all(|&taken| taken > 0), "{sides:?}");
-        });
-    let (failure, text) = (failed(&report), report.text());
-    assert_eq!(
-        failure.in_order,
-        Some(InOrder::FailsByFirstValues),
-        "{text}"
-    );
-    assert!(text.contains("the first of the values"), "{text}");
-    assert!(!text.contains("tokio should fail"), "{text}");
 }
 
 /// In plain order it fails and passes, as the hash of its random state is one that it asks for in one of forty.
