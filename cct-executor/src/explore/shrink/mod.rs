@@ -17,7 +17,6 @@ mod what;
 
 pub(super) use self::given::{Given, Tried};
 pub(super) use self::guide::Departure;
-#[cfg(unix)]
 pub(super) use self::guide::Guide;
 use self::search::Search;
 #[cfg(unix)]
