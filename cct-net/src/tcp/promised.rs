@@ -48,7 +48,8 @@ pub(super) fn look(to: SocketAddr, site: &'static Location<'static>) -> io::Resu
         let is_promised = state.promised.is_there(node, port);
         (is_promised, one_listens || !is_own || port == 0)
     });
-    if is_promised && kernels(port).is_none() {
+    // One that another world has taken over is handed on by whoever watches it, with its queue.
+    if is_promised && kernels(port).is_none() && !is_taken_over(port) {
         drop(take(node, port)?);
         return Ok(());
     }
@@ -143,8 +144,16 @@ struct Kernels {
     cookie: u64,
 }
 
-/// The socket of this process that listens and has this port.
+/// The socket of this process that listens and has this port, which no world has taken over.
 fn kernels(port: u16) -> Option<Kernels> {
+    listening(port, |cookie| !gate::is_own(cookie))
+}
+
+fn is_taken_over(port: u16) -> bool {
+    listening(port, gate::is_own).is_some()
+}
+
+fn listening(port: u16, is_it: impl Fn(u64) -> bool) -> Option<Kernels> {
     let open = std::fs::read_dir("/proc/self/fd").ok()?;
     let names = open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let listens = |fd| {
@@ -152,7 +161,7 @@ fn kernels(port: u16) -> Option<Kernels> {
             let addr = socket.local_addr().ok()?.as_socket()?;
             let cookie = socket.cookie().ok()?;
             let listens = addr.port() == port && socket.is_listener().ok()?;
-            (listens && !gate::is_own(cookie)).then_some(Kernels { addr, cookie })
+            (listens && is_it(cookie)).then_some(Kernels { addr, cookie })
         })
     };
     names.filter_map(listens).next()
