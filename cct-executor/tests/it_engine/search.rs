@@ -439,6 +439,10 @@ fn bounds_that_leave_nothing_to_explore_are_named() {
         (checker("none").max_tasks(0), "max_tasks is 0"),
         (checker("none").max_steps(0), "max_steps is 0"),
         (
+            checker("none").poll_limit(Duration::ZERO),
+            "poll_limit is 0",
+        ),
+        (
             checker("none").workers(0),
             "workers is 0: expected a number from 1 to 1024",
         ),

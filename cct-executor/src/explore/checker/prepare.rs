@@ -58,6 +58,9 @@ impl Checker {
         if self.world.limits.tasks == 0 {
             return Err("max_tasks is 0: the scenario itself is a task".to_owned());
         }
+        if self.poll_limit.is_zero() {
+            return Err("poll_limit is 0: no poll takes less".to_owned());
+        }
         let factory: Factory = match &self.strategy {
             Chosen::Made(factory) => factory.clone(),
             Chosen::Text(text) => {
