@@ -13,6 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 
+/// The call has not returned.
+const PENDING: i64 = i64::MIN;
+
 /// Whether opening it so waits for another side.
 ///
 /// # Safety
@@ -47,7 +50,7 @@ pub(super) unsafe fn open(
         let bell = libc::eventfd(0, libc::EFD_CLOEXEC);
         (bell >= 0).then(|| Arc::new(OwnedFd::from_raw_fd(bell)))
     }?;
-    let outcome = Arc::new(AtomicI64::new(0));
+    let outcome = Arc::new(AtomicI64::new(PENDING));
     let (rings, tells) = (bell.clone(), outcome.clone());
     let body = move || {
         let one = 1_u64;
@@ -68,9 +71,11 @@ pub(super) unsafe fn open(
         }
     };
     threads::uncounted(|| thread::Builder::new().spawn(body)).ok()?;
-    wait(system, std::time::Duration::MAX, &mut |within| {
-        is_ready(bell.as_raw_fd(), libc::POLLIN, within)
-    });
+    // A signal may end the wait for the bell.
+    let returned = || outcome.load(Ordering::Acquire) != PENDING;
+    while !wait(system, std::time::Duration::MAX, &mut |within| {
+        is_ready(bell.as_raw_fd(), libc::POLLIN, within) && returned()
+    }) {}
     let opened = outcome.load(Ordering::Acquire);
     if opened < 0 {
         // SAFETY: it is this thread's.

@@ -3,7 +3,7 @@
 //! 1. They do what the C library's do for every thread that has no seed, `errno` included: they call
 //!    them.
 //! 2. They neither allocate nor lock by themselves, but for those that start and join threads, where a message has
-//!    buffers that lie nowhere, and where files are noted in a world.
+//!    buffers that lie nowhere, where files are noted in a world, and where a FIFO is opened there.
 #![expect(
     unsafe_code,
     reason = "symbols of the C library are defined, and those they hide are called"
