@@ -14,6 +14,7 @@
 //! primitive.
 
 mod belongs;
+mod fair;
 mod looks;
 mod machine;
 mod relatives;
@@ -27,6 +28,7 @@ pub use crate::task::blocking::{block_on, spawn_blocking_at};
 pub use crate::words::{Access, OpKind, ResourceKind};
 pub use belongs::Belongs;
 pub use cct_interpose::{Peer, Toward, accepts_itself, accepts_no_longer, on_connect};
+pub use fair::{Fair, values_decided};
 pub use looks::Looks;
 pub use machine::{
     MachineWait, machine_is_open, machine_is_refused, see_to_machine, wait_for_machine,

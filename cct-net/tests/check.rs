@@ -304,9 +304,69 @@ fn what_is_owed_must_be_paid_in_peace() {
     );
     let text = kind.to_string();
     assert!(
-        text.contains("`answers`: still owed: request 7 (for 10s)"),
+        text.contains("`answers`: still owed: request 7 (for 20s)"),
         "{text}"
     );
+}
+
+/// `round-robin` takes the first value for ever, which no world does: the second comes in the fair stretch.
+#[test]
+fn whoever_retries_is_not_kept_from_it_by_the_strategy() {
+    let run = |strategy: &str, pays: bool| {
+        Checker::new()
+            .name("retries")
+            .use_environment(false)
+            .strategy_text(strategy)
+            .iterations(200)
+            .run(move || async move {
+                let monitor = Monitor::new("answers", Duration::from_secs(10));
+                let owed = monitor.owe("request 7");
+                spawn(async move {
+                    while !(pays & nondet::boolean()) {
+                        time::sleep(Duration::from_secs(1)).await;
+                    }
+                    owed.paid();
+                });
+                monitor.in_peace().await;
+                assert!(
+                    !nondet::boolean(),
+                    "after the stretch values are decided again"
+                );
+            })
+    };
+    let text = |report: cct_executor::Report| report.failure().expect("fails").kind.to_string();
+    for strategy in ["round-robin", "random", "ql"] {
+        let late = text(run(strategy, false));
+        assert!(late.contains("request 7 (for 20s)"), "{strategy}: {late}");
+    }
+    run("round-robin", true).assert_passed();
+    for strategy in ["random", "ql"] {
+        let again = text(run(strategy, true));
+        assert!(again.contains("decided again"), "{strategy}: {again}");
+    }
+}
+
+/// Patience that timers let pass while somebody is at work is not peace.
+#[test]
+fn timers_that_beat_whoever_is_at_work_are_not_peace() {
+    let report = Checker::new()
+        .name("at work")
+        .use_environment(false)
+        .strategy_text("pct")
+        .clock(cct_executor::Clock::Adversarial)
+        .iterations(200)
+        .run(|| async {
+            let monitor = Monitor::new("answers", Duration::from_millis(1));
+            let owed = monitor.owe("request 7");
+            spawn(async move {
+                for _ in 0..20 {
+                    cct_executor::task::yield_now().await;
+                }
+                owed.paid();
+            });
+            monitor.in_peace().await;
+        });
+    report.assert_passed();
 }
 
 /// The oldest debts come first, and not all of a thousand are told.

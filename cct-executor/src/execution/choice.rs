@@ -22,6 +22,11 @@ impl Core {
         if self.end.is_some() || !self.count_step() {
             return 0;
         }
+        if self.fairness.is_on() {
+            let index = self.fairness.draw(count, weights);
+            self.note_value(current, (label, index), site);
+            return index;
+        }
         let point = SchedulingPoint {
             can_continue: current != NONE,
             yielded: false,
@@ -45,18 +50,24 @@ impl Core {
                     index,
                     arity: count,
                 });
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.value(
-                        self.point.step,
-                        self.point.time_ns,
-                        current,
-                        (label, index),
-                        site,
-                    );
-                }
+                self.fairness.decided += 1;
+                self.note_value(current, (label, index), site);
                 index
             }
             None => 0,
+        }
+    }
+
+    /// For a report.
+    fn note_value(
+        &mut self,
+        current: u32,
+        value: (&'static str, u32),
+        site: Option<&'static Location<'static>>,
+    ) {
+        if let Some(recorder) = &mut self.recorder {
+            let (step, time_ns) = (self.point.step, self.point.time_ns);
+            recorder.value(step, time_ns, current, value, site);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! warm-up.
 
 use super::cancel::Cancels;
+use super::fair::Fairness;
 use super::futex::Waits;
 use super::group::Group;
 use super::harvest::Harvest;
@@ -145,6 +146,7 @@ pub(crate) struct Core {
     pub(crate) spin: Box<Spin>,
     pub(super) rests: Rests,
     pub(crate) noise: Generator,
+    pub(super) fairness: Fairness,
     /// Steps done, for a watchdog on another thread.
     pub(crate) heartbeat: Arc<AtomicU64>,
     /// Present while a failing trace is replayed to be explained.
@@ -211,6 +213,7 @@ impl Core {
             spin: Box::default(),
             rests: Rests::default(),
             noise: Seed(0).stream("noise"),
+            fairness: Fairness::new(),
             heartbeat: Arc::default(),
             recorder: None,
             sites: SiteTags::new(),
@@ -270,6 +273,7 @@ impl Core {
         self.trace.clear();
         self.config.clone_from(config);
         self.noise = config.noise.stream("noise");
+        self.fairness = Fairness::new();
         self.interests = interests;
         self.watched = interests.steps || recorder.is_some();
         self.closely = self.looks_closely();

@@ -19,6 +19,7 @@ pub(crate) mod close;
 pub(crate) mod core;
 pub(crate) mod decide;
 pub(crate) mod decider;
+mod fair;
 pub(crate) mod futex;
 pub(crate) mod group;
 pub(crate) mod harvest;

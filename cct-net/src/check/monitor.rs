@@ -5,6 +5,10 @@
 //! a scenario ends with [`Monitor::in_peace`], which checks that, or with [`Monitor::assert_cold`]. Nothing
 //! is checked by itself: a scenario that returns cuts off its other tasks, who might have paid.
 //!
+//! No strategy is fair to whoever retries: one that always takes the same value of [`nondet`](cct_executor::nondet)
+//! may send a gossip to the same peer for ever. So what is still owed then has as much time again, in which values are
+//! drawn and no timer beats whoever is ready.
+//!
 //! A debt outlives whoever has it. Where that is dropped before its end (its node crashes, its task is
 //! aborted or panics, the world ends) the debt stays, until [`Monitor::settle`] pays it in its place. A future
 //! that a `select!` or a time-out drops has come to its end in the program's own view, and so pays.
@@ -99,7 +103,9 @@ impl Monitor {
     /// Nothing is lost.
     ///
     /// If something is still owed when patience is over, the test fails at the place of this call, as with
-    /// a false `always!`.
+    /// a false `always!`. Where the strategy has decided values meanwhile, or its clock lets timers beat whoever is
+    /// ready, patience begins anew before that, with values that are drawn from the noise seed and with clock
+    /// `strict`: what is owed for ever is owed there too.
     ///
     /// # Panics
     /// Outside of a world, if something is owed.
@@ -107,13 +113,24 @@ impl Monitor {
     pub fn in_peace(&self) -> impl Future<Output = ()> + use<'_> {
         let caller = std::panic::Location::caller();
         async move {
-            let end = Instant::now() + self.0.patience;
-            while self.is_hot() && Instant::now() < end {
-                sleep(Duration::from_millis(1).max(self.0.patience / 1000)).await;
+            let decided = shim::values_decided();
+            self.has_patience().await;
+            let was_fair = decided.is_some() && decided == shim::values_decided();
+            if self.is_hot() && !was_fair {
+                let _fair = shim::Fair::begin();
+                self.has_patience().await;
             }
             if self.is_hot() {
                 shim::broken(self.complaint(), caller);
             }
+        }
+    }
+
+    /// Waits as long as patience lasts, or until nothing is owed.
+    async fn has_patience(&self) {
+        let end = Instant::now() + self.0.patience;
+        while self.is_hot() && Instant::now() < end {
+            sleep(Duration::from_millis(1).max(self.0.patience / 1000)).await;
         }
     }
 

@@ -51,6 +51,8 @@ pub(crate) struct Timers {
     pub(super) clock: Clock,
     /// The timers whose actions are enabled.
     pub(super) eligible: Vec<TimerId>,
+    /// None is eligible: they fire where nothing else can happen.
+    pub(in crate::execution) fair: bool,
     /// The eligible timers may have changed.
     pub(in crate::execution) dirty: bool,
     /// What the clock showed when the world had last been idle.
@@ -73,6 +75,7 @@ impl Timers {
             sequence: 0,
             clock: Clock::Strict,
             eligible: Vec::new(),
+            fair: false,
             dirty: false,
             idle_ns: 0,
             late: Late::default(),
@@ -91,6 +94,7 @@ impl Timers {
         self.sequence = 0;
         self.elapsed_ns = 0;
         self.clock = clock;
+        self.fair = false;
         self.dirty = false;
         self.idle_ns = 0;
         self.late.reset();
@@ -330,7 +334,7 @@ impl Timers {
     pub(super) fn find_eligible(&mut self) {
         self.eligible.clear();
         self.fill();
-        let Some(first) = self.heap.first() else {
+        let Some(first) = self.heap.first().filter(|_| !self.fair) else {
             return;
         };
         match self.clock {
