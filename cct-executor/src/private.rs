@@ -59,7 +59,7 @@ use crate::explore::apart::{Says, tell_once};
 use crate::explore::fn_main::left_behind;
 use crate::explore::lone::{is_part_of_a_test, open_to_threads};
 use crate::explore::started;
-use crate::explore::testcase::{Judged, ToRunOnce, Told, is_better_run_once};
+use crate::explore::testcase::{BELOW, Judged, ToRunOnce, Told, is_better_run_once};
 pub use crate::explore::testcase::{TestCase, case_name};
 
 /// What flavor `local` makes of a scenario: it may spawn what is not `Send`.
@@ -167,10 +167,14 @@ pub(crate) fn run_test_once(
 #[track_caller]
 fn run_any_test(case: TestCase, checker: crate::Checker, scenario: AnyScenario) {
     let site = Location::caller();
-    match case.judge(checker, scenario.clone()) {
+    match case.judge(checker.clone(), scenario.clone()) {
         Judged::Here(report) if report.passed() => tell(&report.text()),
         Judged::Here(report) => {
             report.abort_if_due();
+            if let Some(once_more) = case.once_more(&report, checker, scenario) {
+                tell(BELOW);
+                once_more.run();
+            }
             fail(report.text(), case.should_panic);
         }
         Judged::Apart(verdict) if verdict.says == Says::Passed => tell(&verdict.text),

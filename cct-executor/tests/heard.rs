@@ -99,3 +99,58 @@ fn its_bugs_are_found_and_replayed() {
     let (passed, text) = run("a bug", &[("CCT_REPLAY", token)]);
     assert!(!passed && text.contains("an update is lost"), "{text}");
 }
+
+#[cct_executor::test]
+async fn prints() {
+    if std::env::var(PLANTED).is_err() {
+        return;
+    }
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let all = [0, 1, 2].map(|number| {
+        let order = order.clone();
+        spawn(async move {
+            println!("printed by {number}");
+            order.lock().expect("no panic").push(number);
+        })
+    });
+    for one in all {
+        one.await.expect("no panic");
+    }
+    assert_ne!(*order.lock().expect("no panic"), [2, 0, 1]);
+}
+
+/// What the failing schedule prints stands last, apart from what the others did, and nothing comes between it and the
+/// report.
+#[test]
+fn what_the_failing_schedule_prints_can_be_told() {
+    let program = std::env::current_exe().expect("a program");
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = Command::new(&program);
+        let output = command
+            .args(["prints", "--exact"])
+            .env(PLANTED, "a bug")
+            .env("CCT_REGRESSIONS", "off")
+            .env("CCT_TIME_BUDGET", "none")
+            .env("RUST_BACKTRACE", "0")
+            .envs(variables.iter().copied())
+            .output()
+            .expect("it starts");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let prints = |text: &str| {
+        let (before, after) = text
+            .split_once(
+                "cct: above is what all schedules printed, below what the failing one does\n",
+            )
+            .expect("a line between");
+        assert!(before.contains("printed by"), "{text}");
+        let (own, report) = after.split_once("\n\n").expect("a report");
+        assert_eq!(own, "printed by 2\nprinted by 0\nprinted by 1", "{text}");
+        assert!(!report.contains("printed by"), "{text}");
+    };
+    let text = run(&[]);
+    prints(&text);
+    let (_, token) = text.split_once("CCT_REPLAY=").expect("a token");
+    let token = token.split_whitespace().next().expect("a token");
+    prints(&run(&[("CCT_REPLAY", token)]));
+}

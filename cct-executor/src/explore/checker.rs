@@ -3,7 +3,7 @@
 mod prepare;
 
 use super::any_scenario::AnyScenario;
-use super::campaign::Scenario;
+use super::campaign::{Campaign, Scenario};
 use super::endless;
 use super::patience::Patience;
 use super::result::Report;
@@ -438,13 +438,21 @@ impl Checker {
     pub(crate) fn explore(self, scenario: AnyScenario) -> Report {
         crate::execution::run::assert_outside();
         let _until_explored = Unfinished::new(&self.name);
-        let place = self.place;
-        let scenario: Scenario = Arc::new(move |task| (main_body(scenario.start(), task), place));
         let name = self.name.clone();
-        let test = self.test.clone().or_else(running_test);
-        match (Checker { test, ..self }).prepare(scenario) {
+        match self.campaign(scenario) {
             Ok(campaign) => campaign.run(),
             Err(error) => Report::unable(name, error),
         }
+    }
+
+    /// What is to be done.
+    ///
+    /// # Errors
+    /// If the settings are no good.
+    pub(super) fn campaign(self, scenario: AnyScenario) -> Result<Campaign, String> {
+        let place = self.place;
+        let scenario: Scenario = Arc::new(move |task| (main_body(scenario.start(), task), place));
+        let test = self.test.clone().or_else(running_test);
+        (Checker { test, ..self }).prepare(scenario)
     }
 }

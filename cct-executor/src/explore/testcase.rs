@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 mod coarser;
 mod doubt;
+mod once_more;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -21,6 +22,7 @@ mod unheard;
 
 use coarser::{THREADS_OF_OTHERS, where_polls_are_whole, without_atomics};
 use doubt::Doubt;
+pub(crate) use once_more::BELOW;
 pub(crate) use threads::{IS_THERE_ALREADY, ToRunOnce, Told, is_better_run_once};
 
 const NOT_ASKED: &str = "the test could not be run in a process of its own (isolation = \"process\"): its program \
