@@ -24,6 +24,7 @@ mod it_engine {
     mod late_timers;
     mod locals;
     mod nodes;
+    mod own_strategies;
     mod partial;
     mod plainer;
     mod replays;

@@ -545,5 +545,8 @@ impl World {
 
 #[cold]
 fn unprepared() -> ! {
-    panic!("cct bug: the tables are in use, or this thread never ran a world")
+    panic!(
+        "the tables of the world are in use, or this thread never ran one: a strategy must not ask the world that it \
+         decides for; or else it is a bug of cct"
+    )
 }

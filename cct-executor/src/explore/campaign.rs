@@ -362,6 +362,12 @@ impl Campaign {
         } else {
             StoppedBy::Iterations
         };
+        if report.iterations == 0 {
+            report.error = Some(format!(
+                "strategy `{}` has nothing to explore: it is exhausted before its first iteration",
+                report.strategy
+            ));
+        }
         report.warnings.extend(self.keep_learnt(learnt));
         let found = found.or_else(|| match self.look_at_cuts(&records, cuts) {
             LookedAt::Hangs(found) => Some(found),

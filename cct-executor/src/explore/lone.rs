@@ -319,9 +319,7 @@ fn world_around(
         seed: Seed(0),
         max_steps: u64::MAX,
     });
-    let driver = Driver {
-        strategy: Box::new(strategy),
-    };
+    let driver = Driver::new(Box::new(strategy));
     LoneWorld::begin(
         config,
         Box::new(driver),

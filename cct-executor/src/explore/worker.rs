@@ -78,11 +78,7 @@ impl Campaign {
         };
         let mut drivers: Vec<Option<Box<Driver>>> = mine
             .iter()
-            .map(|&lane| {
-                Some(Box::new(Driver {
-                    strategy: self.instance(lane),
-                }))
-            })
+            .map(|&lane| Some(Box::new(Driver::new(self.instance(lane)))))
             .collect();
         let pulse = Pulse {
             worker,
@@ -231,6 +227,7 @@ impl Campaign {
             ..
         } = finished;
         let mut driver = taken_back(decider);
+        driver.assert_answered(&end.outcome);
         driver.strategy.end(&end);
         let mut failure = match &end.outcome {
             Outcome::Failed(failure) => Some(failure.clone()),
@@ -342,16 +339,10 @@ impl Campaign {
         collected: &mut Harvest,
         watch: Watch<'_>,
     ) -> (Finished, Option<Trace>) {
-        let strategy = driver.strategy;
         let scenario = &*self.scenario;
         let (silent, trace, harvest) = watch.on_fresh_thread(move || {
             run::set_iteration(index);
-            let finished = run::run(
-                world,
-                Box::new(Driver { strategy }),
-                scenario,
-                Detail::Nothing,
-            );
+            let finished = run::run(world, Box::new(driver), scenario, Detail::Nothing);
             let Finished {
                 end,
                 decider,
@@ -359,11 +350,10 @@ impl Campaign {
                 leaked,
                 ..
             } = finished;
-            let silent = (end, taken_back(decider).strategy, joined_panics, leaked);
+            let silent = (end, taken_back(decider), joined_panics, leaked);
             (silent, run::last_trace(), run::take_harvest())
         });
-        let (end, strategy, joined_panics, leaked) = silent;
-        let decider = Box::new(Driver { strategy });
+        let (end, decider, joined_panics, leaked) = silent;
         let finished = Finished {
             end,
             decider,

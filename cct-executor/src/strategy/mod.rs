@@ -154,6 +154,9 @@ pub trait Strategy: Send {
     fn begin(&mut self, iteration: &Iteration) -> Flow;
 
     /// Chooses. Asked only when there are at least two choices.
+    ///
+    /// It decides for the program, and is no part of it: what the program may call, such as `spawn` or `nondet`, it must
+    /// not. A panic here ends the run, which says whose it was.
     fn pick(&mut self, point: &SchedulingPoint, enabled: &EnabledSet<'_>) -> Pick;
 
     /// Something happened.

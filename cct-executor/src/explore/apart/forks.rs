@@ -346,7 +346,7 @@ impl Campaign {
         let world = self.world(index);
         let finished = run::run(
             &world,
-            Box::new(Driver { strategy }),
+            Box::new(Driver::new(strategy)),
             &*self.scenario,
             Detail::Nothing,
         );

@@ -101,7 +101,7 @@ impl Teller {
             Order::Plain => Box::new(RoundRobin::new()),
             Order::Search(..) => (self.campaign.factory)(),
         };
-        let mut driver = Driver { strategy };
+        let mut driver = Driver::new(strategy);
         if let Order::Search(_, Some(length)) = self.order {
             driver.strategy.expect_decisions(length);
         }
