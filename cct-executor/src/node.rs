@@ -147,7 +147,7 @@ impl Builder {
     /// Makes the node and starts its main task. An `Err` that it returns fails the test.
     ///
     /// # Panics
-    /// Outside a world, when there is a node of this name already, or beyond 65,535 nodes.
+    /// Outside a world, when the name is blank or another node's already, or beyond 65,535 nodes.
     #[track_caller]
     pub fn start<F, Fut>(self, main: F) -> Node
     where
@@ -175,6 +175,10 @@ impl Builder {
         expect_world(format_args!(
             "node `{name}` can be started inside a scenario only"
         ));
+        assert!(
+            !name.trim().is_empty(),
+            "a node needs a name: links, lookups and reports tell it by that"
+        );
         let text: Rc<str> = name.as_str().into();
         let id = WORLD.with(|world| {
             world.with(|core, _| {

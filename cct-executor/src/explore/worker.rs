@@ -51,7 +51,8 @@ impl Campaign {
         let message = match done {
             Ok(done) => Message::Done(Box::new(done)),
             Err(payload) => Message::Broken(format!(
-                "a worker panicked outside the scenario (a bug of the strategy, or of cct): {}",
+                "a worker panicked outside the scenario (a bug of strategy `{}`, or of cct): {}",
+                (self.factory)().describe(),
                 crate::execution::panics::message_of(&*payload)
             )),
         };

@@ -172,7 +172,7 @@ named_enum! {
         /// Making written bytes lasting, or pushing them on.
         Flush = "flush",
         /// A scheduling point that user code placed.
-        User = "user",
+        User = "point",
         /// An atomic operation of another crate.
         Atomic = "atomic",
         /// Going on where others were woken.

@@ -296,6 +296,11 @@ fn names_are_unique() {
     let text = failed(&report).kind.to_string();
     assert!(text.contains("there is a node `db` already"), "{text}");
     assert!(text.contains("it_engine/nodes.rs"), "{text}");
+    let report = checker("none").iterations(1).run(|| async {
+        node(" ").start(std::future::pending::<()>);
+    });
+    let text = failed(&report).kind.to_string();
+    assert!(text.contains("a node needs a name"), "{text}");
 }
 
 /// The report names nodes, says what was delivered, and what sources looked like at the end.

@@ -72,7 +72,7 @@ fn a_strategy_that_panics_is_no_failure_of_the_scenario() {
             (Wrong::Asks, "a strategy must not ask the world"),
         ] {
             let error = error(wrong, isolation);
-            let whose = "strategy `wrong:d=3` was asked for a pick, or told of a step, and ended in a panic";
+            let whose = "outside the scenario (a bug of strategy `wrong:d=3`, or of cct): ";
             assert!(error.contains(whose) && error.contains(why), "{error}");
         }
     }

@@ -44,12 +44,9 @@ impl State {
         for id in self.tables.flows_of(link) {
             let (flow, _) = self.tables.flow(id);
             if flow.kind != super::flow::FlowKind::Reliable {
-                lost.extend(flow.drain());
+                lost.extend(self.lose_all(id));
             }
         }
-        let count = lost.len() as u64;
-        self.tables.links.get_mut(link).lost(count);
-        self.counts.lost += count;
         lost
     }
 

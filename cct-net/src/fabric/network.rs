@@ -97,6 +97,9 @@ impl Network {
     pub(crate) fn close(net: &Network, id: FlowId) {
         let todo = net.state.with(|state| {
             let mut todo = Todo::default();
+            if state.tables.get(id).is_some_and(|flow| !flow.is_empty()) {
+                todo.lost = state.lose_all(id);
+            }
             let Some(mut flow) = state.tables.remove_flow(id) else {
                 return todo;
             };
@@ -106,7 +109,6 @@ impl Network {
             if let Some(due) = flow.gives_up() {
                 state.giving_up.remove(&(due, id));
             }
-            todo.lost.extend(flow.drain());
             flow.offer(false);
             todo
         });
@@ -248,7 +250,7 @@ impl Network {
                 // It is told once.
                 let probe = more.keepalive.take().filter(|_| more.only_keepalive);
                 todo.lost.extend(probe.map(|(probe, _)| probe()));
-                todo.lost.extend(flow.drain());
+                todo.lost.extend(state.lose_all(id));
                 state.refresh(id);
             }
             state.set_alarm();

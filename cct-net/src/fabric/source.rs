@@ -76,7 +76,7 @@ impl ActionSource for Network {
                 let (flow, _) = state.tables.flow(id);
                 // The host of a process that died answers connections and datagrams.
                 if flow.kind == FlowKind::Fifo || silent && flow.kind == FlowKind::Loose {
-                    todo.lost.extend(flow.drain());
+                    todo.lost.extend(state.lose_all(id));
                 }
             }
             state.refresh_node(node);

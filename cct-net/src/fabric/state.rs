@@ -224,6 +224,15 @@ impl State {
         todo
     }
 
+    /// Everything that is on its way over a flow is lost.
+    pub(super) fn lose_all(&mut self, id: FlowId) -> Vec<Box<dyn Arrival>> {
+        let (flow, _) = self.tables.flow(id);
+        let (link, lost) = (flow.link, flow.drain().collect::<Vec<_>>());
+        self.tables.links.get_mut(link).lost(lost.len() as u64);
+        self.counts.lost += lost.len() as u64;
+        lost
+    }
+
     /// Brings all flows to a node up to date.
     pub(super) fn refresh_node(&mut self, node: NodeId) {
         let down = self.down.contains(&node.0);

@@ -79,6 +79,11 @@ fn every_fault_happens_and_is_mended() {
                         assert!(faults.is_over());
                         assert!(faults.taken() <= 4);
                         all_is_well(&nodes).await;
+                        let sum = fabric::statistics();
+                        let told = sum.arrived + sum.lost + sum.in_flight;
+                        // A copy arrives, and was not sent.
+                        let copies = told - sum.sent;
+                        assert!(copies == 0 || fault == Fault::Duplicate, "{sum:?}");
                         let happened = faults.history();
                         let happened = happened.iter().map(|line| {
                             let what = line.split(": ").nth(1).unwrap();
