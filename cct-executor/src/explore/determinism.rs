@@ -140,7 +140,8 @@ const CAUSES: &str = "
       where the test begins)
     - a clock that counts the processor's cycles: `quanta`, as in caches and rate limiters; `minstant` (leave out the
       feature that asks for it, or give a clock of the test's own)
-    - a hasher seeded by addresses, such as hashbrown's own
+    - addresses, which are others in each iteration: a hasher seeded by them, such as hashbrown's own; a set or map whose
+      keys are pointers (`Arc::as_ptr`), where its order matters (give each an id)
     - a thread of its own";
 
 /// Names the first step at which two runs of the same decisions differ.
