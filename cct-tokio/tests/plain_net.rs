@@ -9,9 +9,9 @@ mod passes;
 
 use again::{again, is_again, said};
 use cct_tokio::io::{AsyncReadExt, AsyncWriteExt};
-use cct_tokio::net::TcpStream;
+use cct_tokio::net::{TcpStream, UdpSocket};
 use cct_tokio::runtime::{Builder, Runtime};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::LazyLock;
 
 // Explored, nobody would ever come to `accept`: what it takes to learn that is the watch's to say.
@@ -75,3 +75,29 @@ fn a_server_for_all_tests_is_asked_where_one_is_run_once() {
         assert!(output.status.success(), "{}", said(&output));
     }
 }
+
+// The members of a group are in several runtimes, as those of CoAP and mDNS are in their tests.
+passes!(["once" "explore"] a_group_has_members_in_a_thread {
+    let group = Ipv4Addr::new(239, 255, 7, 23);
+    let (tell, port) = std::sync::mpsc::channel();
+    let member = std::thread::Builder::new().spawn(move || {
+        Runtime::new().unwrap().block_on(async {
+            let socket = UdpSocket::bind("0.0.0.0:0").await.unwrap();
+            socket.join_multicast_v4(group, Ipv4Addr::UNSPECIFIED).unwrap();
+            tell.send(socket.local_addr().unwrap().port()).unwrap();
+            let mut data = [0; 8];
+            let (n, from) = socket.recv_from(&mut data).await.unwrap();
+            socket.send_to(&data[..n], from).await.unwrap();
+        });
+    });
+    let member = member.unwrap();
+    Runtime::new().unwrap().block_on(async {
+        let socket = UdpSocket::bind("0.0.0.0:0").await.unwrap();
+        let all = SocketAddr::from((group, port.recv().unwrap()));
+        socket.send_to(b"hi", all).await.unwrap();
+        let mut data = [0; 8];
+        let (n, from) = socket.recv_from(&mut data).await.unwrap();
+        assert_eq!((&data[..n], from.port()), (&b"hi"[..], all.port()));
+    });
+    member.join().unwrap();
+});

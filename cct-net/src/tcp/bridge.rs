@@ -5,8 +5,8 @@
 //! thread's world, finds a listener here that hands on: each connection to it is one there, and what is sent goes by pipes
 //! between the two. Nobody can repeat what such a test does, and nothing here is reached in one that is repeated.
 //!
-//! Does not: tell a reset from an end, refuse who connects just as the listener there goes (it is reset), or carry
-//! datagrams. Unix sockets of other worlds are reached as those of other processes are (`gate`).
+//! Does not: tell a reset from an end, or refuse who connects just as the listener there goes (it is reset). Datagrams go
+//! their own way (`udp/elsewhere.rs`), and Unix sockets of other worlds are reached as those of other processes are (`gate`).
 
 use super::TcpListener;
 use super::open::{Origin, open};

@@ -8,6 +8,7 @@ mod bufs;
 mod by_descriptor;
 #[cfg(unix)]
 mod convert;
+mod elsewhere;
 pub(crate) mod inner;
 mod options;
 pub(crate) mod send;

@@ -1,5 +1,6 @@
 //! Datagrams on their way.
 
+use super::elsewhere;
 use super::inner::{Datagram, Inner};
 use crate::errno::{Errno, telling};
 use crate::fabric::flow::FlowKind;
@@ -141,7 +142,16 @@ impl Inner {
         }
         let options = hosts.state.with(|state| state.udp());
         let (hosts, sender) = (self.hosts.clone(), self.node);
+        let abroad = elsewhere::may_be().then(|| Datagram {
+            from: self.outside(from),
+            ..datagram.clone()
+        });
         let fly = move || {
+            if let (Some(abroad), Some(hosts)) = (abroad, hosts.upgrade()) {
+                if elsewhere::send(&hosts, sender, abroad, to) {
+                    return Ok(());
+                }
+            }
             for node in ways {
                 let flight = Flight {
                     hosts: hosts.clone(),
@@ -218,7 +228,7 @@ impl Inner {
     }
 }
 
-fn is_broadcast(ip: IpAddr) -> bool {
+pub(super) fn is_broadcast(ip: IpAddr) -> bool {
     ip == IpAddr::from(Ipv4Addr::BROADCAST) || ip == IpAddr::from(BROADCAST)
 }
 

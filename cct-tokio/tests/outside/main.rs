@@ -32,6 +32,7 @@ mod on_tokio {
     pub(crate) mod clients;
     pub(crate) mod closures;
     pub(crate) mod contracts;
+    pub(crate) mod datagrams;
     pub(crate) mod ends;
     pub(crate) mod entered;
     pub(crate) mod fifos;
@@ -56,6 +57,7 @@ mod on_ours {
     pub(crate) mod clients;
     pub(crate) mod closures;
     pub(crate) mod contracts;
+    pub(crate) mod datagrams;
     pub(crate) mod ends;
     pub(crate) mod entered;
     pub(crate) mod fifos;
@@ -199,6 +201,12 @@ contracts! {
     have_sets_before_runtimes threads_that_have_sets_before_runtimes
     end_the_process_if_unheard threads_that_end_the_process_unless_they_are_heard
     wait_in_pools threads_of_pools_that_a_panic_ends
+}
+
+contracts! {
+    datagrams, STARTS:
+    thread_answers datagrams_to_a_thread_with_a_runtime
+    threads_ask datagrams_from_threads_with_runtimes
 }
 
 contracts! {
