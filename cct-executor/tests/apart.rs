@@ -181,6 +181,15 @@ async fn makes_a_folder(folder: &Path) {
     std::fs::remove_dir_all(folder).expect("nobody else removes it");
 }
 
+/// In the middle of another panic.
+struct PanicsAtItsEnd;
+
+impl Drop for PanicsAtItsEnd {
+    fn drop(&mut self) {
+        assert!(!std::thread::panicking(), "as a lock that is poisoned");
+    }
+}
+
 async fn leave(plant: &str) {
     match plant {
         "a cold start" => {
@@ -188,6 +197,10 @@ async fn leave(plant: &str) {
             ready_the_second_time();
         }
         "noise" | "a fixed path" | "a counted overtaking" => {}
+        "an abort" => {
+            let _aborts = PanicsAtItsEnd;
+            once_in_a_process();
+        }
         _ => once_in_a_process(),
     }
     match plant {
@@ -253,6 +266,9 @@ fn what_earlier_iterations_leave_is_no_failure() {
         "leaves_something passed: 100 iterations",
         "because of what was left in a static",
     ];
+    assert_says(&text, &parts);
+    let (passed, text) = run("leaves_something", "an abort", &[]);
+    assert!(passed, "{text}");
     assert_says(&text, &parts);
     // Unless somebody says how it is to be run.
     let (passed, text) = run(

@@ -39,10 +39,10 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
     let Some(failure) = &report.failure else {
         return Doubt::None;
     };
-    // Where a thread was lost a replay may take as long as it did, or end its process; and that a foreign thread
-    // came later elsewhere says nothing, unless it ran another iteration.
+    // A replay of a poll that does not return may take as long as it did; and that a foreign thread came later elsewhere
+    // says nothing, unless it ran another iteration.
     let can_be_told = match &failure.kind {
-        FailureKind::Stuck { .. } | FailureKind::Abort { .. } => false,
+        FailureKind::Stuck { .. } => false,
         FailureKind::Uncontrolled { thread, .. } => {
             let thread = thread.as_ref();
             thread.is_some_and(|thread| thread.starts_with(THREAD_NAMES))
@@ -72,7 +72,9 @@ pub(super) fn look(report: &Report, test: &str, settings: &Settings) -> Doubt {
             failure.kind
         )]));
     }
-    if fails_there && failure.fails_so_again() {
+    // Here nobody can try again what would end the process.
+    let aborts = matches!(failure.kind, FailureKind::Abort { .. });
+    if fails_there && (aborts || failure.fails_so_again()) {
         return Doubt::Stands;
     }
     let what = match &failure.kind {
