@@ -60,6 +60,14 @@ pub(crate) fn on_fatal(_: fn(crate::Fatal)) -> bool {
 
 pub(crate) fn find_parker() {}
 
+pub(crate) fn time_of_others() -> Duration {
+    Duration::ZERO
+}
+
+pub(crate) fn children_run() -> bool {
+    false
+}
+
 pub(crate) fn learn_thread_locals() {}
 
 pub(crate) fn forget_loops() {}

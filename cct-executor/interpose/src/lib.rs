@@ -29,7 +29,7 @@
 //! symbols ([`CONTROLLED`]); elsewhere nothing is interposed, and nothing here has an effect.
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 mod stream;
 mod system;
@@ -137,6 +137,17 @@ pub fn family() -> u64 {
 /// interposed.
 pub fn was_started() -> bool {
     symbols::was_started()
+}
+
+/// The processor's time that the other threads of this process have taken. Zero where nothing is interposed.
+pub fn time_of_others() -> Duration {
+    symbols::time_of_others()
+}
+
+/// Whether this process has children, and none of them has ended without being waited for. Never where nothing is
+/// interposed.
+pub fn children_run() -> bool {
+    symbols::children_run()
 }
 
 /// Threads that `f` starts are not [counted](threads_started).

@@ -38,6 +38,7 @@ pub(crate) mod panics;
 pub(crate) mod paths;
 mod pending;
 pub(crate) mod point;
+mod quiet;
 pub(crate) mod record;
 pub(crate) mod resources;
 mod rests;

@@ -14,6 +14,7 @@ use super::decider::Decider;
 use super::helpers::{self, LOOK};
 use super::machine::in_a_program;
 use super::panics::Panics;
+use super::quiet::Quiet;
 use super::world::{Phase, Running, WORLD, World};
 use crate::raw::afar::{self, Job};
 use crate::raw::guest::{self, Luggage, Thread};
@@ -21,6 +22,7 @@ use crate::raw::shared::Home;
 use cct_interpose::{Place, threads_started};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -28,8 +30,8 @@ use std::time::Duration;
 const STEPS: u64 = 64;
 /// What code of the test has to take of the machine's time without a step, to be noticed where nobody takes part.
 const MUCH: Duration = Duration::from_millis(50);
-/// How long a thread may take to do what all others wait for.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a thread that waits shows that it does.
+const SIGN: Duration = Duration::from_secs(20);
 
 /// As tokio calls the threads of its pool.
 const THREAD_NAME: &str = "tokio-rt-worker";
@@ -235,8 +237,8 @@ impl Core {
             return false;
         };
         self.keep_up_with_strangers();
-        let mut waited = Duration::ZERO;
-        let begin_ns = self.point.time_ns;
+        let (mut waited, mut quiet) = (Duration::ZERO, Quiet::new());
+        let (mut sign, begin_ns) = (SIGN, self.point.time_ns);
         loop {
             let awaited = self.machine.is_awaited();
             // By its own time one that is some timer's may do much that nobody here is woken by.
@@ -249,8 +251,16 @@ impl Core {
             let goes_on = match within {
                 Some(time) => waited < time && (awaited || timed || self.helpers.may_act()),
                 None if in_a_program() => true,
-                None => waited < PATIENCE && (awaited || watched || self.helpers.live()),
+                None => {
+                    let anybody = awaited || watched || self.helpers.live();
+                    anybody && !quiet.is_for_ever(waited)
+                }
             };
+            if goes_on && waited >= sign {
+                // Whoever watches sees that it is known what for.
+                self.heartbeat.fetch_add(1, Ordering::Relaxed);
+                sign = waited + SIGN;
+            }
             self.look_at_machine(home);
             let acted = self.take_mail(home, decider) || home.has_jobs();
             // Who waits for a word is woken by none of that.

@@ -41,6 +41,7 @@ pub(crate) use file_times::begin as begin_file_times;
 pub use futex::Word;
 pub(crate) use locals::{copy as copy_thread_locals, learn as learn_thread_locals};
 pub(crate) use parker::find as find_parker;
+pub(crate) use processes::time_of_others;
 pub(crate) use sockets::{accepts_itself, accepts_no_longer, on_connect};
 pub(crate) use stay::on_thread_end;
 pub use threads::Family;
@@ -48,6 +49,7 @@ pub(crate) use threads::{
     count_starter, family, is_welcome, threads_started, uncounted, was_controlled, was_started,
     welcome_threads,
 };
+pub(crate) use waits::children_run;
 pub use whereabouts::Whereabouts;
 
 use crate::{stream, system};

@@ -6,6 +6,7 @@ use super::{Hidden, threads};
 use crate::system;
 use libc::{c_char, c_int, c_void, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 use std::mem::transmute;
+use std::time::Duration;
 
 pub(super) type Fork = unsafe extern "C" fn() -> pid_t;
 pub(super) type Spawn = unsafe extern "C" fn(
@@ -21,6 +22,24 @@ fn note(started: bool) {
     if started && system::get().is_some() {
         threads::note_process();
     }
+}
+
+/// The processor's time that the other threads of the process have taken.
+pub(crate) fn time_of_others() -> Duration {
+    let taken = |who| {
+        // SAFETY: all zeroes are a value of it, and there is one to be written.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(who, &raw mut usage);
+            usage
+        };
+        let time = |time: libc::timeval| {
+            Duration::new(time.tv_sec.unsigned_abs(), 0)
+                + Duration::from_micros(time.tv_usec.unsigned_abs())
+        };
+        time(usage.ru_utime) + time(usage.ru_stime)
+    };
+    taken(libc::RUSAGE_SELF).saturating_sub(taken(libc::RUSAGE_THREAD))
 }
 
 /// # Safety

@@ -180,6 +180,17 @@ unsafe extern "C" fn waitid(
     unsafe { waited(kind, id, into, options) }
 }
 
+/// Whether there are children none of which has ended: of one that has and was not waited for yet, nobody knows whether it
+/// ever will be.
+pub(crate) fn children_run() -> bool {
+    let looks = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: all zeroes are a value of it, and there is one to be written.
+    unsafe {
+        let mut found: libc::siginfo_t = std::mem::zeroed();
+        waited(libc::P_ALL, 0, &raw mut found, looks) == 0 && found.si_pid() == 0
+    }
+}
+
 /// # Safety
 /// As the C library's.
 #[unsafe(no_mangle)]

@@ -56,11 +56,13 @@ pub(super) struct Watch {
 }
 
 /// What changes while a thread does something.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Signs {
     steps: u64,
     /// Clock ticks that the thread took.
     ticks: u64,
+    /// The same of all others of the process, if they count.
+    others: u64,
 }
 
 struct Watched {
@@ -73,6 +75,8 @@ struct Watched {
 /// Who takes no more than this part of the time does next to nothing: who wakes now and then to look whether there is
 /// something to do, for one.
 const IDLE: u64 = 20;
+/// Others work that take more than this part of it, all of them together: they may bring what the thread waits for.
+const WORK: u64 = 4;
 
 /// What it has come to since the last step.
 struct Since {
@@ -97,7 +101,9 @@ impl Since {
         }
         self.naps += 1;
         let ticks = seen.ticks - step.ticks;
-        let is_idle = ticks * IDLE <= u64::from(self.naps) * TICKS * NAP.as_secs();
+        let time = u64::from(self.naps) * TICKS * NAP.as_secs();
+        let others = seen.others.saturating_sub(step.others);
+        let is_idle = ticks * IDLE <= time && others * WORK <= time;
         if is_idle && self.naps >= patience.naps {
             return Some(Lost::StandsStill);
         }
@@ -147,9 +153,16 @@ impl Drop for Watch {
 
 impl Watched {
     fn signs(&self) -> Option<Signs> {
+        let ticks = self.thread.ticks()?;
+        let process = match self.is_one {
+            // Others have time where a test is run once.
+            true => None,
+            false => Processor::of_this_process().ticks(),
+        };
         Some(Signs {
             steps: self.heartbeat.load(Relaxed),
-            ticks: self.thread.ticks()?,
+            ticks,
+            others: process.map_or(0, |process| process.saturating_sub(ticks)),
         })
     }
 
@@ -163,6 +176,11 @@ impl Watched {
         while !over.load(Relaxed) {
             thread::park_timeout(NAP);
             let lost = since.see(self.signs(), patience);
+            let may_wait_for_a_child = !self.is_one && cct_interpose::children_run();
+            if lost == Some(Lost::StandsStill) && may_wait_for_a_child {
+                since = Since::now(self.signs());
+                continue;
+            }
             if let (Some(lost), false) = (lost, over.load(Relaxed)) {
                 self.give_up(lost);
             }
@@ -203,7 +221,7 @@ impl Watched {
 
 #[cfg(test)]
 mod tests {
-    use super::{IDLE, Lost, Patience, Signs, Since, TICKS};
+    use super::{IDLE, Lost, Patience, Signs, Since, TICKS, WORK};
 
     const PATIENCE: Patience = Patience {
         naps: 3,
@@ -212,10 +230,12 @@ mod tests {
 
     /// What is found after so many steps and ticks, and after how many looks.
     fn found(seen: impl IntoIterator<Item = (u64, u64)>) -> Option<(usize, Lost)> {
-        let mut since = Since::now(Some(Signs { steps: 0, ticks: 0 }));
-        let signs = seen
-            .into_iter()
-            .map(|(steps, ticks)| Signs { steps, ticks });
+        let mut since = Since::now(Some(Signs::default()));
+        let signs = seen.into_iter().map(|(steps, ticks)| Signs {
+            steps,
+            ticks,
+            others: 0,
+        });
         let mut looks = (1..).zip(signs.map(|signs| since.see(Some(signs), PATIENCE)));
         looks.find_map(|(look, lost)| Some((look, lost?)))
     }
@@ -240,6 +260,21 @@ mod tests {
             Some((5, Lost::Spins))
         );
         assert_eq!(found((1..90).map(|nap| (nap / 4, busy(nap)))), None);
+    }
+
+    #[test]
+    fn nobody_stands_still_while_others_work() {
+        let others = |part: u64| {
+            let mut since = Since::now(Some(Signs::default()));
+            let seen = (1..9).map(|nap| Signs {
+                others: nap * part,
+                ..Signs::default()
+            });
+            seen.filter_map(|seen| since.see(Some(seen), PATIENCE))
+                .next()
+        };
+        assert_eq!(others(TICKS / WORK), Some(Lost::StandsStill));
+        assert_eq!(others(TICKS / WORK + 1), None);
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn the_plain_schedule_and_all_departures_are_the_schedule() {
                     seed: Seed(index),
                     max_steps: 10_000,
                 });
-                let (_, found) = run(&config, Box::new(Driver { strategy }));
+                let (_, found) = run(&config, Box::new(Driver::new(strategy)));
                 let (departures, again) = guided(&config, Guide::along(&found));
                 assert_eq!(again, found);
                 assert!(!departures.is_empty());
@@ -105,6 +105,6 @@ fn the_plain_schedule_is_that_of_round_robin() {
     let config = WorldConfig::default();
     let (departures, trace) = guided(&config, Guide::with(&[]));
     let strategy = Box::new(RoundRobin::new());
-    let (_, plain) = run(&config, Box::new(Driver { strategy }));
+    let (_, plain) = run(&config, Box::new(Driver::new(strategy)));
     assert_eq!((departures.len(), trace), (0, plain));
 }
