@@ -210,8 +210,8 @@ fn uses(out: &mut String, wait: &Wait) {
     if let Some(used) = &wait.overtaken {
         let _ = writeln!(
             out,
-            "        the same was done later by task {}\n        (of tasks that poll one timer or receiver, or a \
-             stream for one thing, only the last is woken)",
+            "        the same was done later by task {}\n        (of tasks that poll one timer, receiver or \
+             `JoinHandle`, or a stream for one thing, only the last is woken)",
             use_text(used)
         );
     }

@@ -4,7 +4,9 @@ use super::body::JoinCell;
 use super::early;
 use super::error::JoinError;
 use super::id::Id;
+use crate::execution::close::Closing;
 use crate::execution::core::NONE;
+use crate::execution::panics;
 use crate::execution::point::task_resource;
 use crate::execution::strangers;
 use crate::execution::world::{Phase, WORLD};
@@ -14,7 +16,9 @@ use crate::shim::Looks;
 use crate::task::coop;
 use crate::words::{Access, Op, OpKind};
 use std::fmt;
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{
+    AssertUnwindSafe, Location, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind,
+};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -171,16 +175,33 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Drops an output that nobody took. Its destructor sees the id of the task that made it, as
-    /// in tokio.
+    /// Drops an output that nobody took. Its destructor sees the id of the task that made it, and should it panic, whoever
+    /// drops the handle goes on, as in tokio: it is the task's panic.
     fn drop_in_its_name(&self, output: Option<Result<T, JoinError>>) {
         let id = u32::try_from(self.task().id.0).expect("cct bug: ids are counted in 32 bits");
-        WORLD.with(|world| {
-            world.with_running(
-                |running| running.heir_of = id,
-                |now, before| now.heir_of = before.heir_of,
-                || drop(output),
-            );
+        let drop_it = || {
+            WORLD.with(|world| {
+                world.with_running(
+                    |running| running.heir_of = id,
+                    |now, before| now.heir_of = before.heir_of,
+                    || drop(output),
+                );
+            });
+        };
+        let was_panicking = std::thread::panicking();
+        let Err(payload) = catch_unwind(AssertUnwindSafe(drop_it)) else {
+            return;
+        };
+        if payload.is::<Closing>() {
+            resume_unwind(payload);
+        }
+        let kind = panics::failure_of(Some(&*payload));
+        let key = self.task().key;
+        self.task().in_world(|world| {
+            // As of a panic that a handle would have told of.
+            if !was_panicking && !world.lone.get() {
+                world.with(|core, _| core.panicked(key, kind, false));
+            }
         });
     }
 

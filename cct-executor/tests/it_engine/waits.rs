@@ -197,6 +197,39 @@ fn who_waits_for_a_timer_of_another_task_is_told_who_has_it() {
     assert!(text.contains("only the last is woken"), "{text}");
 }
 
+/// Somebody looks whether a task has ended for which another one waits.
+#[test]
+fn who_waits_for_a_task_that_another_has_looked_at_since_is_told_who() {
+    let report = checker("one waker")
+        .strategy_text("round-robin")
+        .run(|| async {
+            let joined = spawn(async {
+                for _ in 0..3 {
+                    yield_now().await;
+                }
+            });
+            let joined = Arc::new(std::sync::Mutex::new(joined));
+            let theirs = joined.clone();
+            let first = spawn(poll_fn(move |cx| {
+                pin!(&mut *theirs.lock().unwrap()).poll(cx)
+            }));
+            let second = spawn(async move {
+                let mut joined = joined.lock().unwrap();
+                let mut cx = std::task::Context::from_waker(Waker::noop());
+                assert!(pin!(&mut *joined).poll(&mut cx).is_pending());
+            });
+            second.await.unwrap();
+            first.await.unwrap().unwrap();
+        });
+    let text = report.text();
+    for part in [
+        " for task 1: it has ended",
+        "the same was done later by task 3, which has ended: join at",
+    ] {
+        assert!(text.contains(part), "no `{part}` in: {text}");
+    }
+}
+
 /// What is lost without a panic or a wait shows in the steps before the failure.
 #[test]
 fn who_waits_at_a_receiver_that_another_task_has_polled_since_is_told_who() {

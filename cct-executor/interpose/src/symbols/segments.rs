@@ -83,6 +83,8 @@ pub(super) fn is_variable(address: usize) -> bool {
     thread_local! {
         /// Where those of this thread begin and end, as far as they are the program's.
         static OWN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+        /// It is just looked, which allocates, and an allocator that counts may ask.
+        static LOOKS: Cell<bool> = const { Cell::new(false) };
     }
 
     let collected = |wanted: Variable| {
@@ -95,12 +97,18 @@ pub(super) fn is_variable(address: usize) -> bool {
         });
         places
     };
-    if OWN.get().1 == 0 {
+    if LOOKS.get() {
+        return false;
+    }
+    if OWN.get().1 == 0 || STATICS.get().is_none() {
+        LOOKS.set(true);
         let first = collected(Variable::ThreadLocal).into_iter().next();
         OWN.set(first.map_or((0, 1), |place| (place.start, place.end)));
+        STATICS.get_or_init(|| collected(Variable::Static));
+        LOOKS.set(false);
     }
     let (begin, end) = OWN.get();
-    let statics = STATICS.get_or_init(|| collected(Variable::Static));
+    let statics = STATICS.get().map_or(&[][..], |statics| statics);
     (begin..end).contains(&address) || statics.iter().any(|place| place.contains(&address))
 }
 

@@ -281,6 +281,9 @@ impl Core {
                         .any(|held| held.movable.is_some()),
                 state: match blocked.kind {
                     OpKind::Sleep => self.sleeps_until(key),
+                    OpKind::Join => resource_task(blocked.resource)
+                        .filter(|&joined| !self.is_alive(joined))
+                        .map(|_| "it has ended".to_owned()),
                     _ => recorder.remarks.get(&blocked.resource).cloned(),
                 },
                 uses: self.explain_uses(key, blocked, recorder, facing),
@@ -388,12 +391,18 @@ impl Core {
                 step: over.step,
             });
         }
-        let entry = self
-            .resources
-            .get(resource as usize)
-            .filter(|_| resource != 0)?;
-        // Whoever waits at a receiver leaves a waker in the place of the one that was there.
-        if matches!(entry.kind, ResourceKind::Mpsc | ResourceKind::Oneshot) {
+        let kind = match resource_task(resource) {
+            Some(_) => ResourceKind::Task,
+            None => {
+                let entry = self.resources.get(resource as usize);
+                entry.filter(|_| resource != 0)?.kind
+            }
+        };
+        // Whoever waits at a receiver, or for a task, leaves a waker in the place of the one that was there.
+        if matches!(
+            kind,
+            ResourceKind::Mpsc | ResourceKind::Oneshot | ResourceKind::Task
+        ) {
             let last = recorder.waited_last.get(&(resource, blocked.kind))?;
             return (last.key != waiting).then(|| Use {
                 task: self.task_name(last.key),
@@ -404,7 +413,7 @@ impl Core {
             });
         }
         let stream = matches!(blocked.kind, OpKind::Read | OpKind::Write | OpKind::Flush);
-        if !stream || entry.kind != ResourceKind::Socket {
+        if !stream || kind != ResourceKind::Socket {
             return None;
         }
         let mut uses = recorder.last_uses_of(resource);
