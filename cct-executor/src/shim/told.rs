@@ -66,6 +66,16 @@ impl Resource {
         });
     }
 
+    /// What a report that is being made calls the resource: `socket 7`.
+    #[inline]
+    pub fn name(&self) -> Option<String> {
+        let mut name = None;
+        self.tell(|world, resource| {
+            name = Some(world.with(|core, _| core.short_resource_name(resource)));
+        });
+        name
+    }
+
     /// Says how much lies in the resource that nobody will ever take out: who waits for what it holds waits in vain.
     #[inline]
     pub fn left(&self, count: impl FnOnce() -> usize) {

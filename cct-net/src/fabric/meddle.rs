@@ -72,14 +72,24 @@ impl Network {
             let first = state.tables.get(id)?.first()?;
             let (label, is_shown) = (first.label(), first.is_shown());
             let link = state.tables.link_of(id)?;
-            Some((label, is_shown, link.from, link.to))
+            Some((
+                label,
+                is_shown,
+                link.from,
+                link.to,
+                first.receiver().cloned(),
+            ))
         });
-        let Some((label, is_shown, from, to)) = found else {
+        let Some((label, is_shown, from, to, receiver)) = found else {
             return String::new();
         };
         let told = is_shown.then(|| self.tell_first(id)).flatten();
         let told = told.map_or_else(|| short(label), cut);
-        format!("{told} {} -> {}", shown(from), shown(to))
+        let (from, to) = (shown(from), shown(to));
+        match receiver.and_then(|receiver| receiver.name()) {
+            Some(receiver) => format!("{told} {from} -> {to} for {receiver}"),
+            None => format!("{told} {from} -> {to}"),
+        }
     }
 
     /// What is in the first packet of a flow. User code says, so it happens outside of the cell.

@@ -32,6 +32,7 @@ pub(crate) use meddle::shown;
 pub(crate) use network::{Net, Network, network};
 pub use stats::Statistics;
 
+use cct_executor::shim::Resource;
 use state::{State, Todo};
 
 /// Something on its way to a node.
@@ -60,6 +61,11 @@ pub(crate) trait Arrival: Send + 'static {
 
     /// What traces and rules call it.
     fn label(&self) -> &'static str;
+
+    /// What it arrives at, if that is one thing.
+    fn receiver(&self) -> Option<&Resource> {
+        None
+    }
 
     /// What is in it, where reports are to show that: user code says.
     fn shown(&self) -> Option<String> {

@@ -410,6 +410,12 @@ impl Arrival for Segment {
         }
     }
 
+    fn receiver(&self) -> Option<&Resource> {
+        // A listener's, until it has accepted.
+        let there = !matches!(self.packet, Packet::Syn);
+        there.then(|| &self.conn.resources[1 - self.from])
+    }
+
     fn label(&self) -> &'static str {
         match self.packet {
             Packet::Syn => "syn",

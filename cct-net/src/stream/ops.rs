@@ -173,14 +173,28 @@ impl End {
         };
         ready!(self.point_in(cx, Access::Write, site));
         let limit = self.read_limit(bufs);
-        self.poll_op(cx, op, |state, fx| {
+        let wanted = bufs.iter().map(|buf| buf.len()).sum();
+        let done = ready!(self.poll_op(cx, op, |state, fx| {
             let done = state.read(self.id, bufs, limit, fx);
-            let wanted = bufs.iter().map(|buf| buf.len()).sum();
             if matches!(done, Some(Ok(count)) if 0 < count && count < wanted) {
                 state.drained(self.id);
             }
             done
-        })
+        }));
+        self.ended(&done, wanted);
+        Poll::Ready(done)
+    }
+
+    /// Says in reports how reading or writing so many bytes has ended, if nothing came of it.
+    fn ended(&self, done: &io::Result<usize>, wanted: usize) {
+        let resource = &self.conn.resources[self.id];
+        match done {
+            Ok(0) if wanted > 0 => resource.outcome(|| "nothing: it has ended".to_owned()),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => {
+                resource.outcome(|| error.to_string());
+            }
+            _ => {}
+        }
     }
 
     fn read_limit(&self, bufs: &[IoSliceMut<'_>]) -> usize {
@@ -235,17 +249,19 @@ impl End {
         };
         ready!(self.point_out(cx, site));
         let limit = self.write_limit(bufs);
-        self.poll_op(cx, op, |state, fx| {
+        let wanted = bufs.iter().map(|buf| buf.len()).sum();
+        let done = ready!(self.poll_op(cx, op, |state, fx| {
             if vectored && is_nothing(bufs) {
                 return Some(Ok(0));
             }
             let done = state.write(self.id, bufs, limit, fx);
-            let wanted = bufs.iter().map(|buf| buf.len()).sum();
             if matches!(done, Some(Ok(count)) if 0 < count && count < wanted) {
                 state.filled(self.id);
             }
             done
-        })
+        }));
+        self.ended(&done, wanted);
+        Poll::Ready(done)
     }
 
     /// The point before something is sent. h2 and others hold a lock of `std` while they write.
@@ -306,7 +322,9 @@ impl End {
                 false => state.read(self.id, bufs, limit, fx),
             })
         });
-        done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
+        let done = done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()));
+        self.ended(&done, bufs.iter().map(|buf| buf.len()).sum());
+        done
     }
 
     pub(crate) fn try_write(
@@ -325,7 +343,9 @@ impl End {
                 }
             })
         });
-        done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()))
+        let done = done.unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()));
+        self.ended(&done, bufs.iter().map(|buf| buf.len()).sum());
+        done
     }
 
     /// Runs `f`, which uses the socket, if the end is known to be ready for some of `interest`.

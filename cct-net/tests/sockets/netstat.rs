@@ -4,7 +4,7 @@ use super::worlds::everywhere;
 use cct_executor::node::{Node, current};
 use cct_executor::{Checker, spawn, time::sleep};
 use cct_net::{TcpListener, TcpStream, UdpSocket, node, tcp};
-use futures::io::{AsyncRead, AsyncWriteExt};
+use futures::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -57,6 +57,47 @@ fn a_report_lists_who_listens_who_is_connected_and_what_waits() {
     has("`db`: tcp connections: 2 taken");
     has("`app`: tcp connections: 2 opened");
     assert!(report.text().contains("network and disks at the end:"));
+}
+
+/// Rows say of which socket's what arrives is, and how reading and writing have ended.
+#[test]
+fn rows_say_what_comes_of_reading_and_writing() {
+    let checker = Checker::new().name("rows").use_environment(false);
+    let checker = checker.strategy_text("round-robin").iterations(1);
+    let report = checker.run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:80").await.unwrap();
+        let mut client = TcpStream::connect("127.0.0.1:80").await.unwrap();
+        let (mut server, _) = listener.accept().await.unwrap();
+        client.write_all(b"bye").await.unwrap();
+        client.close().await.unwrap();
+        let mut bytes = [0; 8];
+        assert_eq!(server.read(&mut bytes).await.unwrap(), 3);
+        assert_eq!(server.read(&mut bytes).await.unwrap(), 0);
+        drop(client);
+        sleep(SECOND).await;
+        server.write_all(b"too late").await.unwrap();
+        sleep(SECOND).await;
+        server.write_all(b"much too late").await.unwrap();
+    });
+    let failure = report.failure().expect("it is too late");
+    let rows: Vec<&str> = failure
+        .explanation
+        .steps
+        .iter()
+        .map(|step| &*step.what)
+        .collect();
+    for row in [
+        "deliver data n0 -> n0 for socket",
+        "read bytes socket",
+        ": nothing: it has ended",
+        "deliver reset n0 -> n0 for socket",
+        ": Broken pipe",
+    ] {
+        assert!(
+            rows.iter().any(|what| what.contains(row)),
+            "no `{row}` in {rows:#?}"
+        );
+    }
 }
 
 /// Linux takes some millions of bytes over loopback that nobody reads.

@@ -123,6 +123,9 @@ impl<T: Clone> Receiver<T> {
                         Received::Lagged(missed) => Err(RecvError::Lagged(missed)),
                         Received::Closed => Err(RecvError::Closed),
                     };
+                    if let Err(error) = &result {
+                        chan.resource.outcome(|| error.to_string());
+                    }
                     coop.made_progress();
                     return Poll::Ready(result);
                 }

@@ -224,7 +224,10 @@ impl<T> Rx<T> {
                     return Poll::Pending;
                 }
                 Step::Ready(received) => Some(received),
-                Step::Ended => None,
+                Step::Ended => {
+                    chan.resource.outcome(|| "closed".to_owned());
+                    None
+                }
             };
             coop.made_progress();
             self.looks = Looks::new();

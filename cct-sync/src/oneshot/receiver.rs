@@ -143,6 +143,9 @@ impl<T> Future for Receiver<T> {
                 Some(Ok((value, digest))) => {
                     inner.resource.set_state(digest);
                     coop.made_progress();
+                    if value.is_none() {
+                        inner.resource.outcome(|| "closed".to_owned());
+                    }
                     this.inner = None;
                     return Poll::Ready(value.ok_or(RecvError(())));
                 }

@@ -179,6 +179,7 @@ impl<T> Receiver<T> {
                     }
                 }
                 if closed {
+                    chan.resource.outcome(|| "closed".to_owned());
                     coop.made_progress();
                     return Poll::Ready(Err(RecvError(())));
                 }

@@ -76,7 +76,7 @@ impl Core {
         ))
     }
 
-    fn short_resource_name(&self, resource: u32) -> String {
+    pub(crate) fn short_resource_name(&self, resource: u32) -> String {
         match resource_task(resource) {
             Some(key) => format!("task {}", self.task_name(key)),
             None if resource == 0 => String::new(),
