@@ -207,7 +207,7 @@ impl World {
         self.inert_points.set(passed);
         if passed > INERT_POINTS_MAX && !std::thread::panicking() {
             self.inert_points.set(0);
-            resume_unwind(Box::new(Closing));
+            self.unwind_who_waits(Location::caller());
         }
     }
 
