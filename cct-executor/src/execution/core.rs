@@ -21,6 +21,7 @@ use super::sketch::Sketch;
 use super::sleeps::Sleeps;
 use super::source::SourceEntry;
 use super::spin::Spin;
+use super::stands::Stands;
 use super::suspend::Suspended;
 use super::system::Looks;
 use super::tasks::Task;
@@ -92,6 +93,7 @@ pub(crate) struct Core {
     pub(super) open: Option<u64>,
     pub(super) looks: Looks,
     pub(super) sleeps: Sleeps,
+    pub(super) stands: Stands,
     pub(crate) cancels: Cancels,
     /// Nodes 1, 2, ...
     pub(crate) nodes: Vec<NodeEntry>,
@@ -183,6 +185,7 @@ impl Core {
             open: None,
             looks: Looks::default(),
             sleeps: Sleeps::default(),
+            stands: Stands::default(),
             cancels: Cancels::default(),
             nodes: Vec::new(),
             node_names: BTreeMap::new(),
@@ -247,6 +250,7 @@ impl Core {
         self.counted = u64::MAX;
         self.looks = Looks::default();
         self.sleeps.reset();
+        self.stands.reset();
         self.cancels.reset();
         self.nodes.clear();
         if !self.node_names.is_empty() {

@@ -378,6 +378,7 @@ impl Core {
         if self.words_have_changed(false, decider)
             || self.end_rests(decider)
             || self.spinner_goes_on(false, decider)
+            || self.stand_ends()
         {
             return Idle::GoOn;
         }

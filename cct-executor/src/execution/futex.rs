@@ -358,6 +358,10 @@ impl World {
                 };
                 recorder.thread_waits.insert(key, (how, stack));
             }
+            if core.clock_stands_for(key) {
+                core.stands(key, limit?, expiry?);
+                return None;
+            }
             let timer = core.add_timer(core.deadline_after(key, limit?), key, site)?;
             core.poll_timer(timer, |_| expiry);
             Some(timer)
@@ -365,10 +369,15 @@ impl World {
         if !self.let_others_run(key) {
             return self.wait_while_closing(key, word, limit);
         }
+        let mut stood = false;
         let (in_time, waiter) = self.with(|core, _| {
             core.waits.forget(key);
             if let Some(recorder) = &mut core.recorder {
                 recorder.waited_as_thread(key, None);
+            }
+            if let Some((over, waiter)) = core.stands_no_more(key) {
+                stood = true;
+                return (!over, waiter);
             }
             let Some(timer) = timer else {
                 return (limit.is_none(), None);
@@ -378,7 +387,7 @@ impl World {
         });
         drop(waiter);
         let in_time = in_time || word.is_some_and(Word::has_changed);
-        if let (false, Some(limit)) = (in_time, limit) {
+        if let (false, false, Some(limit)) = (in_time, stood, limit) {
             self.with(|core, _| core.looks.waited(limit));
         }
         if in_time {

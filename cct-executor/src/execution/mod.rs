@@ -52,6 +52,7 @@ mod spans;
 pub(crate) mod spawn;
 pub(crate) mod spin;
 pub(crate) mod stacks;
+mod stands;
 pub(crate) mod standstill;
 pub(crate) mod step;
 pub(crate) mod strangers;

@@ -176,6 +176,9 @@ impl Core {
 
     /// The world spins: time moves as if it were idle, or a while.
     pub(super) fn time_passes(&mut self, decider: &mut dyn Decider) {
+        if self.stand_ends() {
+            return;
+        }
         if self.timers.is_empty() {
             self.advance_to(self.point.time_ns.saturating_add(WHILE_NS));
         } else {

@@ -92,6 +92,11 @@ impl Looks {
         }
     }
 
+    /// So much has passed on the system's clocks alone.
+    pub(super) fn go_on(&mut self, by_ns: u64) {
+        self.ahead_ns = self.ahead_ns.saturating_add(by_ns);
+    }
+
     /// Somebody looks in this step. Returns whether that is the first look in it.
     fn begin(&mut self, step: u64) -> bool {
         self.ever += 1;

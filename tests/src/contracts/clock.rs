@@ -114,6 +114,41 @@ pub(crate) async fn a_paused_clock_stands_while_a_poll_sleeps(log: Log) {
     note!(log, "{:?}", start.elapsed());
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the clock under test is that of tokio, which is paused"
+)]
+pub(crate) async fn a_paused_clock_stands_while_a_closure_sleeps(log: Log) {
+    let (start, outside) = (Instant::now(), std::time::Instant::now());
+    let sleeps = tasks::spawn_blocking(|| std::thread::sleep(millis(5)));
+    note!(log, "{}", time::timeout(millis(1), sleeps).await.is_ok());
+    note!(log, "{:?}", start.elapsed());
+    note!(log, "{}", outside.elapsed() >= millis(5));
+    // Who waits less is there first, and all before the clock moves.
+    let naps = [45, 5, 25].map(|nap| {
+        let log = log.clone();
+        tasks::spawn_blocking(move || {
+            std::thread::sleep(millis(nap));
+            note!(log, "{nap}");
+        })
+    });
+    time::sleep(millis(2)).await;
+    note!(log, "{:?}", start.elapsed());
+    for nap in naps {
+        nap.await.unwrap();
+    }
+    // So it is for a wait that has a limit.
+    let (send, receive) = std::sync::mpsc::channel();
+    let waits = tasks::spawn_blocking(move || receive.recv_timeout(millis(5)).is_ok());
+    note!(log, "{}", waits.await.unwrap());
+    let (sent, receive) = std::sync::mpsc::channel();
+    let waits = tasks::spawn_blocking(move || receive.recv_timeout(millis(5_000)).is_ok());
+    tasks::yield_now().await;
+    sent.send(()).unwrap();
+    note!(log, "{} {:?}", waits.await.unwrap(), start.elapsed());
+    drop::<std::sync::mpsc::Sender<()>>(send);
+}
+
 pub(crate) async fn the_unread_past_is_not_repeated(log: Log) {
     let mut interval = time::interval(millis(10));
     interval.tick().await;

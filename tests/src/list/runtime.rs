@@ -37,6 +37,7 @@ macro_rules! runtime_contracts {
                     sleeps_between_milliseconds_are_never_short advance_and_sleep_add_up
                     pausing_twice_panics a_resumed_clock_still_sleeps
                     a_paused_clock_stands_while_a_poll_sleeps
+                    a_paused_clock_stands_while_a_closure_sleeps
                     the_unread_past_is_not_repeated time_waits_for_blocking_tasks
                     timers_do_not_fire_in_the_poll_that_advances an_advance_outlives_its_task;
             }
