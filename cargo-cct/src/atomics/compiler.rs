@@ -42,6 +42,7 @@ const LEFT: &[&str] = &[
     "tokio",
     // They keep things for each thread, and expect nobody else there in the middle of a call.
     "arc_swap",
+    "critical_section",
     "crossbeam_epoch",
     "regex_automata",
     "saa",
@@ -72,7 +73,14 @@ const LEFT: &[&str] = &[
 
 /// Those of [`LEFT`] whose code for each thread is generic or inlined, so that it is compiled with the crates that use
 /// it: another task of the thread in the middle of that breaks what no two threads can.
-const SPREADS: &[&str] = &["arc_swap", "crossbeam_epoch", "scc", "sdd", "seize"];
+const SPREADS: &[&str] = &[
+    "arc_swap",
+    "critical_section",
+    "crossbeam_epoch",
+    "scc",
+    "sdd",
+    "seize",
+];
 
 /// They depend on some of [`SPREADS`], but mostly who uses them wants something else of them.
 const SPREAD_LITTLE: &[&str] = &["crossbeam"];
