@@ -2,7 +2,7 @@
 
 use crate::io::{Interest, Ready};
 use crate::raw::descriptors;
-use cct_executor::shim::{MachineWait, wait_for_machine};
+use cct_executor::shim::{Belongs, MachineWait, wait_for_machine};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,7 @@ pub(crate) struct Watched {
     fd: Arc<OwnedFd>,
     /// What it was ready for when it was asked, until somebody finds that it is not any more.
     known: Mutex<Ready>,
+    world: Belongs,
 }
 
 impl Watched {
@@ -26,6 +27,7 @@ impl Watched {
         Ok(Watched {
             fd: Arc::new(fd),
             known: Mutex::new(Ready::EMPTY),
+            world: Belongs::here(),
         })
     }
 
@@ -54,21 +56,29 @@ impl Watched {
     }
 
     /// Waits until it is ready for some of this, as long as `wait` is kept.
+    ///
+    /// # Errors
+    /// As in tokio, when the runtime is gone.
     pub(crate) fn poll_ready(
         &self,
         cx: &mut Context<'_>,
         interest: Interest,
         wait: &mut Option<MachineWait>,
-    ) -> Poll<Ready> {
+    ) -> Poll<io::Result<Ready>> {
         *wait = None;
         let ready = self.ready(interest);
         if !ready.is_empty() {
-            return Poll::Ready(ready);
+            return Poll::Ready(Ok(ready));
         }
         let fd = self.fd.clone();
         *wait = wait_for_machine(cx.waker(), move || {
             !descriptors::readiness(fd.as_fd(), interest).is_empty()
         });
-        Poll::Pending
+        match wait.is_some() || self.world.elsewhere() {
+            true => Poll::Pending,
+            false => Poll::Ready(Err(io::Error::other(
+                "A Tokio 1.x context was found, but it is being shutdown.",
+            ))),
+        }
     }
 }

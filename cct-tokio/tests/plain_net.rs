@@ -8,6 +8,7 @@ mod again;
 mod passes;
 
 use again::{again, is_again, said};
+use cct_tokio::io::unix::AsyncFd;
 use cct_tokio::io::{AsyncReadExt, AsyncWriteExt};
 use cct_tokio::net::{TcpStream, UdpSocket};
 use cct_tokio::runtime::{Builder, Runtime};
@@ -100,4 +101,18 @@ passes!(["once" "explore"] a_group_has_members_in_a_thread {
         assert_eq!((&data[..n], from.port()), (&b"hi"[..], all.port()));
     });
     member.join().unwrap();
+});
+
+// Whoever goes on without a runtime learns that nobody will tell it.
+passes!(["once" "explore"] a_descriptor_is_watched_until_its_runtime_is_gone {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+    one.set_nonblocking(true).unwrap();
+    let watched = {
+        let _entered = runtime.enter();
+        AsyncFd::new(one).unwrap()
+    };
+    drop(runtime);
+    let error = futures::executor::block_on(watched.readable()).unwrap_err();
+    assert!(error.to_string().contains("being shutdown"), "{error}");
 });

@@ -31,7 +31,7 @@ pub struct AsyncFd<T: AsRawFd> {
 }
 
 /// Borrows nothing of the owner, who may not be `Sync`.
-async fn is_ready(watched: &Watched, interest: Interest) -> Ready {
+async fn is_ready(watched: &Watched, interest: Interest) -> io::Result<Ready> {
     let mut wait = None;
     poll_fn(|cx| watched.poll_ready(cx, interest, &mut wait)).await
 }
@@ -156,56 +156,56 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// Waits until it can be read. Only who has polled last is woken.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub fn poll_read_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
         self.poll_for(Interest::READABLE, cx)
-            .map(|ready| Ok(self.guard(ready)))
+            .map_ok(|ready| self.guard(ready))
     }
 
     /// Waits until it can be read. Only who has polled last is woken.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub fn poll_read_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
         self.poll_for(Interest::READABLE, cx)
-            .map(|ready| Ok(AsyncFdReadyMutGuard { fd: self, ready }))
+            .map_ok(|ready| AsyncFdReadyMutGuard { fd: self, ready })
     }
 
     /// Waits until it can be written. Only who has polled last is woken.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub fn poll_write_ready<'a>(
         &'a self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyGuard<'a, T>>> {
         self.poll_for(Interest::WRITABLE, cx)
-            .map(|ready| Ok(self.guard(ready)))
+            .map_ok(|ready| self.guard(ready))
     }
 
     /// Waits until it can be written. Only who has polled last is woken.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub fn poll_write_ready_mut<'a>(
         &'a mut self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<AsyncFdReadyMutGuard<'a, T>>> {
         self.poll_for(Interest::WRITABLE, cx)
-            .map(|ready| Ok(AsyncFdReadyMutGuard { fd: self, ready }))
+            .map_ok(|ready| AsyncFdReadyMutGuard { fd: self, ready })
     }
 
     fn guard(&self, ready: Ready) -> AsyncFdReadyGuard<'_, T> {
         AsyncFdReadyGuard { fd: self, ready }
     }
 
-    fn poll_for(&self, interest: Interest, cx: &mut Context<'_>) -> Poll<Ready> {
+    fn poll_for(&self, interest: Interest, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
         let [to_read, to_write] = &self.polls;
         let wait = if interest.is_readable() {
             to_read
@@ -222,28 +222,28 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// Nothing is lost.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub async fn ready(&self, interest: Interest) -> io::Result<AsyncFdReadyGuard<'_, T>> {
-        let ready = is_ready(&self.watched, interest).await;
+        let ready = is_ready(&self.watched, interest).await?;
         Ok(self.guard(ready))
     }
 
     /// As [`ready`](Self::ready).
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub async fn ready_mut(
         &mut self,
         interest: Interest,
     ) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
-        let ready = is_ready(&self.watched, interest).await;
+        let ready = is_ready(&self.watched, interest).await?;
         Ok(AsyncFdReadyMutGuard { fd: self, ready })
     }
 
     /// As [`ready`](Self::ready), to read.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub async fn readable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::READABLE).await
     }
@@ -251,7 +251,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// As [`ready`](Self::ready), to read.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub async fn readable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
         self.ready_mut(Interest::READABLE).await
     }
@@ -259,7 +259,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// As [`ready`](Self::ready), to write.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub async fn writable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::WRITABLE).await
     }
@@ -267,7 +267,7 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// As [`ready`](Self::ready), to write.
     ///
     /// # Errors
-    /// None.
+    /// When the runtime is gone.
     pub async fn writable_mut(&mut self) -> io::Result<AsyncFdReadyMutGuard<'_, T>> {
         self.ready_mut(Interest::WRITABLE).await
     }
@@ -275,14 +275,14 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// Does something whenever it is ready, until that does not find that it is not.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// Those of `f`; when the runtime is gone.
     pub async fn async_io<R>(
         &self,
         interest: Interest,
         mut f: impl FnMut(&T) -> io::Result<R>,
     ) -> io::Result<R> {
         loop {
-            let ready = is_ready(&self.watched, interest).await;
+            let ready = is_ready(&self.watched, interest).await?;
             match f(&self.inner) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.watched.clear(ready)
@@ -295,14 +295,14 @@ impl<T: AsRawFd> AsyncFd<T> {
     /// As [`async_io`](Self::async_io).
     ///
     /// # Errors
-    /// Those of `f`.
+    /// Those of `f`; when the runtime is gone.
     pub async fn async_io_mut<R>(
         &mut self,
         interest: Interest,
         mut f: impl FnMut(&mut T) -> io::Result<R>,
     ) -> io::Result<R> {
         loop {
-            let ready = is_ready(&self.watched, interest).await;
+            let ready = is_ready(&self.watched, interest).await?;
             match f(&mut self.inner) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.watched.clear(ready)
