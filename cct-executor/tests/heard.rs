@@ -101,6 +101,10 @@ fn its_bugs_are_found_and_replayed() {
 }
 
 #[cct_executor::test]
+#[expect(
+    clippy::print_stdout,
+    reason = "what becomes of it is what is looked at"
+)]
 async fn prints() {
     if std::env::var(PLANTED).is_err() {
         return;
