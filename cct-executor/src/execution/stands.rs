@@ -53,7 +53,13 @@ impl Core {
     }
 
     /// Nothing else can happen before time passes: the time of whoever waits least is over. Returns whether there was one.
+    #[inline]
     pub(super) fn stand_ends(&mut self) -> bool {
+        !self.stands.0.is_empty() && self.first_stand_ends()
+    }
+
+    #[cold]
+    fn first_stand_ends(&mut self) -> bool {
         let waits = self.stands.0.iter_mut().filter(|it| it.waiter.is_some());
         let Some(first) = waits.min_by_key(|stand| stand.until_ns) else {
             return false;
