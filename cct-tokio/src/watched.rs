@@ -74,7 +74,8 @@ impl Watched {
         *wait = wait_for_machine(cx.waker(), move || {
             !descriptors::readiness(fd.as_fd(), interest).is_empty()
         });
-        match wait.is_some() || self.world.elsewhere() {
+        let world_goes_on = self.world == Belongs::here() || self.world.elsewhere();
+        match wait.is_some() || world_goes_on {
             true => Poll::Pending,
             false => Poll::Ready(Err(io::Error::other(
                 "A Tokio 1.x context was found, but it is being shutdown.",

@@ -10,6 +10,7 @@ use crate::explore::checker::{Checker, Isolation};
 use crate::explore::result::Report;
 use crate::explore::watched;
 use crate::words::{FailureKind, ReplayToken};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// What is said before.
@@ -56,11 +57,13 @@ impl OnceMore {
     pub(crate) fn run(self) {
         let OnceMore { campaign, token } = self;
         let patience = campaign.checker.patience();
-        let _ = watched::on_fresh_thread(patience, move |over| {
+        let body = move |over: &dyn Fn(())| {
             campaign.untold(|| {
                 let world = &campaign.checker.world;
                 campaign.again_and_tell(world, &token.trace, &|_| over(()));
             });
-        });
+        };
+        let run = || watched::on_fresh_thread(patience, body);
+        let _ = catch_unwind(AssertUnwindSafe(run));
     }
 }
