@@ -1,5 +1,6 @@
 //! Descriptors of the machine that are waited for, in a test that is run once.
 
+use crate::io::output::gone;
 use crate::io::{Interest, Ready};
 use crate::raw::descriptors;
 use cct_executor::shim::{Belongs, MachineWait, wait_for_machine};
@@ -77,9 +78,7 @@ impl Watched {
         let world_goes_on = self.world == Belongs::here() || self.world.elsewhere();
         match wait.is_some() || world_goes_on {
             true => Poll::Pending,
-            false => Poll::Ready(Err(io::Error::other(
-                "A Tokio 1.x context was found, but it is being shutdown.",
-            ))),
+            false => Poll::Ready(Err(gone())),
         }
     }
 }

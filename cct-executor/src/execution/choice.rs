@@ -22,8 +22,13 @@ impl Core {
         if self.end.is_some() || !self.count_step() {
             return 0;
         }
+        let values = Values {
+            count,
+            weights,
+            label,
+        };
         if self.fairness.is_on() {
-            let index = self.fairness.draw(count, weights);
+            let index = self.fairness.draw(&values);
             self.note_value(current, (label, index), site);
             return index;
         }
@@ -32,11 +37,7 @@ impl Core {
             yielded: false,
             ..self.point
         };
-        let set = EnabledSet::Values(Values {
-            count,
-            weights,
-            label,
-        });
+        let set = EnabledSet::Values(values);
         let mut pick = decider.pick(&point, &set);
         if pick.is_none() && self.goes_on(decider.stop()) {
             pick = decider.pick(&point, &set);

@@ -9,10 +9,10 @@
 //! 3. Which of those that are ready goes next stays the strategy's: time stands still until each has had its turn.
 
 use super::core::Core;
-use crate::words::Seed;
+use crate::words::enabled::Values;
 use crate::words::fingerprint::mix2;
 use crate::words::seed::Generator;
-use rand::RngExt as _;
+use crate::words::{Seed, draw};
 
 pub(crate) struct Fairness {
     /// How many stretches there are now, one in another.
@@ -35,22 +35,8 @@ impl Fairness {
         self.depth > 0
     }
 
-    /// A value below `count`.
-    pub(super) fn draw(&mut self, count: u32, weights: &[u32]) -> u32 {
-        let sum: u32 = weights.iter().sum();
-        if sum == 0 {
-            return self.noise.random_range(0..count);
-        }
-        let mut left = self.noise.random_range(0..sum);
-        let is_it = |&weight: &u32| match left.checked_sub(weight) {
-            Some(less) => {
-                left = less;
-                false
-            }
-            None => true,
-        };
-        let index = weights.iter().position(is_it);
-        index.map_or(0, |index| index as u32)
+    pub(super) fn draw(&mut self, values: &Values<'_>) -> u32 {
+        draw::value(&mut self.noise, values) as u32
     }
 }
 
@@ -79,31 +65,5 @@ impl Core {
     fn turn_timers(&mut self, fair: bool) {
         self.timers.fair = fair;
         self.frozen_or_not();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each as often as its weight has it: with 10,000 draws one is off by more than 300 in less than one run of 10^8.
-    #[test]
-    fn values_come_in_proportion() {
-        let mut fairness = Fairness::new();
-        let mut seen = [0_u32; 4];
-        for _ in 0..10_000 {
-            seen[fairness.draw(4, &[1, 0, 2, 1]) as usize] += 1;
-        }
-        assert_eq!(seen[1], 0);
-        for (seen, expected) in [(seen[0], 2_500), (seen[2], 5_000), (seen[3], 2_500)] {
-            assert!(seen.abs_diff(expected) < 300, "{seen} of {expected}");
-        }
-        let mut seen = [0_u32; 4];
-        for _ in 0..10_000 {
-            seen[fairness.draw(4, &[]) as usize] += 1;
-        }
-        for seen in seen {
-            assert!(seen.abs_diff(2_500) < 300, "{seen}");
-        }
     }
 }

@@ -1,33 +1,15 @@
 //! Bounded draws from a generator, shared by the randomised strategies.
 //!
-//! 1. A draw costs one output of the generator and one multiplication: no division, no rejection.
-//! 2. The price is a bias: a value's odds differ from `1/n` by less than `2^-64`, so a test would
-//!    need some `2^128 / n` draws to notice. Every statistical statement here ignores it.
+//! The draws that others need too are in [`words::draw`](crate::words::draw), which says what they cost.
 
-use crate::words::enabled::Values;
+pub(super) use crate::words::draw::{below, value};
 use crate::words::{EnabledSet, Pick};
 use rand::Rng;
-
-/// A value below `n`, uniformly.
-#[inline]
-pub(super) fn below(generator: &mut impl Rng, n: u32) -> u32 {
-    ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u32
-}
 
 /// As [`below`], for numbers that may be large.
 #[inline]
 pub(super) fn ticket(generator: &mut impl Rng, n: u64) -> u64 {
     ((u128::from(generator.next_u64()) * u128::from(n)) >> 64) as u64
-}
-
-/// A value of a data choice, by weight. Not inlined: it would weigh on every pick among actions.
-#[inline(never)]
-pub(super) fn value(generator: &mut impl Rng, values: &Values<'_>) -> usize {
-    if values.weights().is_empty() {
-        below(generator, values.count()) as usize
-    } else {
-        weighted(generator, values.weights())
-    }
 }
 
 /// Any choice: actions uniformly, values by weight.
@@ -37,19 +19,6 @@ pub(super) fn any(generator: &mut impl Rng, enabled: &EnabledSet<'_>) -> Pick {
         EnabledSet::Actions(_) => below(generator, enabled.len() as u32) as usize,
         EnabledSet::Values(values) => value(generator, values),
     })
-}
-
-/// An index with probability proportional to its weight.
-fn weighted(generator: &mut impl Rng, weights: &[u32]) -> usize {
-    let mut left = below(generator, weights.iter().sum());
-    for (index, &weight) in weights.iter().enumerate() {
-        match left.checked_sub(weight) {
-            Some(rest) => left = rest,
-            None => return index,
-        }
-    }
-    // Reached only when all weights are 0, which is as good as all being equal.
-    below(generator, weights.len() as u32) as usize
 }
 
 /// The first `k` of `0..n` after the shuffle that the P# artifact uses: each place, from the last to
@@ -70,6 +39,8 @@ mod tests {
     use super::*;
     use crate::strategy::odds::assert_distribution;
     use crate::words::Seed;
+    use crate::words::draw::weighted;
+    use crate::words::enabled::Values;
 
     #[test]
     fn bounded_draws_are_uniform() {

@@ -7,6 +7,7 @@
 
 pub mod action;
 pub mod config;
+pub(crate) mod draw;
 pub mod enabled;
 pub mod event;
 pub mod explanation;

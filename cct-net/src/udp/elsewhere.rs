@@ -7,8 +7,8 @@
 //!
 //! Does not: reach UDP sockets of the standard library, or of other processes.
 
-use super::inner::{Datagram, Inner};
-use super::send::is_broadcast;
+use super::inner::Datagram;
+use super::send::{hand_over, is_for_several, receivers};
 use crate::host::{Hosts, State, hosts};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{Relative, number_among_relatives, oneself, relatives};
@@ -25,17 +25,13 @@ struct Parcel {
     sender: Option<Relative>,
 }
 
-fn is_for_many(to: SocketAddr) -> bool {
-    to.ip().is_multicast() || is_broadcast(to.ip())
-}
-
-/// The sockets of this world that are bound at this address, as programs call it.
-fn bound_at(state: &mut State, addr: SocketAddr) -> Vec<Arc<Inner>> {
+/// What this world calls an address of its host, as programs call it.
+fn inside(hosts: &Hosts, addr: SocketAddr) -> SocketAddr {
     let node = current();
-    let named = !state.host(node).udp.find(addr).is_empty();
-    let inside = state.udp_drawn.inside(node, addr, named);
-    let found = state.host(node).udp.find(inside);
-    found.into_iter().cloned().collect()
+    hosts.state.with(|state| {
+        let named = !state.host(node).udp.find(addr).is_empty();
+        state.udp_drawn.inside(node, addr, named)
+    })
 }
 
 /// Whether other worlds of the test may be there.
@@ -46,7 +42,7 @@ pub(super) fn may_be() -> bool {
 /// Gives a datagram, sent from an address as programs call it, to other worlds of the test. Returns whether it is theirs
 /// alone.
 pub(super) fn send(hosts: &Hosts, node: NodeId, datagram: Datagram, to: SocketAddr) -> bool {
-    let many = is_for_many(to);
+    let many = is_for_several(to);
     let others = relatives();
     if node != NodeId(0) || others.is_empty() {
         return false;
@@ -78,23 +74,11 @@ impl Parcel {
         let Ok(hosts) = hosts() else {
             return;
         };
-        let (mut sockets, room) = hosts.state.with(|state| {
-            let sockets = match is_for_many(self.to) {
-                true => state.host(current()).udp.sockets().cloned().collect(),
-                false => bound_at(state, self.to),
-            };
-            (sockets, state.udp().recv_buffer)
-        });
-        if is_for_many(self.to) {
-            sockets.retain(|socket: &Arc<Inner>| socket.listens_to(self.to));
-        }
+        let (sockets, room) = receivers(&hosts, current(), inside(&hosts, self.to));
         if !sockets.is_empty() {
             self.taken.store(true, Ordering::Release);
         }
-        sockets.retain(|socket| socket.takes_from(self.datagram.from));
-        for socket in sockets {
-            socket.arrive(self.datagram.clone(), room);
-        }
+        hand_over(&self.datagram, sockets, room);
     }
 }
 
@@ -108,7 +92,7 @@ impl Drop for Parcel {
         };
         sender.spawn(async move {
             if let Ok(hosts) = hosts() {
-                let senders = hosts.state.with(|state| bound_at(state, from));
+                let (senders, _) = receivers(&hosts, current(), inside(&hosts, from));
                 senders.iter().for_each(|sender| sender.unreachable(to));
             }
         });

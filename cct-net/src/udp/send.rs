@@ -228,7 +228,7 @@ impl Inner {
     }
 }
 
-pub(super) fn is_broadcast(ip: IpAddr) -> bool {
+fn is_broadcast(ip: IpAddr) -> bool {
     ip == IpAddr::from(Ipv4Addr::BROADCAST) || ip == IpAddr::from(BROADCAST)
 }
 
@@ -263,25 +263,40 @@ impl Flight {
         }
         Ok(())
     }
+}
 
-    /// Sockets that it is for.
-    fn receivers(&self, hosts: &Hosts) -> (Vec<Arc<Inner>>, usize) {
-        let several = is_broadcast(self.addr.ip()) || self.addr.ip().is_multicast();
-        let (mut sockets, room) = hosts.state.with(|state| {
-            let room = state.udp().recv_buffer;
-            let host = state.host(self.to);
-            let sockets: Vec<Arc<Inner>> = if several {
-                host.udp.sockets().cloned().collect()
-            } else {
-                host.udp.find(self.addr).into_iter().cloned().collect()
-            };
-            (sockets, room)
-        });
-        if several {
-            sockets.retain(|socket| socket.listens_to(self.addr));
-        }
+/// Whether what is sent there is for as many sockets as listen to it.
+pub(super) fn is_for_several(addr: SocketAddr) -> bool {
+    is_broadcast(addr.ip()) || addr.ip().is_multicast()
+}
+
+/// The sockets of a node that something sent to this address is for, and how much each has room for.
+pub(super) fn receivers(hosts: &Hosts, node: NodeId, addr: SocketAddr) -> (Vec<Arc<Inner>>, usize) {
+    let several = is_for_several(addr);
+    let (mut sockets, room) = hosts.state.with(|state| {
+        let room = state.udp().recv_buffer;
+        let host = state.host(node);
+        let sockets: Vec<Arc<Inner>> = if several {
+            host.udp.sockets().cloned().collect()
+        } else {
+            host.udp.find(addr).into_iter().cloned().collect()
+        };
         (sockets, room)
+    });
+    if several {
+        sockets.retain(|socket| socket.listens_to(addr));
     }
+    (sockets, room)
+}
+
+/// A datagram arrives at those of these sockets that take it. Returns whether any does.
+pub(super) fn hand_over(datagram: &Datagram, mut sockets: Vec<Arc<Inner>>, room: usize) -> bool {
+    // A socket that is connected to somebody else is none for this.
+    sockets.retain(|socket| socket.takes_from(datagram.from));
+    for socket in &sockets {
+        socket.arrive(datagram.clone(), room);
+    }
+    !sockets.is_empty()
 }
 
 impl Arrival for Flight {
@@ -289,16 +304,11 @@ impl Arrival for Flight {
         let Some(hosts) = self.hosts.upgrade() else {
             return;
         };
-        let (mut sockets, room) = self.receivers(&hosts);
+        let (sockets, room) = receivers(&hosts, self.to, self.addr);
         match &self.load {
             Load::Datagram(datagram) => {
-                // A socket that is connected to somebody else is none for this.
-                sockets.retain(|socket| socket.takes_from(datagram.from));
-                for socket in &sockets {
-                    socket.arrive(datagram.clone(), room);
-                }
-                let several = is_broadcast(self.addr.ip()) || self.addr.ip().is_multicast();
-                if sockets.is_empty() && !several {
+                let arrived = hand_over(datagram, sockets, room);
+                if !arrived && !is_for_several(self.addr) {
                     let back = Flight {
                         from: self.to,
                         to: self.from,

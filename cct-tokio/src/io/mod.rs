@@ -9,7 +9,7 @@
 mod always;
 mod copy;
 mod memory;
-mod output;
+pub(crate) mod output;
 mod standard;
 #[cfg(unix)]
 pub mod unix;

@@ -110,7 +110,7 @@ impl Output {
 }
 
 /// What tokio says when the runtime is gone.
-fn gone() -> io::Error {
+pub(crate) fn gone() -> io::Error {
     io::Error::other("A Tokio 1.x context was found, but it is being shutdown.")
 }
 
