@@ -373,3 +373,23 @@ fn on_many_threads_a_yield_does_not_last() {
     let report = said(&again(test, "explore", &[]));
     assert!(report.contains("cct: FAILED"), "{report}");
 }
+
+/// Tells whether it goes in a panic.
+struct Tells(Option<oneshot::Sender<bool>>);
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        let _ = self.0.take().unwrap().send(std::thread::panicking());
+    }
+}
+
+passes! { ["once" "explore"] nobody_has_to_ask_for_a_panic_whether_it_comes_before_its_handle_goes_or_after {
+    let runtime = Runtime::new().unwrap();
+    let (news, heard) = oneshot::channel();
+    let tells = Tells(Some(news));
+    runtime.spawn(async move {
+        let _tells = tells;
+        panic!("nobody asks");
+    });
+    assert_eq!(runtime.block_on(heard), Ok(true));
+} }

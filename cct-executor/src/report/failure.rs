@@ -233,7 +233,7 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
             (true, "fail")
         }
         // What wakes the tasks on tokio may be the thread of a static, which an earlier test has started.
-        FailureKind::Deadlock { .. } => (!foreign::may_wake(failure), "hang"),
+        FailureKind::Deadlock { .. } => (!foreign::thread_may_wake(failure), "hang"),
         _ => return,
     };
     let undecided = failure.token.trace.decisions().is_empty();
@@ -289,9 +289,13 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         true => " what is sent arrives later,",
         false => "",
     };
+    let woken = match foreign::other_runtime_may_wake(failure) {
+        true => "timers and sockets of other runtimes (async-io, futures-timer, smol...) are not waited for,\n  ",
+        false => "",
+    };
     let _ = writeln!(
         out,
-        "  {order}. Should tokio pass, this may differ: {clock},{sent}\n  std's \
+        "  {order}. Should tokio pass, this may differ: {clock},{sent}\n  {woken}std's \
          threads{started}, files and sockets are not the world's, and a static keeps what an earlier run left in it"
     );
 }

@@ -96,11 +96,7 @@ pub(super) fn blocked_channels(out: &mut String, explanation: &Explanation) {
 /// Who may be at the other end of an unknown waker, though mostly it is nobody: so it is told after all that is known.
 pub(super) fn other_runtimes(out: &mut String, failure: &FailureReport) {
     let is_deadlock = matches!(failure.kind, FailureKind::Deadlock { .. });
-    let explanation = &failure.explanation;
-    if is_deadlock
-        && explanation.threads == 0
-        && explanation.tasks.iter().any(waits_for_a_foreigner)
-    {
+    if is_deadlock && failure.explanation.threads == 0 && other_runtime_may_wake(failure) {
         out.push_str(
             "    should the waker of another crate be that of a timer or socket of another runtime \
              (async-io, futures-timer, smol...):\n    those are not waited for; use those of cct\n",
@@ -108,13 +104,20 @@ pub(super) fn other_runtimes(out: &mut String, failure: &FailureReport) {
     }
 }
 
-/// Whether it is known what may wake the tasks of a deadlock.
+/// Whether it is not known what may wake the tasks of a deadlock.
 pub(super) fn may_wake(failure: &FailureReport) -> bool {
+    thread_may_wake(failure) || other_runtime_may_wake(failure)
+}
+
+/// Whether a thread of std may wake them, or would, were it not the one where all tasks are.
+pub(super) fn thread_may_wake(failure: &FailureReport) -> bool {
     let Explanation { tasks, threads, .. } = &failure.explanation;
-    *threads > 0
-        || tasks
-            .iter()
-            .any(|task| waits_for_a_foreigner(task) || is_parked(task))
+    *threads > 0 || tasks.iter().any(is_parked)
+}
+
+/// Whether one waits with a waker of another crate, which may be that of a runtime of its own.
+pub(super) fn other_runtime_may_wake(failure: &FailureReport) -> bool {
+    failure.explanation.tasks.iter().any(waits_for_a_foreigner)
 }
 
 fn is_parked(story: &TaskStory) -> bool {

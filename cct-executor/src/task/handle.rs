@@ -240,8 +240,12 @@ impl<T> Drop for JoinHandle<T> {
             .is_some_and(|result| result.as_ref().is_err_and(JoinError::is_panic))
         {
             let key = self.task().key;
-            self.task()
-                .in_world(|world| world.with(|core, _| core.panic_ignored(key)));
+            // Around the code of a test nobody has to ask, as on tokio, whichever came first.
+            self.task().in_world(|world| {
+                if !world.lone.get() {
+                    world.with(|core, _| core.panic_ignored(key));
+                }
+            });
         }
         if std::mem::needs_drop::<T>() && matches!(unseen, Some(Ok(_))) {
             self.drop_in_its_name(unseen);

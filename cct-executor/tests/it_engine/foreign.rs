@@ -249,6 +249,9 @@ fn a_report_says_that_a_waker_was_lost() {
         text.contains("should the waker of another crate be that of a timer or socket"),
         "{text}"
     );
+    let order = "so tokio should hang as well. Should tokio pass, this may differ";
+    let unless = "timers and sockets of other runtimes (async-io, futures-timer, smol...) are not waited for,";
+    assert!(text.contains(order) && text.contains(unless), "{text}");
 }
 
 #[test]
