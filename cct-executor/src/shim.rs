@@ -174,6 +174,13 @@ pub fn is_down() -> bool {
     WORLD.with(|world| world.dying.get())
 }
 
+/// Whether a blocking closure waits whose node goes down, or whose world closes. Nothing comes any more: an operation that
+/// can fail does so, and the closure comes to its end in its own way. One that stays `Pending` has the closure unwound,
+/// and the locks of `std` that it holds poisoned.
+pub fn gives_up() -> bool {
+    WORLD.with(|world| world.gives_up.get())
+}
+
 /// Suspends the running poll, in the middle of a synchronous operation, until a future is ready:
 /// what takes the place of blocking on a lock whose holder is suspended on this very thread.
 ///

@@ -1,5 +1,7 @@
 //! Simulated disks: against tokio on a real one, and against the rules in their documentation.
 
+#[path = "fs/closures.rs"]
+mod closures;
 #[path = "fs/crash.rs"]
 mod crash;
 #[path = "fs/crash_scripts.rs"]

@@ -33,7 +33,7 @@ pub(super) fn quietly(drop_things: impl FnOnce()) {
 
 impl World {
     /// Whether the task is code around which there is this world: its stack is the thread's own.
-    pub(super) fn is_code_around(&self, key: u32) -> bool {
+    pub(crate) fn is_code_around(&self, key: u32) -> bool {
         self.lone.get() && key == MAIN
     }
 

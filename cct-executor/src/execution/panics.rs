@@ -71,7 +71,13 @@ fn stop_before_abort() {
         let mut last = seen.iter().rev();
         let (second, first) = (last.next(), last.next());
         let mut message = second.map_or(String::new(), |second| second.message.clone());
-        if let Some(first) = first {
+        if WORLD.with(|world| world.phase.get() == Phase::Closing) {
+            message.push_str(
+                "\n  in a destructor, maybe of a blocking closure that waits where its node crashes, or the test ends: it \
+                 is unwound, its\n  locks of `std` are poisoned, and a panic meanwhile aborts the process; \
+                 `lock().unwrap_or_else(PoisonError::into_inner)`\n  there, or an end of the closure before, avoids that",
+            );
+        } else if let Some(first) = first {
             let at = first.location.as_deref().unwrap_or("an unknown place");
             message = format!(
                 "{message}\n  in a destructor, while this panic unwound, which aborts the process: \

@@ -226,8 +226,7 @@ impl World {
         Poll::Pending
     }
 
-    /// Suspends the running poll until its task is woken: what blocking calls wait with.
-    /// Unwinds when the world closes.
+    /// Suspends the running poll until its task is woken, or the world closes: what blocking calls wait with.
     pub(crate) fn park(&self, site: &'static Location<'static>) {
         let key = self.running.get().key;
         self.with(|core, decider| {
@@ -267,8 +266,8 @@ impl World {
                 core.action(key).state &= !state::NOTIFIED;
             }),
             next => {
-                if self.switch(key, next).is_pending() && !std::thread::panicking() {
-                    self.unwind_who_waits(site);
+                if self.switch(key, next).is_pending() {
+                    return;
                 }
                 self.with(|core, _| {
                     core.action(key).state &= !state::NOTIFIED;

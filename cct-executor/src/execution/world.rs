@@ -169,6 +169,8 @@ pub(crate) struct World {
     pub(crate) granularity: Cell<Granularity>,
     /// Whether what is closing is a node only: others learn of it.
     pub(crate) dying: Cell<bool>,
+    /// Whether a blocking closure waits for the last time: see `task::last_waits`.
+    pub(crate) gives_up: Cell<bool>,
     /// Whether operations are recorded in detail.
     pub(crate) recording: Cell<bool>,
     /// The number of the span in which the world is as a whole, or 0.
@@ -324,6 +326,7 @@ impl World {
             polls,
             granularity,
             dying,
+            gives_up,
             recording,
             around,
             wakers,
@@ -358,6 +361,7 @@ impl World {
         polls.swap(&other.polls);
         granularity.swap(&other.granularity);
         dying.swap(&other.dying);
+        gives_up.swap(&other.gives_up);
         recording.swap(&other.recording);
         around.swap(&other.around);
         sync_points.swap(&other.sync_points);
@@ -405,6 +409,7 @@ impl World {
             polls: Cell::new(0),
             granularity: Cell::new(Granularity::Op),
             dying: Cell::new(false),
+            gives_up: Cell::new(false),
             recording: Cell::new(false),
             around: Cell::new(0),
             wakers: ManuallyDrop::new(RefCell::new(Wakers::NONE)),

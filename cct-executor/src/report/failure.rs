@@ -290,7 +290,9 @@ fn no_matter_of_order(out: &mut String, failure: &FailureReport) {
         false => "",
     };
     let woken = match foreign::other_runtime_may_wake(failure) {
-        true => "timers and sockets of other runtimes (async-io, futures-timer, smol...) are not waited for,\n  ",
+        true => {
+            "timers and sockets of other runtimes (async-io, futures-timer, smol...) are not waited for,\n  "
+        }
         false => "",
     };
     let _ = writeln!(

@@ -5,8 +5,8 @@
 
 use super::handle::JoinHandle;
 use super::large::{BoxedClosure, is_large};
+use super::last_waits;
 use super::spawn::{Options, abroad, local, spawn_body};
-use crate::execution::close::Closing;
 use crate::execution::core::NONE;
 use crate::execution::strangers::as_on_a_thread;
 use crate::execution::waker::TaskWaker;
@@ -14,7 +14,7 @@ use crate::execution::world::{Phase, Running, WORLD, World, expect_runtime};
 use crate::raw::shared::Home;
 use crate::runtime::hooks::on_a_thread;
 use std::future::poll_fn;
-use std::panic::{Location, resume_unwind};
+use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -200,7 +200,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
          asynchronous tasks."
     );
     WORLD.with(|world| match world.phase.get() {
-        Phase::Closing => once(future),
+        Phase::Closing => last_waits::wait(world, future, site),
         Phase::Running if world.running.get().key != NONE => in_world(world, future, site),
         _ => on_thread(future),
     })
@@ -239,22 +239,16 @@ fn in_world<F: Future>(
         );
         match polled {
             Poll::Ready(output) => return output,
-            Poll::Pending if world.phase.get() == Phase::Closing => world.unwind_who_waits(site),
-            Poll::Pending => {
+            Poll::Pending if world.is_running() => {
                 world.fire_advanced(key);
                 world.wake_deferred();
                 world.park(site);
             }
+            Poll::Pending => {}
         }
-    }
-}
-
-/// While the world closes there is nothing to wait for.
-#[cold]
-fn once<F: Future>(future: Pin<&mut F>) -> F::Output {
-    match future.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => resume_unwind(Box::new(Closing)),
+        if !world.is_running() {
+            return last_waits::wait(world, future, site);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod handle;
 mod id;
 pub mod join_set;
 mod large;
+mod last_waits;
 mod local;
 mod local_set;
 mod spawn;

@@ -2,10 +2,14 @@
 //! signals.
 
 use crate::{checker, within};
-use cct_executor::task::yield_now;
+use cct_executor::runtime::Handle;
+use cct_executor::task::{spawn_blocking, yield_now};
+use cct_executor::time::sleep;
 use cct_executor::words::FailureKind;
 use cct_executor::{Checker, Isolation, nondet, spawn};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Set where this program was started by one of its own tests.
 const CHILD: &str = "IT_ENGINE_ABORTS";
@@ -72,6 +76,44 @@ fn a_panic_in_a_destructor_during_another_is_told_before_it_aborts() {
             }
         }
     }
+}
+
+/// Takes a lock that it finds poisoned.
+struct Locks(Arc<Mutex<u8>>);
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the parent tells the child apart"
+)]
+fn a_panic_in_a_destructor_of_a_closure_that_the_test_leaves_waiting_is_explained() {
+    if std::env::var_os(CHILD).is_none() {
+        let test = "a_panic_in_a_destructor_of_a_closure_that_the_test_leaves_waiting_is_explained";
+        let told = told_by_child(test, "left");
+        for part in [
+            "PoisonError",
+            "maybe of a blocking closure that waits where",
+        ] {
+            assert!(told.contains(part), "no `{part}` in: {told}");
+        }
+        return;
+    }
+    let report = checker("left").run(|| async {
+        let closure = spawn_blocking(|| {
+            let locks = Locks(Arc::new(Mutex::new(0)));
+            let _guard = locks.0.lock().unwrap();
+            Handle::current().block_on(sleep(Duration::from_secs(1)));
+        });
+        yield_now().await;
+        drop(closure);
+    });
+    report.assert_passed();
 }
 
 /// Ends after so many calls, each with a frame of its own.
