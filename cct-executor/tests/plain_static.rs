@@ -6,13 +6,48 @@ mod again;
 use again::{again, is_again, said};
 use cct_executor::runtime::Runtime;
 use cct_executor::spawn;
-use cct_executor::time::{Duration, sleep};
+use cct_executor::time::{Duration, sleep, timeout};
+use cct_sync::{Mutex, mpsc, oneshot};
 use std::sync::LazyLock;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// One for all tests of this program, which the one that comes first builds.
 static SHARED: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+
+/// The test that comes first makes it.
+static COUNT: LazyLock<Mutex<u32>> = LazyLock::new(Mutex::default);
+
+fn counts() {
+    let counted = SHARED.block_on(async {
+        let mut count = COUNT.lock().await;
+        sleep(Duration::from_millis(1)).await;
+        *count += 1;
+        *count
+    });
+    assert!((1..=2).contains(&counted));
+}
+
+/// A task of the test that comes first.
+static ACTOR: LazyLock<mpsc::Sender<(u32, oneshot::Sender<u32>)>> = LazyLock::new(|| {
+    let (asked, mut questions) = mpsc::channel::<(u32, oneshot::Sender<u32>)>(1);
+    SHARED.spawn(async move {
+        while let Some((number, answer)) = questions.recv().await {
+            sleep(Duration::from_millis(1)).await;
+            answer.send(number + 1).unwrap();
+        }
+    });
+    asked
+});
+
+fn asks(number: u32) {
+    let answer = SHARED.block_on(async {
+        let (answer, answered) = oneshot::channel();
+        ACTOR.send((number, answer)).await.unwrap();
+        timeout(HOUR, answered).await.unwrap().unwrap()
+    });
+    assert_eq!(answer, number + 1);
+}
 
 macro_rules! with_a_static {
     ($($name:ident $body:block)*) => {
@@ -58,6 +93,19 @@ with_a_static! {
         let handle = SHARED.handle().clone();
         let blocking = handle.spawn_blocking(|| 1);
         assert_eq!(handle.block_on(blocking).unwrap(), 1);
+    }
+    shared_beside_a_lock {
+        counts();
+    }
+    shared_beside_a_lock_of_another_test {
+        counts();
+    }
+    shared_with_an_actor {
+        asks(1);
+    }
+    shared_with_an_actor_of_another_test {
+        asks(2);
+        asks(3);
     }
 }
 

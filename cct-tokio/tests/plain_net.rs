@@ -116,3 +116,63 @@ passes!(["once" "explore"] a_descriptor_is_watched_until_its_runtime_is_gone {
     let error = futures::executor::block_on(watched.readable()).unwrap_err();
     assert!(error.to_string().contains("being shutdown"), "{error}");
 });
+
+/// A server on a runtime that the test builds which comes first, and a thread of that test's runs: all others ask it.
+static LEFT: LazyLock<SocketAddr> = LazyLock::new(|| {
+    let runtime = Runtime::new().unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let serve = async move {
+        let listener = cct_tokio::net::TcpListener::bind("127.0.0.1:0")
+            .await
+            .unwrap();
+        tell.send(listener.local_addr().unwrap()).unwrap();
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            cct_tokio::spawn(async move {
+                let byte = stream.read_u8().await.unwrap();
+                stream.write_u8(byte + 1).await.unwrap();
+            });
+        }
+    };
+    let thread = std::thread::Builder::new();
+    thread.spawn(move || runtime.block_on(serve)).unwrap();
+    told.recv().unwrap()
+});
+
+fn ask_what_is_left(byte: u8) {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(*LEFT).unwrap();
+    stream.write_all(&[byte]).unwrap();
+    let mut answer = [0];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, [byte + 1]);
+}
+
+#[test]
+fn left_behind_for_one() {
+    if is_again() {
+        ask_what_is_left(1);
+    }
+}
+
+#[test]
+fn left_behind_for_another() {
+    if is_again() {
+        ask_what_is_left(2);
+    }
+}
+
+#[test]
+fn a_server_goes_on_behind_the_test_that_made_it() {
+    if is_again() {
+        return;
+    }
+    for threads in ["1", "2"] {
+        let output = again("left_behind_", "once", &[("RUST_TEST_THREADS", threads)]);
+        let text = said(&output);
+        assert!(
+            text.contains(": ok. 2 passed; 0 failed"),
+            "{threads}: {text}"
+        );
+    }
+}

@@ -232,7 +232,7 @@ pub struct Stay {
     pub needed: fn() -> bool,
     /// Called on the thread, if it has to. Whoever joins it meanwhile finds that it has ended.
     pub stay: fn(),
-    /// Called on a thread that is not counted: one of the harness's, which waits for it to end.
+    /// Called before that on a thread that is not counted: one of the harness's.
     pub ended: fn(),
 }
 

@@ -98,6 +98,11 @@ pub(crate) fn has_left() {
     WORLD.with(|world| world.left.set(true));
 }
 
+/// Whether nothing is alive in the world around this code.
+pub(crate) fn is_alone() -> bool {
+    WORLD.with(|world| world.with(|core, _| core.left_alone() <= 1))
+}
+
 /// Whether this thread runs a world, and whether that is around its code.
 pub(crate) fn any_here() -> Option<bool> {
     WORLD.with(|world| (world.phase.get() != Phase::Idle).then_some(world.lone.get()))

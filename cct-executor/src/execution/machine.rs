@@ -5,7 +5,7 @@
 //!    process was started: it may have left others behind, and be waited for by looking at what it does.
 
 use super::core::Core;
-use super::world::World;
+use super::world::{WORLD, World};
 use crate::raw::shared::Home;
 use crate::words::FailureKind;
 use cct_interpose::threads_started;
@@ -41,6 +41,8 @@ pub(super) struct Machine {
     /// What is to be done there until it says that it is over, and nobody waits for.
     chores: Vec<IsThere>,
     numbers: u64,
+    /// Nobody is left whom the world is for, but others may ask it at any time.
+    is_for_ever: bool,
 }
 
 /// This process is a program that somebody has started for what it does: see [`is_a_program`].
@@ -56,6 +58,11 @@ pub(super) fn in_a_program() -> bool {
     PROGRAM.load(Ordering::Relaxed)
 }
 
+/// The same for the world of this thread alone, which goes on for good behind the code that it was around.
+pub(crate) fn goes_on_for_ever() {
+    WORLD.with(|world| world.with(|core, _| core.machine.is_for_ever = true));
+}
+
 impl Machine {
     /// Whether anything is.
     pub(super) fn is_awaited(&self) -> bool {
@@ -69,6 +76,11 @@ impl Machine {
 }
 
 impl Core {
+    /// Whether the world goes by the machine's time, and waits for what happens there for as long as it takes.
+    pub(super) fn is_the_machines(&self) -> bool {
+        in_a_program() || self.machine.is_for_ever
+    }
+
     /// Somebody waits for what is the machine's. Returns a number to say that it is over.
     pub(crate) fn await_machine(&mut self, waker: Waker, is_there: IsThere) -> u64 {
         self.machine.numbers += 1;

@@ -12,7 +12,6 @@ use super::close::Closing;
 use super::core::{Core, NONE};
 use super::decider::Decider;
 use super::helpers::{self, LOOK};
-use super::machine::in_a_program;
 use super::panics::Panics;
 use super::quiet::Quiet;
 use super::world::{Phase, Running, WORLD, World};
@@ -243,14 +242,14 @@ impl Core {
             let awaited = self.machine.is_awaited();
             // By its own time one that is some timer's may do much that nobody here is woken by.
             let started = threads_started();
-            let outside = started.processes > 0 || in_a_program();
+            let outside = started.processes > 0 || self.is_the_machines();
             let timed = !self.looks.frozen && (started.timed > 0 || outside);
             // Where nobody outside is known it is a deadlock.
             let watched = outside && self.machine.is_watched();
             // In this order: one that ends may have acted before.
             let goes_on = match within {
                 Some(time) => waited < time && (awaited || timed || self.helpers.may_act()),
-                None if in_a_program() => true,
+                None if self.is_the_machines() => true,
                 None => {
                     let anybody = awaited || watched || self.helpers.live();
                     anybody && !quiet.is_for_ever(waited)
@@ -295,7 +294,10 @@ impl Core {
     /// Whether anybody may take part that goes by the machine's time.
     fn any_take_part(&self) -> bool {
         let threads = self.helpers.live();
-        threads || threads_started().processes > 0 || self.machine.is_awaited() || in_a_program()
+        threads
+            || threads_started().processes > 0
+            || self.machine.is_awaited()
+            || self.is_the_machines()
     }
 
     /// Threads that may take part were waited for, by the machine's time: it passes here as well, up to the next
@@ -455,8 +457,8 @@ impl World {
         if !self.is_running() {
             return;
         }
-        let ahead = self.with(|core, _| core.behind(clock));
-        if !ahead.is_zero() && threads_started().processes == 0 && !in_a_program() {
+        let (ahead, waits) = self.with(|core, _| (core.behind(clock), core.is_the_machines()));
+        if !ahead.is_zero() && threads_started().processes == 0 && !waits {
             self.sleep_for(ahead);
         }
     }

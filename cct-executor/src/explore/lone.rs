@@ -72,8 +72,8 @@ struct Around {
     gone: Arc<Gone>,
     world: LoneWorld,
     kind: Kind,
-    /// Until the world is over.
-    _watch: Watch,
+    /// Until the world is over, or its code.
+    watch: Option<Watch>,
     _open: Option<Open>,
 }
 
@@ -237,7 +237,7 @@ fn around_us(kind: Kind, begin: impl FnOnce() -> io::Result<LoneWorld>) -> io::R
         gone: lone.gone.clone(),
         world,
         kind,
-        _watch: watch,
+        watch: Some(watch),
         _open: Open::new(lone.serial),
     }));
     if kind.is_started {
@@ -366,20 +366,23 @@ fn end(serial: u64) -> bool {
     if !lone::is_around_us(serial) {
         return false;
     }
-    if AROUND.try_with(|_| ()).is_err() {
-        // A thread-local has held the runtime: the thread ends, and leaves its world as behind one in a static.
-        over().insert(serial);
-        return true;
+    // A thread-local may have held the runtime: the thread ends, and leaves its world as it is.
+    if AROUND.try_with(|_| ()).is_ok() {
+        leave();
     }
+    over().insert(serial);
+    true
+}
+
+/// Ends the world around this code. Should its runtimes not be gone, as they lie in statics, other tests have others in their place.
+fn leave() {
     lone::see_off();
     if let Some(around) = AROUND.take() {
         around.world.end();
-        over().insert(serial);
         if around.kind.is_started {
             cct_interpose::count_starter(false);
         }
     }
-    true
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //!    program's.
 //! 2. A thread is noted from the end of its body until it stays no more, or was joined.
 
+use super::threads;
 use crate::system::Stay;
 use libc::{c_int, c_void, pthread_t};
 use std::collections::BTreeMap;
@@ -23,6 +24,11 @@ pub(crate) fn on_thread_end(stay: Stay) {
     let _ = STAY.set(stay);
 }
 
+/// Whether threads may stay in this process.
+pub(super) fn may_be() -> bool {
+    STAY.get().is_some()
+}
+
 /// The body of this thread has ended, and returned this.
 pub(super) fn after_body(returned: *mut c_void) {
     let Some(stay) = STAY.get().filter(|stay| (stay.needed)()) else {
@@ -35,10 +41,15 @@ pub(super) fn after_body(returned: *mut c_void) {
     staying().remove(&thread);
 }
 
-/// The body of this thread has ended, which is one of the harness's.
-pub(super) fn after_test() {
-    if let Some(stay) = STAY.get() {
-        (stay.ended)();
+/// The body of this thread has ended, which is one of the harness's. While it stays it may act on what others wait for.
+pub(super) fn after_test(returned: *mut c_void) {
+    let Some(stay) = STAY.get() else {
+        return;
+    };
+    (stay.ended)();
+    if (stay.needed)() {
+        let _counted = threads::Controlled::begin();
+        after_body(returned);
     }
 }
 

@@ -151,6 +151,22 @@ pub(crate) fn count_starter(here: bool) {
 
 /// Those that live and were started under control, or by such a thread.
 static CONTROLLED_LIVE: AtomicU64 = AtomicU64::new(0);
+/// A thread of the harness's is one of those, as long as this lives.
+pub(super) struct Controlled;
+
+impl Controlled {
+    pub(super) fn begin() -> Controlled {
+        CONTROLLED_LIVE.fetch_add(1, Ordering::AcqRel);
+        Controlled
+    }
+}
+
+impl Drop for Controlled {
+    fn drop(&mut self) {
+        CONTROLLED_LIVE.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// Those of them that have waited for some time to pass.
 static TIMED_LIVE: AtomicU64 = AtomicU64::new(0);
 /// All that live and are counted.
@@ -273,7 +289,7 @@ unsafe extern "C" fn of_the_harness(argument: *mut c_void) -> *mut c_void {
     let (body, argument) = *unsafe { Box::from_raw(argument.cast::<(Body, *mut c_void)>()) };
     // SAFETY: as whoever started the thread has promised.
     let returned = unsafe { body(argument) };
-    stay::after_test();
+    stay::after_test(returned);
     returned
 }
 
@@ -360,10 +376,11 @@ pub(super) unsafe extern "C" fn pthread_join(thread: pthread_t, value: *mut *mut
         return outcome;
     }
     let _joins = system.map(Joins::begin);
-    // What it joins has been counted, or nobody stays.
+    // What a thread joins that has started any has been counted; the harness joins what has ended.
     let is_counted = COUNTS.try_with(|counts| counts.get().is_some());
+    let may_stay = stay::may_be() || is_counted.unwrap_or(false);
     let timed = TIMED.get();
-    if tries.is_null() || timed.is_null() || !is_counted.unwrap_or(false) {
+    if tries.is_null() || timed.is_null() || !may_stay {
         return call(hidden);
     }
     // Ever longer: whoever watches this thread sees whether it does anything by the time that it takes.

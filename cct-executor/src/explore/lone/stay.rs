@@ -3,10 +3,12 @@
 //! On tokio a runtime is built in one thread and used in another as in the first. Here the world is the first thread's,
 //! and runs on it alone.
 //!
-//! And a test's own thread that ends before its runtime does, as that lies in a static: it stays for nobody.
+//! So does a test's own thread that ends before its runtime does, as that lies in a static, if it leaves tasks behind:
+//! servers and actors, which later tests ask. Their threads have worlds of their own. Joining it the harness learns that it
+//! has ended.
 
-use super::{AROUND, end};
-use crate::execution::lone;
+use super::{AROUND, end, leave};
+use crate::execution::{lone, machine};
 #[cfg(unix)]
 use crate::explore::apart;
 use crate::task::blocking::block_on;
@@ -66,12 +68,22 @@ fn needed() -> bool {
 /// A test has ended whose runtime has not, as it lies in a static. Where its world was ordered it is the only one of the
 /// process, and ends with it, so that it is told what has come of it.
 fn ended() {
+    let Some((serial, _)) = around() else {
+        return;
+    };
+    lone::has_left();
     #[cfg(unix)]
-    if let Some((serial, _)) = around().filter(|_| super::is_ordered()) {
-        lone::has_left();
+    if super::is_ordered() {
         apart::code_has_ended();
         end(serial);
+        return;
     }
+    if lone::is_alone() {
+        return leave();
+    }
+    // What the thread does from here on is no test's.
+    AROUND.with_borrow_mut(|around| around.as_mut().and_then(|around| around.watch.take()));
+    machine::goes_on_for_ever();
 }
 
 /// Runs the world around this thread until its last runtime is dropped, or nobody has done anything with it for long.
