@@ -26,7 +26,7 @@ use crate::{tcp, udp};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
 use drawn::Drawn;
-use ports::Ports;
+use ports::{Ports, taken};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -232,6 +232,24 @@ impl State {
         Err(telling(Errno::EADDRNOTAVAIL, || {
             format!("{ip} is no address of this node")
         }))
+    }
+
+    /// Fails where a listener is known by this address that the world has elsewhere, as the kernel has drawn its port.
+    pub(crate) fn nobody_listens_as(&mut self, node: NodeId, addr: SocketAddr) -> io::Result<()> {
+        let inside = self.drawn.inside(node, addr, false);
+        match inside == addr || self.host(node).tcp.find(inside).is_empty() {
+            true => Ok(()),
+            false => Err(taken(addr)),
+        }
+    }
+
+    /// The same of a socket for datagrams.
+    pub(crate) fn nobody_receives_as(&mut self, node: NodeId, addr: SocketAddr) -> io::Result<()> {
+        let inside = self.udp_drawn.inside(node, addr, false);
+        match inside == addr || self.host(node).udp.find(inside).is_empty() {
+            true => Ok(()),
+            false => Err(taken(addr)),
+        }
     }
 
     /// Nodes that have a host.

@@ -213,6 +213,6 @@ impl<S> Ports<S> {
     }
 }
 
-fn taken(addr: SocketAddr) -> io::Error {
+pub(super) fn taken(addr: SocketAddr) -> io::Error {
     telling(Errno::EADDRINUSE, || format!("{addr} is in use already"))
 }

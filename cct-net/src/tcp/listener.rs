@@ -98,6 +98,7 @@ impl TcpListener {
     ) -> io::Result<TcpListener> {
         let listening = Listening::new(BACKLOG, Buffers::default(), site);
         let (port, id) = hosts()?.state.with(|state| {
+            state.nobody_listens_as(current(), addr)?;
             let host = state.host_at(current(), addr.ip())?;
             let share = Share {
                 addr: true,

@@ -381,6 +381,9 @@ impl TcpSocket {
         let hosts = self.hosts()?;
         hosts.sync_point(OpKind::Init, site);
         let (port, id) = hosts.state.with(|state| {
+            if !share.port {
+                state.nobody_listens_as(self.node, addr)?;
+            }
             let host = state.host_at(self.node, addr.ip())?;
             host.tcp.bind(addr, share, None)
         })?;

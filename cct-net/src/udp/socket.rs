@@ -72,6 +72,9 @@ impl UdpSocket {
         let node = current();
         let inner = Inner::new(addr, node, hosts, site);
         let (port, id) = hosts.state.with(|state| {
+            if !share.port {
+                state.nobody_receives_as(node, addr)?;
+            }
             let host = match addr.ip().is_multicast() {
                 true => state.host(node),
                 false => state.host_at(node, addr.ip())?,

@@ -191,6 +191,25 @@ pub(crate) async fn listeners_of_the_standard_library(log: Log) {
     }
 }
 
+pub(crate) async fn addresses_of_the_standard_library_are_taken(log: Log) {
+    let standard = standard_listener("127.0.0.1:0");
+    let addr = standard.local_addr().unwrap();
+    let listener = TcpListener::from_std(standard).unwrap();
+    log.result("listen", TcpListener::bind(addr).await.map(|_| "bound"));
+    let socket = TcpSocket::new_v4().unwrap();
+    let bound = socket.bind(addr).and_then(|()| socket.listen(1));
+    log.result("socket", bound.map(|_| "listens"));
+    drop(listener);
+    log.result("free", TcpListener::bind(addr).await.map(|_| "bound"));
+    let standard = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    standard.set_nonblocking(true).unwrap();
+    let addr = standard.local_addr().unwrap();
+    let socket = UdpSocket::from_std(standard).unwrap();
+    log.result("datagrams", UdpSocket::bind(addr).await.map(|_| "bound"));
+    drop(socket);
+    log.result("free", UdpSocket::bind(addr).await.map(|_| "bound"));
+}
+
 fn socket_with_shared_port(addr: SocketAddr) -> Socket {
     let socket = Socket::new(Domain::for_address(addr), Type::STREAM, None).unwrap();
     socket.set_nonblocking(true).unwrap();

@@ -17,7 +17,7 @@ macro_rules! socket_contracts {
                 several_interests nothing_at_all coming_back urgent;
             unix: pair listen_and_connect closed paths no_paths datagrams datagrams_to_nobody full growing_buffers
                 strangers hang_up by_address abstract_names not_accepted end_of_much new_peers full_and_nowhere;
-            descriptors: everybody_has_one options sharing there_and_back listeners_there_and_back
+            descriptors: everybody_has_one options sharing there_and_back listeners_there_and_back addresses_of_the_standard_library_are_taken
                 datagrams_there_and_back unix_there_and_back listeners_of_the_standard_library
                 unix_listeners_of_the_standard_library several_of_them
                 sockets_of_others credentials those_that_block;
