@@ -5,6 +5,7 @@
 //!    process was started: it may have left others behind, and be waited for by looking at what it does.
 
 use super::core::Core;
+use super::helpers::LOOK;
 use super::world::{WORLD, World};
 use crate::raw::shared::Home;
 use crate::words::FailureKind;
@@ -17,6 +18,10 @@ use std::time::Duration;
 
 /// How long a thread that the program has started has to connect to where a poll accepts.
 const FOR_THREADS: Duration = Duration::from_secs(1);
+
+/// Worlds that go on for ever look the more seldom the longer nothing has happened: after this part of that time, or so much.
+const LAZY: u32 = 32;
+const LOOK_MAX: Duration = Duration::from_millis(20);
 
 /// Says whether what a task waits for is there.
 pub(crate) type IsThere = Box<dyn FnMut() -> bool + Send>;
@@ -67,6 +72,14 @@ impl Machine {
     /// Whether anything is.
     pub(super) fn is_awaited(&self) -> bool {
         !self.awaited.is_empty()
+    }
+
+    /// When it is looked again, after a wait of so long. There may be many worlds that go on for ever, and nobody asks them any more.
+    pub(super) fn look_after(&self, waited: Duration) -> Duration {
+        match self.is_for_ever {
+            true => LOOK.max((waited / LAZY).min(LOOK_MAX)),
+            false => LOOK,
+        }
     }
 
     /// Whether anything is looked for that may happen at any time.

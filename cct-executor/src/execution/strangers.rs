@@ -274,7 +274,9 @@ impl Core {
             }
             self.helpers.look();
             let before = cct_interpose::clocks_outside().monotonic;
-            home.aside(|| helpers::nap(LOOK));
+            let left = within.map_or(Duration::MAX, |time| time.saturating_sub(waited));
+            let look = self.machine.look_after(waited).min(left).max(LOOK);
+            home.aside(|| helpers::nap(look));
             let after = cct_interpose::clocks_outside().monotonic;
             let took = after.saturating_sub(before).max(LOOK);
             self.has_waited_for_strangers(took, after);

@@ -9,7 +9,7 @@
 //!
 //! A thread of the test's own that ends before its last runtime does, as others have that, stays until it is dropped
 //! (`stay`). A world that cannot be ended where its last runtime is dropped (on another thread, inside one of its own
-//! tasks, never) is left as it is on a thread of the harness, for good; but one that was ordered ends with its test.
+//! tasks, never) ends with its test, unless that leaves tasks in it: for those the thread of the harness stays.
 
 #[cfg(unix)]
 mod explored;

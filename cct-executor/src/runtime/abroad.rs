@@ -27,7 +27,7 @@ pub(super) fn leave() {
 }
 
 /// The handle that a test has in the place of one to the world of another test, as that of a runtime in a static: to a
-/// world around itself, which is left as it is at the test's end.
+/// world around itself.
 #[track_caller]
 pub(super) fn own(serial: u64) -> Option<Handle> {
     match lone::instead_of(serial)? {
