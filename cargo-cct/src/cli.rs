@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode>
 /// Has what is cargo's taken as it stands. The parser would keep a `--` for itself, and what comes after it is for
 /// the tests.
 fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    // As reports have it, these options of ours stand before the token.
+    // Options of ours stand in any order: before the token, as reports have it, or before the folder.
     if arguments.get(1).is_some_and(|command| command == "replay") {
         let mut token = 2;
         while let Some(words) = arguments.get(token).and_then(words_of_ours) {
@@ -98,6 +98,15 @@ fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
         }
         if token < arguments.len() {
             arguments[2..=token].rotate_right(1);
+        }
+    }
+    if arguments.get(1).is_some_and(|command| command == "patch") {
+        let own = arguments
+            .iter()
+            .position(|it| it == "--out")
+            .map(|at| (at, 2));
+        if let Some((at, words)) = own.filter(|(at, words)| at + words <= arguments.len()) {
+            arguments[2..at + words].rotate_right(words);
         }
     }
     let is = |at: usize, words: &[&str]| {
@@ -163,6 +172,7 @@ mod tests {
             Some(
                 Command::Test(rest)
                 | Command::Nextest(rest)
+                | Command::Patch { rest, .. }
                 | Command::Doctor(rest)
                 | Command::Replay { rest, .. },
             ) => rest.args,
@@ -183,6 +193,10 @@ mod tests {
                 assert_eq!(passed_on(&format!("cargo-cct {command} {rest}")), words);
             }
             assert!(passed_on(&format!("cargo-cct {command}")).is_empty());
+        }
+        for patch in ["--out dir --cct ../cct", "--cct ../cct --out dir"] {
+            let rest = passed_on(&format!("cargo-cct patch {patch}"));
+            assert_eq!(rest, ["--cct", "../cct"]);
         }
         // As reports say it.
         let rest = passed_on("cargo-cct replay --atomics c1-token name -- --exact");

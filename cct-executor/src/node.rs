@@ -350,7 +350,11 @@ impl Node {
             }
         };
         let name = Some(self.0.name.as_str());
-        drop(spawn_on(self.0.id, name, self.0.site, main));
+        let main = Some(spawn_on(self.0.id, name, self.0.site, main).id());
+        let note = |world: &World| {
+            world.with(|core, _| core.configure_node(self.0.id, |entry| entry.main = main));
+        };
+        self.in_world(note);
     }
 
     fn crash_by(&self, cause: CrashCause) {

@@ -143,6 +143,13 @@ impl Core {
         }
     }
 
+    /// A poll comes to its end that was left in its middle, and does nothing any more.
+    pub(super) fn locals_are_gone(&mut self, key: u32) {
+        if let Some(known) = self.known_locals() {
+            known.set.remove(&key);
+        }
+    }
+
     /// A poll goes on.
     pub(super) fn find_locals(&mut self, key: u32, left: Left) {
         let changed = Sharing::Changed {

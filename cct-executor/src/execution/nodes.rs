@@ -11,6 +11,7 @@ use super::core::{Core, NONE, state};
 use super::world::{Phase, Running, World};
 use crate::raw::stack::Resume;
 use crate::raw::task::Body;
+use crate::task::Id;
 use crate::words::fingerprint::{hash_of, mix2};
 use crate::words::{Action, NodeId};
 use std::rc::Rc;
@@ -42,6 +43,8 @@ pub(crate) struct NodeEntry {
     pub(crate) name: Rc<str>,
     pub(crate) state: NodeState,
     pub(crate) clock: NodeClock,
+    /// Its main task, for which nobody has a handle.
+    pub(crate) main: Option<Id>,
     /// A panic brings the node down, instead of failing the test.
     pub(crate) crash_on_panic: bool,
     /// How often it crashed.
@@ -132,6 +135,7 @@ impl Core {
             name,
             state: NodeState::Up,
             clock: NodeClock::default(),
+            main: None,
             crash_on_panic: false,
             crashes: 0,
             cause: CrashCause::Asked,
@@ -195,6 +199,12 @@ impl Core {
             .checked_sub(1)
             .and_then(|i| self.nodes.get(i));
         entry.map_or_else(NodeClock::default, |entry| entry.clock)
+    }
+
+    /// Whether it is the task that a node's factory has made.
+    pub(super) fn is_main_of_its_node(&mut self, key: u32) -> bool {
+        let (node, id) = (self.node_of(key), self.task_id(key));
+        self.entry(node).is_some_and(|entry| entry.main == Some(id))
     }
 
     /// Changes how a node is configured.

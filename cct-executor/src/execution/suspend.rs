@@ -156,8 +156,12 @@ impl World {
         let spans = spans::may_be().then(|| self.leave_spans()).flatten();
         let left = self.with(|core, _| core.leave_locals(key));
         stack::freeze();
-        if let Some(left) = left.filter(|_| self.phase.get() == Phase::Running) {
-            self.with(|core, _| core.find_locals(key, left));
+        if let Some(left) = left {
+            self.with(|core, _| match self.phase.get() {
+                Phase::Running => core.find_locals(key, left),
+                // Its node has crashed.
+                _ => core.locals_are_gone(key),
+            });
         }
         if let Some(spans) = spans {
             self.enter_spans(spans);

@@ -238,7 +238,8 @@ impl Core {
 
     /// A panic that nobody asked for, or that of the scenario itself.
     pub(crate) fn fail_unheard(&mut self, key: u32, kind: FailureKind) {
-        if self.end.is_none() && self.actions[key as usize].subject != 0 {
+        let has_handle = self.actions[key as usize].subject != 0 && !self.is_main_of_its_node(key);
+        if self.end.is_none() && has_handle {
             if let Some(recorder) = &mut self.recorder {
                 recorder.unheard(key);
             }

@@ -7,7 +7,7 @@ use super::result::{FailureReport, InOrder, Origin, Report, StoppedBy};
 use super::same::{alike, but_for_numbers, equal};
 #[cfg(not(unix))]
 use super::shrink::Departure;
-use super::watched::{self, Lost};
+use super::watched::{self, Lost, Told};
 use crate::execution::last_words;
 use crate::execution::run::{Entangled, Finished};
 use crate::execution::stacks;
@@ -35,10 +35,11 @@ impl Campaign {
         trace: &Trace,
     ) -> Result<Recorded, Lost> {
         let (campaign, world, trace) = (self.clone(), world.clone(), trace.clone());
-        watched::on_fresh_thread(self.checker.patience(), move |tell| {
+        let recorded = watched::on_fresh_thread(self.checker.patience(), move |tell| {
             let over = |finished| tell(Recorded::from(finished));
             campaign.told(|| campaign.again_and_tell(&world, &trace, &over));
-        })
+        });
+        recorded.map(|Told { told, said }| told.and_then_said(said))
     }
 
     /// The story of a shorter schedule than the one that was found. `None` if it does not fail in the same
@@ -148,6 +149,18 @@ pub(super) struct Recorded {
     last_task: Option<String>,
 }
 
+impl Recorded {
+    /// It ended like this, and then said that the process would be aborted.
+    fn and_then_said(mut self, kind: Option<FailureKind>) -> Recorded {
+        let may_fail = !matches!(self.outcome, Outcome::Failed(_));
+        if let Some(kind) = kind.filter(|_| may_fail) {
+            let step = self.steps;
+            self.outcome = Outcome::Failed(Failure { kind, step });
+        }
+        self
+    }
+}
+
 impl From<Finished> for Recorded {
     fn from(finished: Finished) -> Recorded {
         let Finished {
@@ -246,7 +259,12 @@ pub(super) fn lost(
     let recorded = campaign.recorded(&short, trace).ok();
     let up_to_it = recorded
         .as_ref()
-        .is_some_and(|recorded| recorded.outcome == Outcome::Cut(Limit::Steps));
+        .is_some_and(|recorded| match &recorded.outcome {
+            Outcome::Cut(limit) => *limit == Limit::Steps,
+            // What is dropped aborts there as well.
+            Outcome::Failed(failure) => kind.as_ref() == Some(&failure.kind),
+            Outcome::Passed => false,
+        });
     let (last, mut explanation) = recorded
         .map(|recorded| (recorded.last_task, recorded.explanation))
         .unwrap_or_default();

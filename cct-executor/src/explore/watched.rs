@@ -29,6 +29,13 @@ pub(super) struct Lost {
     pub(super) stack: Option<Backtrace>,
 }
 
+/// What a thread tells that is not lost before.
+pub(super) struct Told<T> {
+    pub(super) told: T,
+    /// That the process would be aborted after that, by what is dropped.
+    pub(super) said: Option<FailureKind>,
+}
+
 /// What the thread says.
 enum Note<T> {
     Begun(Arc<AtomicU64>, LastWords, Visitors, Processor),
@@ -45,7 +52,7 @@ enum Note<T> {
 pub(super) fn on_fresh_thread<T: Send + 'static>(
     patience: Patience,
     body: impl FnOnce(&dyn Fn(T)) + Send + 'static,
-) -> Result<T, Lost> {
+) -> Result<Told<T>, Lost> {
     let (sender, receiver) = mpsc::channel();
     let body = move || {
         run::explores_here();
@@ -74,8 +81,19 @@ pub(super) fn on_fresh_thread<T: Send + 'static>(
                 (visitors, processor) = (Some(who), thread);
             }
             Ok(Note::Over(told)) => {
-                let _ = receiver.recv_timeout(CLOSING.min(patience.limit()));
-                return Ok(told);
+                // What is dropped may abort the process, as it has where this was found.
+                let (mut waited, mut said) = (Duration::ZERO, None);
+                while waited < CLOSING.min(patience.limit()) && said.is_none() {
+                    match receiver.recv_timeout(look) {
+                        Err(RecvTimeoutError::Timeout) => waited += look,
+                        _ => break,
+                    }
+                    said = last_words.take();
+                }
+                if said.is_some() {
+                    visitors.inspect(|visitors| visitors.give_up());
+                }
+                return Ok(Told { told, said });
             }
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(payload) => std::panic::resume_unwind(payload),

@@ -104,7 +104,8 @@ fn a_panic_in_a_destructor_of_a_closure_that_the_test_leaves_waiting_is_explaine
         }
         return;
     }
-    let report = checker("left").run(|| async {
+    let run = || checker("left").workers(1);
+    let scenario = || async {
         let closure = spawn_blocking(|| {
             let locks = Locks(Arc::new(Mutex::new(0)));
             let _guard = locks.0.lock().unwrap();
@@ -112,7 +113,12 @@ fn a_panic_in_a_destructor_of_a_closure_that_the_test_leaves_waiting_is_explaine
         });
         yield_now().await;
         drop(closure);
-    });
+    };
+    let report = run().run(scenario);
+    let failure = report.failure().expect("it aborts where the closure waits");
+    assert!(failure.reproduced, "{}", report.text());
+    let replayed = run().replay(failure.token.clone()).run(scenario);
+    assert_eq!(replayed.failure().expect("again").kind, failure.kind);
     report.assert_passed();
 }
 

@@ -1,11 +1,15 @@
 //! Thread-locals that hold for the length of a call, while the call is suspended in its middle.
 
 use crate::{checker, failed};
+use cct_executor::node::node;
+use cct_executor::runtime::Handle;
+use cct_executor::task::{spawn_blocking, yield_now};
 use cct_executor::words::explanation::Sharing;
-use cct_executor::{Granularity, spawn};
+use cct_executor::{Granularity, Seed, spawn};
 use cct_sync::mpsc;
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -176,4 +180,28 @@ fn a_closure_with_a_thread_local_is_no_matter_of_a_deadlock() {
     let text = report.text();
     failed(&report);
     assert!(!text.contains("thread-local"), "{text}");
+}
+
+/// It panics after the crash of a node whose closure waits in the middle of a call.
+async fn panics_after_a_crash() {
+    let db = node("db").start(|| async {
+        let closure = spawn_blocking(|| {
+            AT.set(1);
+            Handle::current().block_on(pending::<()>());
+        });
+        closure.await.unwrap();
+    });
+    yield_now().await;
+    db.crash();
+    panic!("of the test");
+}
+
+#[test]
+fn what_a_crashed_node_has_set_is_not_told() {
+    for seed in 0..20 {
+        let checker = checker("crashed").seed(Seed(seed));
+        let report = checker.run(panics_after_a_crash);
+        let text = report.text();
+        assert!(!text.contains("has set a thread-local"), "{seed}: {text}");
+    }
 }

@@ -246,6 +246,9 @@ fn a_panic_fails_the_test_or_restarts_the_node() {
     run(true).assert_passed();
     let report = run(false);
     assert_eq!(failed(&report).kind.class(), "panic");
+    // It has none.
+    let text = report.text();
+    assert!(!text.contains("nobody asked its JoinHandle"), "{text}");
     assert!(report.text().contains("`db`"), "{}", report.text());
 }
 

@@ -84,6 +84,10 @@ impl TcpListener {
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
+            let node = current();
+            hosts
+                .state
+                .with(|state| state.nobody_listens_as(node, addr))?;
             #[cfg(target_os = "linux")]
             return gate::listen(addr, site);
             #[cfg(not(target_os = "linux"))]
@@ -98,7 +102,6 @@ impl TcpListener {
     ) -> io::Result<TcpListener> {
         let listening = Listening::new(BACKLOG, Buffers::default(), site);
         let (port, id) = hosts()?.state.with(|state| {
-            state.nobody_listens_as(current(), addr)?;
             let host = state.host_at(current(), addr.ip())?;
             let share = Share {
                 addr: true,

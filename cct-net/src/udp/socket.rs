@@ -59,6 +59,10 @@ impl UdpSocket {
         each(addr.query(), site, move |addr| async move {
             let hosts = hosts()?;
             poll_fn(|_| hosts.point(OpKind::Init, Access::Write, site)).await;
+            let node = current();
+            hosts
+                .state
+                .with(|state| state.nobody_receives_as(node, addr))?;
             UdpSocket::at(addr, Share::default(), &hosts, site)
         })
     }
@@ -72,9 +76,6 @@ impl UdpSocket {
         let node = current();
         let inner = Inner::new(addr, node, hosts, site);
         let (port, id) = hosts.state.with(|state| {
-            if !share.port {
-                state.nobody_receives_as(node, addr)?;
-            }
             let host = match addr.ip().is_multicast() {
                 true => state.host(node),
                 false => state.host_at(node, addr.ip())?,

@@ -306,7 +306,8 @@ impl Campaign {
             let _ = shared.set(run::shared_trace());
             campaign.untold(|| tell(campaign.one_apart(job)));
         };
-        watched::on_fresh_thread(self.checker.patience(), body).unwrap_or_else(|lost| {
+        let told = watched::on_fresh_thread(self.checker.patience(), body);
+        told.map(|told| told.told).unwrap_or_else(|lost| {
             let trace = trace.get().map(|trace| trace.snapshot());
             Answer {
                 steps: lost.step,

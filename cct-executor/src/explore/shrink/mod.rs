@@ -270,7 +270,7 @@ pub(super) fn try_it(
     };
     // Whatever goes wrong here must not cost the failure that is being explained.
     let tried = AssertUnwindSafe(|| watched::on_fresh_thread(patience, body).ok());
-    let (mut tried, explanation) = catch_unwind(tried).ok().flatten()?;
+    let (mut tried, explanation) = catch_unwind(tried).ok().flatten()?.told;
     if let Some(explanation) = explanation.filter(|_| lasting) {
         tried.outcome = campaign.shown(tried.outcome, &explanation);
         if let Outcome::Failed(failure) = &tried.outcome {
