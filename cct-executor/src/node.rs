@@ -350,7 +350,7 @@ impl Node {
             }
         };
         let name = Some(self.0.name.as_str());
-        let main = Some(spawn_on(self.0.id, name, self.0.site, main).id());
+        let main = Some(spawn_on(self.0.id, name, self.0.site, main).id().0);
         let note = |world: &World| {
             world.with(|core, _| core.configure_node(self.0.id, |entry| entry.main = main));
         };

@@ -11,7 +11,6 @@ use super::core::{Core, NONE, state};
 use super::world::{Phase, Running, World};
 use crate::raw::stack::Resume;
 use crate::raw::task::Body;
-use crate::task::Id;
 use crate::words::fingerprint::{hash_of, mix2};
 use crate::words::{Action, NodeId};
 use std::rc::Rc;
@@ -43,8 +42,8 @@ pub(crate) struct NodeEntry {
     pub(crate) name: Rc<str>,
     pub(crate) state: NodeState,
     pub(crate) clock: NodeClock,
-    /// Its main task, for which nobody has a handle.
-    pub(crate) main: Option<Id>,
+    /// The number of its main task, for which nobody has a handle.
+    pub(crate) main: Option<u64>,
     /// A panic brings the node down, instead of failing the test.
     pub(crate) crash_on_panic: bool,
     /// How often it crashed.
@@ -203,8 +202,9 @@ impl Core {
 
     /// Whether it is the task that a node's factory has made.
     pub(super) fn is_main_of_its_node(&mut self, key: u32) -> bool {
-        let (node, id) = (self.node_of(key), self.task_id(key));
-        self.entry(node).is_some_and(|entry| entry.main == Some(id))
+        let (node, number) = (self.node_of(key), self.task_id(key).0);
+        let entry = self.entry(node);
+        entry.is_some_and(|entry| entry.main == Some(number))
     }
 
     /// Changes how a node is configured.
