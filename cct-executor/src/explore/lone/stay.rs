@@ -68,12 +68,12 @@ fn needed() -> bool {
 /// A test has ended whose runtime has not, as it lies in a static. Where its world was ordered it is the only one of the
 /// process, and ends with it, so that it is told what has come of it.
 fn ended() {
-    let Some((serial, _)) = around() else {
+    if !needed() {
         return;
-    };
+    }
     lone::has_left();
     #[cfg(unix)]
-    if super::is_ordered() {
+    if let Some((serial, _)) = around().filter(|_| super::is_ordered()) {
         apart::code_has_ended();
         end(serial);
         return;
