@@ -8,6 +8,7 @@ use cct_executor::runtime::Runtime;
 use cct_executor::spawn;
 use cct_executor::time::{Duration, sleep, timeout};
 use cct_sync::{Mutex, mpsc, oneshot};
+use std::future::pending;
 use std::sync::LazyLock;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -185,4 +186,35 @@ fn a_runtime_in_a_static_is_each_tests_own_in_its_threads_too() {
         assert!(output.status.success(), "{how}: {text}");
         assert!(text.contains(": ok. 3 passed; 0 failed"), "{text}");
     }
+}
+
+/// The first test that has one waits for nobody.
+static FAILED: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+
+#[test]
+fn fails_first() {
+    if is_again() {
+        FAILED.spawn(pending::<()>());
+        FAILED.block_on(pending::<()>());
+    }
+}
+
+#[test]
+fn fails_no_more() {
+    if is_again() {
+        assert_eq!(FAILED.block_on(async { 1 }), 1);
+    }
+}
+
+#[test]
+fn a_test_leaves_others_theirs_when_it_has_failed() {
+    if is_again() {
+        return;
+    }
+    let output = again("fails_", "once", &[("RUST_TEST_THREADS", "1")]);
+    let text = said(&output);
+    assert!(
+        text.contains("deadlock") && text.contains(". 1 passed; 1 failed"),
+        "{text}"
+    );
 }

@@ -98,9 +98,9 @@ pub(crate) fn has_left() {
     WORLD.with(|world| world.left.set(true));
 }
 
-/// Whether nothing is alive in the world around this code.
-pub(crate) fn is_alone() -> bool {
-    WORLD.with(|world| world.with(|core, _| core.left_alone() <= 1))
+/// Whether nothing goes on in the world around this code but that.
+pub(crate) fn has_nobody_else() -> bool {
+    WORLD.with(|world| world.with(|core, _| core.end.is_some() || core.left_alone() <= 1))
 }
 
 /// Whether this thread runs a world, and whether that is around its code.
