@@ -50,6 +50,8 @@ const BEFORE_ABORT: [&str; 2] = [
 thread_local! {
     /// The last panics of this iteration, caught ones included, oldest first.
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
+    /// How many panics were remembered when one that nobody has seen began to unwind what waits.
+    static FORCED: Cell<Option<usize>> = const { Cell::new(None) };
     /// What is done at the next panic on this thread outside of worlds.
     static THEN: Cell<Option<fn()>> = const { Cell::new(None) };
 }
@@ -63,6 +65,11 @@ pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a payload that is not text".to_owned())
 }
 
+/// What waits is about to be unwound by no panic.
+pub(super) fn unwinds_by_force() {
+    FORCED.set(Some(SEEN.with(|seen| seen.borrow().len())));
+}
+
 /// The process is about to be aborted: this thread stops instead.
 #[cold]
 fn stop_before_abort() {
@@ -71,10 +78,10 @@ fn stop_before_abort() {
         let mut last = seen.iter().rev();
         let (second, first) = (last.next(), last.next());
         let mut message = second.map_or(String::new(), |second| second.message.clone());
-        if WORLD.with(|world| world.phase.get() == Phase::Closing) {
+        if FORCED.get() == Some(seen.len().saturating_sub(1)) {
             message.push_str(
-                "\n  in a destructor, maybe of a blocking closure that waits where its node crashes, or the test ends: it \
-                 is unwound, its\n  locks of `std` are poisoned, and a panic meanwhile aborts the process; \
+                "\n  in a destructor of what waits where its node crashes, or the test ends, as a blocking closure: it is \
+                 unwound, its\n  locks of `std` are poisoned, and a panic meanwhile aborts the process; \
                  `lock().unwrap_or_else(PoisonError::into_inner)`\n  there, or an end of the closure before, avoids that",
             );
         } else if let Some(first) = first {
@@ -191,6 +198,7 @@ pub(crate) fn last_of_the_code() -> Option<FailureKind> {
 /// Forgets the panics that were seen.
 pub(crate) fn forget() {
     let _ = SEEN.try_with(|seen| seen.borrow_mut().clear());
+    FORCED.set(None);
 }
 
 /// Panics that a panic tells of, the nearest first: an `unwrap` of what a join handle returned shows

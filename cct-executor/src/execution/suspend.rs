@@ -8,6 +8,7 @@ use super::close::Closing;
 use super::core::{Core, NONE, state};
 use super::decide::Next;
 use super::decider::Decider;
+use super::panics;
 use super::run::MAIN;
 use super::spans;
 use super::world::{Phase, World};
@@ -221,6 +222,7 @@ impl World {
         if self.lone.get() && !self.left.get() && self.running.key.get() == MAIN {
             panic!("{}", self.why_over(site));
         }
+        panics::unwinds_by_force();
         resume_unwind(Box::new(Closing))
     }
 

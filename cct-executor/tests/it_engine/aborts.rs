@@ -98,7 +98,7 @@ fn a_panic_in_a_destructor_of_a_closure_that_the_test_leaves_waiting_is_explaine
         let told = told_by_child(test, "left");
         for part in [
             "PoisonError",
-            "maybe of a blocking closure that waits where",
+            "in a destructor of what waits where its node",
         ] {
             assert!(told.contains(part), "no `{part}` in: {told}");
         }
