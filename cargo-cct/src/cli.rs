@@ -101,12 +101,9 @@ fn left_whole(mut arguments: Vec<OsString>) -> Vec<OsString> {
         }
     }
     if arguments.get(1).is_some_and(|command| command == "patch") {
-        let own = arguments
-            .iter()
-            .position(|it| it == "--out")
-            .map(|at| (at, 2));
-        if let Some((at, words)) = own.filter(|(at, words)| at + words <= arguments.len()) {
-            arguments[2..at + words].rotate_right(words);
+        let own = arguments.iter().position(|it| it == "--out");
+        if let Some(at) = own.filter(|at| at + 1 < arguments.len()) {
+            arguments[2..at + 2].rotate_right(2);
         }
     }
     let is = |at: usize, words: &[&str]| {

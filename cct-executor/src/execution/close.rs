@@ -4,7 +4,8 @@
 //!    futures are dropped at once.
 //! 2. Each suspended poll is resumed once and runs until it returns; one that spins is unwound
 //!    after a bounded number of points ([`Closing`]). Only those that would block their thread are
-//!    resumed again, when others have come to their ends; if that does not help, they are left.
+//!    resumed again, when others have come to their ends; if that does not help, they are left. A blocking closure that
+//!    waits is polled once more, and unwound if that ends nothing (`task::last_waits`).
 //! 3. Then every future is dropped in the ordinary way, each behind its own `catch_unwind`.
 //! 4. The trace is complete before the first of this happens.
 

@@ -26,7 +26,7 @@ use crate::{tcp, udp};
 use cct_executor::node::{NodeId, current};
 use cct_executor::shim::{self, Access, OpKind, Resource, ResourceKind, Shared};
 use drawn::Drawn;
-use ports::{Ports, taken};
+use ports::Ports;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -237,19 +237,13 @@ impl State {
     /// Fails where a listener is known by this address that the world has elsewhere, as the kernel has drawn its port.
     pub(crate) fn nobody_listens_as(&mut self, node: NodeId, addr: SocketAddr) -> io::Result<()> {
         let inside = self.drawn.inside(node, addr, false);
-        match inside == addr || self.host(node).tcp.find(inside).is_empty() {
-            true => Ok(()),
-            false => Err(taken(addr)),
-        }
+        self.host(node).tcp.nobody_is_known_as(addr, inside)
     }
 
     /// The same of a socket for datagrams.
     pub(crate) fn nobody_receives_as(&mut self, node: NodeId, addr: SocketAddr) -> io::Result<()> {
         let inside = self.udp_drawn.inside(node, addr, false);
-        match inside == addr || self.host(node).udp.find(inside).is_empty() {
-            true => Ok(()),
-            false => Err(taken(addr)),
-        }
+        self.host(node).udp.nobody_is_known_as(addr, inside)
     }
 
     /// Nodes that have a host.

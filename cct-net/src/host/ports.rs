@@ -106,6 +106,18 @@ impl<S> Ports<S> {
         Ok((addr.port(), self.insert(addr, share, socket)))
     }
 
+    /// Fails where somebody has the address `inside` whom programs know by `addr`.
+    pub(super) fn nobody_is_known_as(
+        &self,
+        addr: SocketAddr,
+        inside: SocketAddr,
+    ) -> io::Result<()> {
+        if inside == addr || self.find(inside).is_empty() {
+            return Ok(());
+        }
+        Err(taken(addr))
+    }
+
     /// A port that nobody uses.
     fn ephemeral(&mut self) -> io::Result<u16> {
         for _ in EPHEMERAL {
@@ -213,6 +225,6 @@ impl<S> Ports<S> {
     }
 }
 
-pub(super) fn taken(addr: SocketAddr) -> io::Error {
+fn taken(addr: SocketAddr) -> io::Error {
     telling(Errno::EADDRINUSE, || format!("{addr} is in use already"))
 }

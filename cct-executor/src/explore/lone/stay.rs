@@ -94,8 +94,9 @@ fn stay() {
     lone::has_left();
     // It is unwound if the world ends before.
     let is_gone = catch_unwind(AssertUnwindSafe(|| block_on(gone.wait()))).is_ok();
-    match is_gone || cct_interpose::was_started() {
-        true => drop(end(serial)),
-        false => leave(),
+    if is_gone || cct_interpose::was_started() {
+        end(serial);
+    } else {
+        leave();
     }
 }
